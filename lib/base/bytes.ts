@@ -1,0 +1,18 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+export const EMPTY_BYTES = new Uint8Array(0)
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export const utf8 = (text: string): Uint8Array => encoder.encode(text)
+export const text = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest()
+}
+
+/** Takes the same time wherever the first difference is; lengths may show. */
+export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,71 @@
+/**
+ * Time as a seam: library code takes a `Clock` and never touches `Date`, `performance` or timers itself, so that tests and
+ * the simulator can run it on a clock of their own. This file and `random.ts` are the only places in `lib/` that do.
+ */
+
+/** A running timer. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall time, milliseconds since the Unix epoch. */
+  now(): number
+  /** Milliseconds on a clock that never goes back; only differences mean something. */
+  elapsed(): number
+  /** Runs `task` once after `delayMs`. Never keeps the process alive by itself. */
+  after(delayMs: number, task: () => void): Timer
+  /** Runs `task` once, after the I/O events that are waiting now. */
+  soon(task: () => void): void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  after(delayMs, task) {
+    const handle = setTimeout(task, delayMs)
+    handle.unref()
+    return { cancel: () => clearTimeout(handle) }
+  },
+  soon: (task) => void setImmediate(task)
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason)
+      return
+    }
+    const onAbort = () => {
+      timer.cancel()
+      reject(signal?.reason)
+    }
+    const timer = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** A signal that aborts with `reason()` after `delayMs` or when `parent` does; `clear` lets both go. */
+export function deadline(
+  clock: Clock,
+  delayMs: number,
+  reason: () => Error,
+  parent?: AbortSignal
+): { signal: AbortSignal; clear(): void } {
+  const controller = new AbortController()
+  const timer = clock.after(delayMs, () => controller.abort(reason()))
+  const onAbort = () => controller.abort(parent?.reason)
+  if (parent?.aborted === true) onAbort()
+  else parent?.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: controller.signal,
+    clear() {
+      timer.cancel()
+      parent?.removeEventListener('abort', onAbort)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The one table of errors. Everything a consumer, a provider or a peer is told goes through it: the HTTP status, the safe
+ * text and whether a repeat may help are looked up here and nowhere else, and `docs/ERRORS.md` is held to it by a test.
+ *
+ * Match on `code`, never on the class: an error may have crossed a process, a link or a copy of this package.
+ */
+
+/** Who is at fault, or at least where the fault showed. */
+export type ErrorSource = 'ingress' | 'owner' | 'upstream'
+
+interface ErrorKind {
+  /** HTTP status of the problem document. */
+  readonly status: number
+  /** Short, safe and constant: becomes the `title`. */
+  readonly title: string
+  /** The same request may succeed later without any change to it. */
+  readonly retryable: boolean
+}
+
+const kind = (status: number, title: string, retryable = false): ErrorKind => ({ status, title, retryable })
+
+/** Code → status, title, retryable. Nothing in this table is ever charged. */
+export const ERRORS = {
+  invalid_request: kind(400, 'The request is not valid.'),
+  payment_malformed: kind(400, 'The payment could not be read.'),
+  key_missing: kind(401, 'The X-Consumer-Key header is missing.'),
+  key_invalid: kind(401, 'The consumer key is not valid.'),
+  key_expired: kind(401, 'The consumer key has expired.'),
+  key_revoked: kind(401, 'The consumer key was revoked.'),
+  admin_token_invalid: kind(401, 'The admin token is missing or wrong.'),
+  payment_required: kind(402, 'This call has to be paid for.'),
+  insufficient_funds: kind(402, 'There is not enough balance for this call.'),
+  payment_rejected: kind(402, 'The payment was rejected.'),
+  price_exceeds_limit: kind(402, 'The price is above your limit.'),
+  spend_cap_reached: kind(402, 'The spending cap is reached.'),
+  subscription_required: kind(403, 'This API needs a subscription.'),
+  subscription_inactive: kind(403, 'The subscription is not active.'),
+  key_not_permitted: kind(403, 'The key may not call this API.'),
+  ingress_not_allowed: kind(403, 'This ingress does not accept the request.'),
+  api_not_found: kind(404, 'No such API.'),
+  operation_not_found: kind(404, 'The API has no such operation.'),
+  method_not_allowed: kind(405, 'The method is not allowed here.'),
+  name_conflict: kind(409, 'Several providers use this name.'),
+  idempotency_in_flight: kind(409, 'A call with this idempotency key is still running.', true),
+  payment_id_conflict: kind(409, 'The payment id was used for another request.'),
+  api_retired: kind(410, 'This API was retired.'),
+  request_too_large: kind(413, 'The request is too large.'),
+  unsupported_media_type: kind(415, 'The content type is not supported.'),
+  idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),
+  rate_limited: kind(429, 'Too many requests.', true),
+  quota_exceeded: kind(429, 'The quota is used up.'),
+  internal_error: kind(500, 'Something went wrong here.', true),
+  upstream_unreachable: kind(502, 'The API behind this listing cannot be reached.', true),
+  upstream_invalid_response: kind(502, 'The API behind this listing gave an answer that could not be read.'),
+  response_too_large: kind(502, 'The answer is larger than allowed.'),
+  call_interrupted: kind(502, 'The call was interrupted; it may have reached the API. It was not charged.', true),
+  soap_fault: kind(502, 'The SOAP service answered with a fault.'),
+  api_paused: kind(503, 'The API is paused by its provider.', true),
+  owner_unreachable: kind(503, 'No node that serves this API can be reached.', true),
+  overloaded: kind(503, 'Too much work at the moment.', true),
+  settlement_pending: kind(503, 'The payment is still being settled.', true),
+  settlement_unavailable: kind(503, 'Payments cannot be settled at the moment.', true),
+  lookup_timeout: kind(504, 'The API could not be found in time.', true),
+  upstream_timeout: kind(504, 'The API behind this listing did not answer in time.', true)
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** Base of every problem `type` URI; the code is appended. */
+export const PROBLEM_TYPE_BASE = 'https://souk.dev/problems/'
+
+export interface SoukErrorOptions {
+  /** The original error. For logs on this machine only: never shown to a peer or a client. */
+  cause?: unknown
+  /** Where the fault showed. Default: left to whoever reports it. */
+  source?: ErrorSource
+  /** Overrides the table's status; only `soap_fault` uses it (400 for a Client/Sender fault). */
+  status?: number
+  /** How long to wait before a repeat, in milliseconds; becomes `Retry-After`. */
+  retryAfterMs?: number
+  /** Extra public members of the problem document, JSON values only, e.g. `{ candidates: [...] }`. */
+  members?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * An error with a stable code. `message` is the problem's `detail`: written for whoever made the request, safe to show,
+ * free of secrets and of other components' exception texts.
+ */
+export class SoukError extends Error {
+  override readonly name = 'SoukError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly source: ErrorSource | undefined
+  readonly retryAfterMs: number | undefined
+  readonly members: Readonly<Record<string, unknown>> | undefined
+
+  constructor(code: ErrorCode, detail?: string, options: SoukErrorOptions = {}) {
+    super(detail ?? ERRORS[code].title, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = options.status ?? ERRORS[code].status
+    this.source = options.source
+    this.retryAfterMs = options.retryAfterMs
+    this.members = options.members
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable
+  }
+}
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERRORS, code)
+}
+
+/** Holds for every error with a code of the table, whichever copy of this package made it. */
+export function isSoukError(error: unknown): error is SoukError {
+  return error instanceof Error && 'code' in error && 'status' in error && isErrorCode(error.code)
+}
+
+/** Any thrown value as a SoukError: what has no code of ours becomes `internal_error`, its own text kept only as cause. */
+export function asSoukError(error: unknown): SoukError {
+  return isSoukError(error) ? error : new SoukError('internal_error', undefined, { cause: error })
+}
+
+/** RFC 9457 problem document, as sent with `content-type: application/problem+json`. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ErrorCode
+  readonly request_id: string
+  readonly charged: false
+  /** Decimal USDC string. */
+  readonly amount_charged: '0'
+  readonly retryable: boolean
+  readonly source: ErrorSource
+  readonly [member: string]: unknown
+}
+
+/** The public face of an error. Takes the code, the safe text and the public members; never the cause or the stack. */
+export function toProblem(error: SoukError, requestId: string, source: ErrorSource = 'ingress'): Problem {
+  return {
+    ...error.members,
+    type: PROBLEM_TYPE_BASE + error.code,
+    title: ERRORS[error.code].title,
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    charged: false,
+    amount_charged: '0',
+    retryable: ERRORS[error.code].retryable,
+    source: error.source ?? source
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Every limit of Souk, with its unit in the name and its reason beside it. Nothing else in the code carries a bound of its
+ * own; `test/lib/base/limits.spec.ts` asserts the relations between neighbours, `docs/LIMITS.md` is held to this file.
+ */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+// ── One call ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A request body, unless the listing raises it. JSON calls are small; a larger default would only help a flood. */
+export const REQUEST_BYTES_MAX = 1 * MiB
+/** What a listing may raise its request bodies to. */
+export const REQUEST_BYTES_CEILING = 10 * MiB
+/** A response that is held whole. Streams are not bounded, they are counted. */
+export const RESPONSE_BYTES_MAX = 10 * MiB
+/** Nesting of a JSON body: far past real use, far below what overflows a parser's stack. */
+export const JSON_DEPTH_MAX = 64
+/** All headers of one HTTP request, either way. Node's own default. */
+export const HEADER_BYTES_MAX = 16 * KiB
+/** Sub-path and query of one call. Common servers stop at 8 KiB. */
+export const PATH_BYTES_MAX = 8 * KiB
+/** An `Idempotency-Key`, as the IETF draft's implementations bound it. */
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255
+
+/** How long an upstream may take when neither the call nor the listing says. */
+export const UPSTREAM_TIMEOUT_MS = 30 * SECOND
+/** The longest a listing or a consumer may ask for. */
+export const UPSTREAM_TIMEOUT_MS_MAX = 120 * SECOND
+/** The shortest deadline worth sending: below it the call could not cross a link and back. */
+export const DEADLINE_MS_MIN = 1
+/** Taken off the remaining time at each hop, so that the inner party gives up first and its own error is what is seen. */
+export const DEADLINE_HOP_MS = 20
+/** Headers of an upstream's answer after connecting are waited for as long as the call; connecting itself is not. */
+export const UPSTREAM_CONNECT_MS = 5 * SECOND
+/** Redirects an upstream may send us through, same origin only. */
+export const UPSTREAM_REDIRECTS_MAX = 3
+/** Idle time on a streamed response before it counts as dead: server-sent events heartbeat far more often. */
+export const STREAM_IDLE_MS = 5 * MINUTE
+
+// ── The link ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A body up to this rides inside its frame; past it, on a stream of its own, so that it cannot stall other calls. */
+export const INLINE_BODY_BYTES_MAX = 64 * KiB
+/** One frame: an inline body, all headers, a path, and room for the rest. */
+export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + 8 * KiB
+/** Frames of one turn leave together; past this they leave at once. */
+export const BATCH_BYTES_MAX = 64 * KiB
+/** What may wait in memory for a slow link before new calls on it are refused. */
+export const LINK_QUEUE_BYTES_MAX = 4 * MiB
+/** libp2p's own buffer under ours; past it libp2p resets the stream, so ours must stop first. */
+export const LINK_BUFFER_BYTES_MAX = 8 * MiB
+/** Yamux window of one stream: how much of a streamed body may be on its way. */
+export const LINK_WINDOW_BYTES_MAX = 4 * MiB
+/** Chunk of a streamed body: large enough to be cheap, small enough to share the link fairly. */
+export const BULK_CHUNK_BYTES_MAX = 64 * KiB
+/** Calls in flight from one peer. At the measured 20,000 calls/s of a busy pair this is 50 ms of work. */
+export const IN_FLIGHT_PER_PEER_MAX = 1_024
+/** Calls in flight at one listing: what a modest upstream takes, and no queue behind it. */
+export const IN_FLIGHT_PER_API_MAX = 512
+/** Bulk streams open at once with one peer. */
+export const BULK_STREAMS_PER_PEER_MAX = 128
+/** Control streams one peer may hold open with us: one, and one more while the first is being replaced, each way. */
+export const CONTROL_STREAMS_PER_PEER_MAX = 4
+/** From dialling to the peer's hello. */
+export const HELLO_MS = 5 * SECOND
+/** How long a call waits for a bulk stream that its frame announced. */
+export const BULK_OPEN_MS = 5 * SECOND
+/** After a link broke with the call sent: how long the same bytes are offered again before the caller hears `call_interrupted`. */
+export const RESEND_MS = 5 * SECOND
+/** Between two attempts to get the link back. */
+export const RESEND_PAUSE_MS = 200
+/** Asking nodes for a manifest or a catalogue page: one small exchange. */
+export const EXCHANGE_MS = 3 * SECOND
+/** How long running calls are waited for when a node stops. */
+export const DRAIN_MS = 10 * SECOND
+
+// ── Manifests and the directory ─────────────────────────────────────────────────────────────────────────────────────
+
+/** A signed manifest: operations with their schemas. */
+export const MANIFEST_BYTES_MAX = 256 * KiB
+/** How long a signed manifest holds before its provider must sign again. */
+export const MANIFEST_TTL_MS = 30 * DAY
+/** A directory record: kad-dht peers store it for us, so it stays small. */
+export const RECORD_BYTES_MAX = 2 * KiB
+/** A record's life when the provider says nothing; re-put well before. */
+export const RECORD_TTL_MS = 2 * HOUR
+/** The longest life a record may claim. */
+export const RECORD_TTL_MS_MAX = 24 * HOUR
+/** Between two puts of the same record: loses to churn slower than peers forget. */
+export const RECORD_REPUT_MS = 20 * MINUTE
+/** Clocks differ: a record issued this far in the future is still taken. */
+export const CLOCK_SKEW_MS = 5 * MINUTE
+/** High-water marks of record sequence numbers kept by the validator. */
+export const RECORD_SEQ_MARKS_MAX = 65_536
+/** Delegations in one record; more do not fit its bytes. */
+export const DELEGATIONS_MAX = 8
+/** How long a delegation to another node holds. */
+export const DELEGATION_TTL_MS = 30 * DAY
+/** Resolved APIs kept at hand. */
+export const RESOLUTIONS_MAX = 10_000
+/** A resolution is used without asking anybody for this long. */
+export const RESOLUTION_FRESH_MS = 60 * SECOND
+/** After that it is used once more while it is looked up again behind the call, up to this age. */
+export const RESOLUTION_STALE_MS = 10 * MINUTE
+/** How long "no such API" is believed: short, so that a new listing is found within seconds. */
+export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
+/** One look-up in the directory, all steps. */
+export const LOOKUP_MS = 5 * SECOND
+/** Claimants of one bare name that are looked at. */
+export const CLAIMANTS_MAX = 16
+/** Listings the catalogue keeps, and how many of one publisher. */
+export const CATALOGUE_MAX = 10_000
+export const CATALOGUE_PER_PUBLISHER_MAX = 200
+/** How old the catalogue may be before a search asks around first. */
+export const CATALOGUE_FRESH_MS = 5 * SECOND
+/** How long a search waits for that. */
+export const CATALOGUE_REFRESH_MS = 2 * SECOND
+/** Listings in one page of an exchange or a search. */
+export const PAGE_MAX = 100
+/** How long an owner that failed is only used when nobody else serves the API. */
+export const OWNER_COOLDOWN_MS = 10 * SECOND
+
+// ── Names and texts ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `[a-z0-9][a-z0-9-]{0,62}`: a DNS label's length. */
+export const API_NAME_CHARS_MAX = 63
+export const DESCRIPTION_CHARS_MAX = 2_000
+export const TAGS_MAX = 16
+export const TAG_CHARS_MAX = 32
+/** Operations of one listing; the largest public WSDL seen has 1,500. */
+export const OPERATIONS_MAX = 2_000
+
+// ── Imports of descriptions ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** A WSDL with everything it imports. */
+export const WSDL_FILES_MAX = 20
+export const WSDL_BYTES_MAX = 5 * MiB
+/** An XML document's nesting: deeper is an attack or a bug. */
+export const XML_DEPTH_MAX = 128
+/** Tokens of one GraphQL document, against alias floods. */
+export const GRAPHQL_TOKENS_MAX = 10_000
+
+// ── Storage ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A stored outcome keeps its response body up to this; larger ones follow the stream rule. */
+export const STORED_BODY_BYTES_MAX = 256 * KiB
+/** How long an outcome's response is kept for a repeat of the same call. */
+export const STORED_RESPONSE_MS = 24 * HOUR
+/** Writes of one group commit. */
+export const COMMIT_BATCH_MAX = 4_096
+
+// ── The ingress and the admin API ───────────────────────────────────────────────────────────────────────────────────
+
+/** Consumer keys of one node. */
+export const KEYS_MAX = 100_000
+/** A key's label. */
+export const LABEL_CHARS_MAX = 100
+/** Body of an admin request: a registration, with room. */
+export const ADMIN_BODY_BYTES_MAX = 1 * MiB
+/** How far a busy port moves up before giving up. */
+export const PORT_TRIES_MAX = 50

@@ -1,0 +1,34 @@
+import { SoukError } from './errors.ts'
+
+/** USDC atoms: one millionth of a USDC. Inside Souk money is always this, never a float. */
+export type Atoms = bigint
+
+const DECIMALS = 6
+const ATOMS_PER_USDC = 10n ** BigInt(DECIMALS)
+/** Far above all USDC there is, far below what a signed 64-bit column holds. */
+const ATOMS_MAX = 10n ** 15n
+const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
+
+/**
+ * Reads a decimal USDC string such as `0.001`.
+ *
+ * @throws SoukError `invalid_request` for anything but digits with at most six decimals: no sign, exponent or spaces.
+ */
+export function parseUsdc(text: string): Atoms {
+  const match = PATTERN.exec(text)
+  if (match?.groups === undefined) {
+    throw new SoukError('invalid_request', `"${text.slice(0, 40)}" is not an amount in USDC: write it like 0.001, with at most six decimals.`)
+  }
+  const { whole = '0', fraction = '' } = match.groups
+  const atoms = BigInt(whole) * ATOMS_PER_USDC + BigInt(fraction.padEnd(DECIMALS, '0'))
+  if (atoms > ATOMS_MAX) throw new SoukError('invalid_request', 'The amount is too large.')
+  return atoms
+}
+
+/** Shortest decimal string: `1500n` is `0.0015`, `0n` is `0`. */
+export function formatUsdc(atoms: Atoms): string {
+  const sign = atoms < 0n ? '-' : ''
+  const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(DECIMALS + 1, '0')
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
+  return sign + digits.slice(0, -DECIMALS) + (fraction === '' ? '' : `.${fraction}`)
+}

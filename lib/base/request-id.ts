@@ -1,0 +1,57 @@
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+/**
+ * Time-ordered request ids: UUID version 7 (RFC 9562 §5.7, method 1 of §6.2: a 12-bit counter after the milliseconds), so
+ * that stored outcomes stay append-only on disk and ids sort in the order they were made in this process.
+ */
+export interface RequestIds {
+  /** Sixteen fresh bytes. */
+  next(): Uint8Array
+}
+
+const COUNTER_MAX = 0xfff
+
+export function requestIds(clock: Clock, random: Random): RequestIds {
+  // Random tails come from a pool: one call into the generator per id would cost more than the id.
+  const pool = new Uint8Array(4096)
+  let used = pool.length
+  let lastMs = 0
+  let counter = 0
+
+  return {
+    next() {
+      const nowMs = clock.now()
+      if (nowMs > lastMs) {
+        lastMs = nowMs
+        counter = 0
+      } else if (++counter > COUNTER_MAX) {
+        lastMs++
+        counter = 0
+      }
+      if (used === pool.length) {
+        random.fill(pool)
+        used = 0
+      }
+      const id = new Uint8Array(16)
+      const view = new DataView(id.buffer)
+      view.setUint32(0, Math.floor(lastMs / 0x10000))
+      view.setUint16(4, lastMs % 0x10000)
+      view.setUint16(6, 0x7000 | counter)
+      id.set(pool.subarray(used, used + 8), 8)
+      used += 8
+      id[8] = 0x80 | ((id[8] ?? 0) & 0x3f)
+      return id
+    }
+  }
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const DASH_BEFORE = new Set([4, 6, 8, 10])
+
+/** `018f…-…`: the usual hyphenated form. */
+export function formatRequestId(id: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < 16; i++) text += (DASH_BEFORE.has(i) ? '-' : '') + HEX[id[i] ?? 0]
+  return text
+}

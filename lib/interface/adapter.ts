@@ -1,0 +1,97 @@
+import type { Headers, Payload } from './payload.ts'
+
+/** The protocols of a registered API, spelled as in the service specification, section 2.1. */
+export const PROTOCOLS = ['REST', 'SOAP', 'GraphQL'] as const
+export type Protocol = (typeof PROTOCOLS)[number]
+
+/** A call as it reaches the owner's side, before it becomes one request to the provider's API. */
+export interface AdapterRequest {
+  /** HTTP method the consumer used. `POST` for a plain call. */
+  readonly method: string
+  /** What followed the API's name in the consumer's URL, query included: empty, or starting with `/` or `?`. */
+  readonly path: string
+  /** The consumer's request headers that may travel (content-type, accept, and what the listing allows). */
+  readonly headers: Headers
+  readonly body: Payload
+}
+
+export interface AdapterReply {
+  /** HTTP status for the consumer: the upstream's own. */
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Payload
+  /** The call did what it is paid for (REST 2xx, SOAP non-fault, GraphQL with non-null data): only then is it charged. */
+  readonly success: boolean
+  /** Time until the upstream's response head, in milliseconds. */
+  readonly upstreamMs: number
+}
+
+/** One operation of an API, as published in its manifest. */
+export interface Operation {
+  /** What a consumer names it by; unique within the listing. */
+  readonly name: string
+  readonly description?: string
+  /** JSON Schemas (draft 2020-12) of what goes in and out, where known. */
+  readonly input?: JsonSchema
+  readonly output?: JsonSchema
+}
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What an adapter knows of its API; goes into the manifest as it is. */
+export interface ApiDescription {
+  readonly operations: readonly Operation[]
+  /** GraphQL only: the schema in SDL. */
+  readonly sdl?: string
+}
+
+/**
+ * Owner-side code that turns a call into one request to the provider's API.
+ *
+ * `call` throws a SoukError (`invalid_request`, `operation_not_found`, `upstream_unreachable`, `upstream_timeout`,
+ * `upstream_invalid_response`, `response_too_large`, `soap_fault`, `unsupported_media_type`, `request_too_large`,
+ * `method_not_allowed`) when there is no answer of the upstream's to pass on; such a call is never charged. An upstream's
+ * own 4xx and 5xx are replies, not errors, with `success: false`.
+ *
+ * When `signal` aborts, the upstream request is given up and `call` rejects, or the streamed body ends with an error.
+ * The contract is held by `test/suites/adapter.ts`.
+ */
+export interface Adapter {
+  readonly protocol: Protocol
+  readonly description: ApiDescription
+  call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply>
+  /** Lets go of connections. Calls in flight are ended by their own signals before this. */
+  close?(): Promise<void>
+}
+
+/** What a provider registers an upstream with. */
+export interface UpstreamConfig {
+  /** REST: base URL. SOAP: URL of the WSDL. GraphQL: URL of the endpoint. `http:` or `https:`, no credentials in it. */
+  readonly endpoint: string
+  /** Limit of one upstream request, milliseconds. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
+  readonly timeoutMs?: number
+  /** REST only: the method used upstream for a plain POST call. Default `POST`. */
+  readonly method?: 'GET' | 'POST'
+}
+
+/** What reading the upstream at registration found. `snapshot` is kept, so that a restart needs no upstream. */
+export interface Inspection {
+  readonly description: ApiDescription
+  /** The adapter's own compact text (a WSDL, an SDL, or nothing), given back to `open`. */
+  readonly snapshot: string
+  /** Worth telling the provider, e.g. an operation that had to be left out and why. */
+  readonly warnings: readonly string[]
+}
+
+/** One protocol: how its upstreams are checked at registration and opened for calls. */
+export interface AdapterFactory {
+  readonly protocol: Protocol
+  /**
+   * Reaches the endpoint for real and reads what it is.
+   * @throws SoukError `invalid_request` (not such an API, with what to do about it), `upstream_unreachable`,
+   *   `upstream_timeout`, `upstream_invalid_response`, `response_too_large`.
+   */
+  inspect(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection>
+  /** Needs no network. */
+  open(config: UpstreamConfig, snapshot: string): Adapter
+}

@@ -1,0 +1,96 @@
+import type { ApiId, ApiRef } from '../base/api-name.ts'
+import type { PeerAddress } from './link.ts'
+import type { Delegation, SignedManifest } from './manifest.ts'
+
+/** What a node that serves an API tells the world. */
+export interface Offer {
+  readonly id: ApiId
+  /** SHA-256 of the manifest's signed envelope, and its revision. */
+  readonly manifestHash: Uint8Array
+  readonly revision: number
+  readonly tags: readonly string[]
+  /** Nodes that may serve it beside the provider key's own. */
+  readonly delegations: readonly Delegation[]
+}
+
+/** A directory record after every check: signer, expiry, size, sequence number. */
+export interface DirectoryRecord {
+  readonly id: ApiId
+  readonly seq: bigint
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly manifestHash: Uint8Array
+  readonly revision: number
+  readonly delegations: readonly Delegation[]
+}
+
+/** How far a `publish` got. `stored` of `asked` peers acknowledged; both 0 on a network of one. */
+export interface Published {
+  readonly asked: number
+  readonly stored: number
+}
+
+/**
+ * Where APIs are found. Records are proof, claims are hints: nothing a claim says is believed before a signature says so.
+ * Implementations pass `test/suites/directory.ts`.
+ */
+export interface Directory {
+  /** Puts the signed record and announces this node as serving the API. Repeat it to keep it alive. */
+  publish(offer: Offer, signal: AbortSignal): Promise<Published>
+  /** The best record found until the network has nothing higher, the first good one at once; undefined when there is none. */
+  record(id: ApiId, signal: AbortSignal): Promise<DirectoryRecord | undefined>
+  /** Peers that say they serve exactly this API. Ends by itself; untrusted. */
+  servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress>
+  /** Peers that say they know an API of this bare name. Untrusted. */
+  claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress>
+  /** Peers that say they have listings to show. Untrusted. */
+  catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
+}
+
+/** An API that was found: its verified manifest, and the nodes that serve it, best first. */
+export interface Resolution {
+  readonly signed: SignedManifest
+  /** Delegated nodes only. Empty when the API is known but nobody who serves it was found. */
+  readonly owners: readonly PeerAddress[]
+}
+
+export interface ResolveOptions {
+  readonly signal: AbortSignal
+  /** Asks the network even when a fresh answer is at hand. */
+  readonly refresh?: boolean
+}
+
+/** Finds APIs and chooses among the nodes that serve them. */
+export interface Resolver {
+  /**
+   * @throws SoukError `api_not_found`, `name_conflict` (member `candidates`), `lookup_timeout`, `owner_unreachable` (found
+   *   in the directory, but no node that serves it answered).
+   */
+  resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution>
+  /** How a call at an owner went; steers the next choice. `failed` also drops what is cached of the API. */
+  report(id: ApiId, owner: string, outcome: { readonly ok: true; readonly ms: number } | { readonly ok: false }): void
+}
+
+export interface SearchQuery {
+  /** Words, all of which must appear in name, description or tags. */
+  readonly text?: string
+  readonly protocol?: string
+  readonly tag?: string
+  /** Most expensive price wanted, USDC atoms. */
+  readonly maxPrice?: bigint
+  /** At most `PAGE_MAX`. */
+  readonly limit?: number
+  /** `next` of the page before. */
+  readonly cursor?: string
+}
+
+export interface SearchPage {
+  readonly listings: readonly SignedManifest[]
+  readonly next?: string
+}
+
+/** Listings this node knows of, each verified. */
+export interface Catalogue {
+  /** Asks around first when what it knows is old; returns what it knows by then. */
+  search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage>
+}

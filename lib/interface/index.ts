@@ -1,0 +1,44 @@
+export { type ErrorCode, type ErrorSource, type Problem, SoukError, isSoukError } from '../base/errors.ts'
+export type { ApiId, ApiRef } from '../base/api-name.ts'
+export type { Atoms } from '../base/money.ts'
+export type { Clock, Timer } from '../base/clock.ts'
+export type { Random } from '../base/random.ts'
+export {
+  type Adapter,
+  type AdapterFactory,
+  type AdapterReply,
+  type AdapterRequest,
+  type ApiDescription,
+  type Inspection,
+  type JsonSchema,
+  type Operation,
+  PROTOCOLS,
+  type Protocol,
+  type UpstreamConfig
+} from './adapter.ts'
+export type {
+  Catalogue,
+  Directory,
+  DirectoryRecord,
+  Offer,
+  Published,
+  Resolution,
+  ResolveOptions,
+  Resolver,
+  SearchPage,
+  SearchQuery
+} from './directory.ts'
+export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
+export { type Delegation, LISTING_MOVES, type ListingState, type Manifest, type SignedManifest } from './manifest.ts'
+export type { Headers, Payload } from './payload.ts'
+export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
+export type {
+  CallLog,
+  CallOutcome,
+  CallRecord,
+  Documents,
+  Store,
+  StoredResponse,
+  UsageRow
+} from './store.ts'
+export type { Admission, Order, Outcome, Reservation, Settled, Till } from './till.ts'

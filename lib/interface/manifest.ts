@@ -1,0 +1,56 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { Atoms } from '../base/money.ts'
+import type { ApiDescription, Protocol } from './adapter.ts'
+
+/**
+ * States of a listing and the moves between them. One table: code and docs follow it.
+ * `retired` is final; its name stays held.
+ */
+export const LISTING_MOVES = {
+  draft: ['published'],
+  published: ['paused', 'deprecated'],
+  paused: ['published', 'deprecated'],
+  deprecated: ['retired'],
+  retired: []
+} as const satisfies Record<string, readonly string[]>
+
+export type ListingState = keyof typeof LISTING_MOVES
+
+/** The signed description of an API: what a consumer relies on. Amounts are USDC atoms, times ms since the epoch. */
+export interface Manifest {
+  readonly name: string
+  /** Provider id: peer id of the key that signed this. */
+  readonly provider: string
+  readonly protocol: Protocol
+  readonly description: string
+  readonly tags: readonly string[]
+  /** Price of one call. */
+  readonly price: Atoms
+  readonly currency: 'USDC'
+  /** Declared by the provider: a call may be repeated at another owner without harm. Default false. */
+  readonly idempotent: boolean
+  readonly api: ApiDescription
+  readonly state: ListingState
+  /** Grows with every change. A lower one than seen before is refused. */
+  readonly revision: number
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** A manifest with the bytes that prove it: a libp2p signed envelope over its canonical encoding. */
+export interface SignedManifest {
+  readonly id: ApiId
+  readonly manifest: Manifest
+  readonly envelope: Uint8Array
+}
+
+/** The provider's word that another node may serve its APIs. */
+export interface Delegation {
+  /** Provider id. */
+  readonly provider: string
+  /** Peer id of the node. */
+  readonly peer: string
+  readonly expiresAt: number
+  /** libp2p signed envelope, by the provider key. */
+  readonly envelope: Uint8Array
+}

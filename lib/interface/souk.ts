@@ -1,0 +1,139 @@
+import type { ApiId, ApiRef } from '../base/api-name.ts'
+import type { Atoms } from '../base/money.ts'
+import type { Adapter } from './adapter.ts'
+import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } from './directory.ts'
+import type { PeerAddress } from './link.ts'
+import type { Delegation, ListingState, SignedManifest } from './manifest.ts'
+import type { Headers, Payload } from './payload.ts'
+import type { Store } from './store.ts'
+
+/** What a provider decides about a listing; the adapter adds protocol and operations. */
+export interface ListingInit {
+  /** `[a-z0-9][a-z0-9-]{0,62}`, unique for this provider. */
+  readonly name: string
+  /** Decimal USDC per call, e.g. `0.001`. `0` is free. */
+  readonly price: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  /** A call may be repeated at another owner without harm. Default false. */
+  readonly idempotent?: boolean
+  /** Bodies up to this many bytes. Default `REQUEST_BYTES_MAX`, at most `REQUEST_BYTES_CEILING`. */
+  readonly requestBytesMax?: number
+  /** Methods other than POST, and sub-paths, are passed to the adapter. Default false. */
+  readonly forwardsPaths?: boolean
+}
+
+/** An API this node serves. */
+export interface Listing {
+  readonly signed: SignedManifest
+  /** This node signs the manifest itself; false where it serves another provider's. */
+  readonly own: boolean
+  readonly state: ListingState
+  /** How the last announcement went; undefined before the first. */
+  readonly published: Published | undefined
+  readonly inFlight: number
+}
+
+/** One call from code. */
+export interface CallInit {
+  /** `name`, `name@provider`, or the same parsed. */
+  readonly api: string | ApiRef
+  /** Bytes, a stream of them, or any other JSON value, which is sent as JSON. */
+  readonly body: unknown
+  /** Default `POST`. */
+  readonly method?: string
+  /** Sub-path and query, `/…` or `?…`. Default empty. */
+  readonly path?: string
+  /** Default: content-type and accept `application/json`. */
+  readonly headers?: Headers
+  readonly signal?: AbortSignal
+  /** Whole time for the call. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
+  readonly timeoutMs?: number
+  /** Refuses to pay more, decimal USDC. Default: whatever the manifest says. */
+  readonly maxPrice?: string
+  readonly idempotencyKey?: string
+  /** W3C trace context, passed on to the owner and the upstream. */
+  readonly traceparent?: string
+  /** Sixteen bytes, UUID version 7. Default: a fresh one. */
+  readonly requestId?: Uint8Array
+}
+
+/** Where the time of a call went, milliseconds. */
+export interface CallTiming {
+  /** Finding the API. */
+  readonly lookup: number
+  /** On the way to the owner and back. */
+  readonly net: number
+  /** At the owner, upstream not counted. */
+  readonly owner: number
+  readonly upstream: number
+}
+
+export interface CallReply {
+  readonly requestId: Uint8Array
+  readonly id: ApiId
+  /** Peer id of the node that answered. */
+  readonly owner: string
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Payload
+  /** The listed price, and what was really charged. */
+  readonly price: Atoms
+  readonly charged: Atoms
+  readonly receipt: Uint8Array
+  readonly timing: CallTiming
+  /** Reads the body whole and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
+  json(): Promise<unknown>
+}
+
+export interface SoukStatus {
+  readonly peer: string
+  readonly provider: string
+  readonly network: string
+  readonly addresses: readonly string[]
+  readonly peers: readonly PeerAddress[]
+  /** No peer is connected: what is served here is found by nobody else. */
+  readonly alone: boolean
+  readonly till: string
+  readonly listings: number
+  /** Calls running now: served here, and sent from here. */
+  readonly serving: number
+  readonly calling: number
+}
+
+/** The library's face: what `createLibp2p({ services: { souk: souk() } })` puts at `services.souk`. */
+export interface Souk {
+  readonly store: Store
+
+  /**
+   * Publishes an API that this node serves with `adapter`. Serving a name again replaces adapter and terms under a new
+   * revision, keeping its state.
+   * @throws SoukError `invalid_request`
+   */
+  serve(init: ListingInit, adapter: Adapter): Promise<Listing>
+  /**
+   * Serves another provider's published API from this node too; that provider must have delegated to it.
+   * @throws SoukError `api_not_found`, `key_not_permitted` (no delegation), `invalid_request` (another protocol)
+   */
+  serveReplica(id: ApiId, adapter: Adapter): Promise<Listing>
+  listings(): readonly Listing[]
+  /** Moves a listing of this node by the table of states. @throws SoukError `api_not_found`, `invalid_request` */
+  move(name: string, state: ListingState): Promise<Listing>
+  /** Stops serving it and lets its records run out. @throws SoukError `api_not_found` */
+  remove(name: string): Promise<void>
+  /** Lets another node serve this provider's APIs. Republishes their records with it. */
+  delegate(peer: string): Promise<Delegation>
+  delegations(): Promise<readonly Delegation[]>
+
+  /**
+   * Calls an API, wherever it is served.
+   * @throws SoukError any code of the table; never anything else.
+   */
+  call(init: CallInit): Promise<CallReply>
+  resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
+  search(query?: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
+  /** Binds a bare name to one provider on this node, so that it never again depends on who claims it. */
+  pin(name: string, provider: string): Promise<void>
+
+  status(): SoukStatus
+}

@@ -1,0 +1,94 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { Atoms } from '../base/money.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import type { Headers } from './payload.ts'
+
+/** What became of a call, at its owner. `captured`: it succeeded and counts. `void`: it did not, nothing is owed. */
+export type CallOutcome = 'captured' | 'void'
+
+/** The answer kept for a repeat of the same call. Absent for streams and for bodies over `STORED_BODY_BYTES_MAX`. */
+export interface StoredResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** One finished call in an owner's books. Append-only; `(peer, requestId)` is unique. */
+export interface CallRecord {
+  /** Consumer node that sent it. */
+  readonly peer: string
+  /** Sixteen bytes, UUID version 7. */
+  readonly requestId: Uint8Array
+  readonly api: ApiId
+  readonly revision: number
+  readonly outcome: CallOutcome
+  /** HTTP status given to the consumer. */
+  readonly status: number
+  /** Set where the answer was an error of ours. */
+  readonly code?: ErrorCode
+  /** Listed price at the time. */
+  readonly price: Atoms
+  /** What was really charged: 0 for `void`, and always under the metered till. */
+  readonly charged: Atoms
+  /** SHA-256 of the request: a repeat under the same id must be the same request. */
+  readonly requestHash: Uint8Array
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Whole time at the owner, and the upstream's part of it. */
+  readonly ownerMs: number
+  readonly upstreamMs: number
+  readonly response?: StoredResponse
+}
+
+/** Calls of one API, summed. */
+export interface UsageRow {
+  readonly api: ApiId
+  readonly captured: number
+  readonly voided: number
+  /** Sum of `price` over captured calls: what they are worth. */
+  readonly metered: Atoms
+  /** Sum of `charged`. */
+  readonly charged: Atoms
+}
+
+/** The owner's book of calls. */
+export interface CallLog {
+  /**
+   * Resolves when the record is durable: it survives kill -9 and power loss. Appends made at the same time share a disk wait.
+   * Rejects for a second record under the same `(peer, requestId)`, and for every waiting append when a commit failed:
+   * a failed commit may still have survived, so the process must then stop.
+   */
+  append(record: CallRecord): Promise<void>
+  find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
+  /** The consumer has the answer: the stored responses may go; the records stay. Written behind, nobody waits. */
+  acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
+  /** Newest first. */
+  recent(query: { readonly api?: ApiId; readonly limit: number }): Promise<CallRecord[]>
+  usage(): Promise<UsageRow[]>
+  /** Drops stored responses (never records) from before `at`; returns how many. */
+  dropResponses(before: number): Promise<number>
+}
+
+/**
+ * Small things under a key, by collection: listings, pins, keys, delegations, cached peers. Values are JSON texts.
+ * Every write is durable when its promise resolves.
+ */
+export interface Documents {
+  get(collection: string, key: string): Promise<string | undefined>
+  put(collection: string, key: string, value: string): Promise<void>
+  /** Writes only when there is no such key yet; tells whether it did. */
+  insert(collection: string, key: string, value: string): Promise<boolean>
+  /** Resolves true when there was one. */
+  delete(collection: string, key: string): Promise<boolean>
+  /** In key order. */
+  list(collection: string): Promise<Array<{ key: string; value: string }>>
+}
+
+/** Everything a node keeps. Implementations pass `test/suites/store.ts`. */
+export interface Store {
+  readonly calls: CallLog
+  readonly documents: Documents
+  open(): Promise<void>
+  /** Writes what is waiting, then lets go. */
+  close(): Promise<void>
+}
