@@ -1,0 +1,152 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import type { Clock, Timer } from '../lib/base/clock.ts'
+import { SoukError } from '../lib/base/errors.ts'
+import { BULK_CHUNK_BYTES_MAX, STREAM_IDLE_MS } from '../lib/base/limits.ts'
+import { failureOf, interruption } from './upstream-failure.ts'
+
+export interface ExchangeInit {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Until the head, and until the end of a body that is read in a hurry. */
+  readonly timeoutMs: number
+  /** `host:port`, for error texts. */
+  readonly where: string
+}
+
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+}
+
+/**
+ * One request on its way: undici pushes into it, a single reader pulls out of it. The socket is paused while the reader is
+ * behind, and destroyed as soon as the exchange fails, its signal aborts or its reader leaves.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #init: ExchangeInit
+  readonly #head = Promise.withResolvers<ResponseHead>()
+  readonly #timer: Timer
+  readonly #onAbort: () => void
+  #hurried = true
+  #controller: Dispatcher.DispatchController | undefined
+  #chunks: Uint8Array[] = []
+  #queuedBytes = 0
+  #ended = false
+  #failure: SoukError | undefined
+  #wake: (() => void) | undefined
+
+  constructor(init: ExchangeInit) {
+    this.#init = init
+    this.#onAbort = () => this.fail(interruption(init.signal))
+    init.signal.addEventListener('abort', this.#onAbort, { once: true })
+    this.#timer = init.clock.after(init.timeoutMs, () => {
+      this.fail(
+        new SoukError('upstream_timeout', `${init.where} did not answer within its time limit.`, { source: 'upstream' })
+      )
+    })
+    if (init.signal.aborted) this.#onAbort()
+  }
+
+  get head(): Promise<ResponseHead> {
+    return this.#head.promise
+  }
+
+  /** Nothing more will come: all of it did, or it failed. */
+  get settled(): boolean {
+    return this.#ended || this.#failure !== undefined
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection: undici hands out the controller only now.
+    if (this.#failure !== undefined) controller.abort(this.#failure)
+    else this.#controller = controller
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // 1xx are interim (RFC 9110 §15.2): the head is still to come.
+    if (status >= 200) this.#head.resolve({ status, headers })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#failure !== undefined) return
+    this.#chunks.push(chunk)
+    this.#queuedBytes += chunk.byteLength
+    if (this.#queuedBytes >= BULK_CHUNK_BYTES_MAX) controller.pause()
+    this.#wake?.()
+  }
+
+  onResponseEnd(): void {
+    if (this.settled) return
+    this.#ended = true
+    this.#letGo()
+    this.#wake?.()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(failureOf(error, this.#init.where))
+  }
+
+  fail(error: SoukError): void {
+    if (this.settled) return
+    this.#failure = error
+    this.#chunks = []
+    this.#letGo()
+    this.#head.reject(error)
+    this.#controller?.abort(error)
+    this.#wake?.()
+  }
+
+  /**
+   * The time limit ends here; from now on only silence is limited (`STREAM_IDLE_MS`), and only while the reader waits: a
+   * slow reader is no fault of the upstream's.
+   */
+  unhurry(): void {
+    this.#hurried = false
+    this.#timer.cancel()
+  }
+
+  /** The body as it arrives, once. */
+  async *body(): AsyncGenerator<Uint8Array, undefined> {
+    try {
+      for (;;) {
+        const chunk = this.#chunks.shift()
+        if (chunk !== undefined) {
+          this.#queuedBytes -= chunk.byteLength
+          if (this.#queuedBytes < BULK_CHUNK_BYTES_MAX) this.#controller?.resume()
+          yield chunk
+        } else if (this.#failure !== undefined) {
+          throw this.#failure
+        } else if (this.#ended) {
+          return
+        } else {
+          await this.#more()
+        }
+      }
+    } finally {
+      this.leave()
+    }
+  }
+
+  /** The reader wants no more. */
+  leave(): void {
+    this.fail(new SoukError('call_interrupted'))
+  }
+
+  async #more(): Promise<void> {
+    const { clock, where } = this.#init
+    const idle = this.#hurried
+      ? undefined
+      : clock.after(STREAM_IDLE_MS, () => {
+          this.fail(new SoukError('upstream_timeout', `${where} stopped sending.`, { source: 'upstream' }))
+        })
+    await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#wake = undefined
+    idle?.cancel()
+  }
+
+  #letGo(): void {
+    this.#timer.cancel()
+    this.#init.signal.removeEventListener('abort', this.#onAbort)
+  }
+}

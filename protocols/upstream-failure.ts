@@ -1,0 +1,46 @@
+import { type ErrorCode, SoukError, isSoukError } from '../lib/base/errors.ts'
+
+/** Codes of Node, OpenSSL and undici are shown where they say what to do; only if they look like codes. */
+const TLS =
+  /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_]*$/
+
+const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: string) => string]>> = {
+  ECONNREFUSED: ['upstream_unreachable', (where) => `${where} refuses connections.`],
+  ENOTFOUND: ['upstream_unreachable', (where) => `The host name of ${where} is not known.`],
+  EAI_AGAIN: ['upstream_unreachable', (where) => `The host name of ${where} cannot be looked up now.`],
+  EHOSTUNREACH: ['upstream_unreachable', (where) => `There is no route to ${where}.`],
+  ENETUNREACH: ['upstream_unreachable', (where) => `There is no route to ${where}.`],
+  ETIMEDOUT: ['upstream_unreachable', (where) => `${where} does not accept connections.`],
+  UND_ERR_CONNECT_TIMEOUT: ['upstream_unreachable', (where) => `${where} does not accept connections in time.`],
+  UND_ERR_DESTROYED: ['call_interrupted', () => 'The API was closed at its owner during the call.'],
+  UND_ERR_CLOSED: ['call_interrupted', () => 'The API was closed at its owner during the call.'],
+  UND_ERR_HEADERS_OVERFLOW: ['upstream_invalid_response', (where) => `${where} sent more headers than are allowed.`],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: [
+    'upstream_invalid_response',
+    (where) => `${where} sent another length than it announced.`
+  ]
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Whatever went wrong on the way to the upstream, as one of ours. The original is kept as cause only. */
+export function failureOf(error: unknown, where: string): SoukError {
+  if (isSoukError(error)) return error
+  const code = codeOf(error)
+  const options = { cause: error, source: 'upstream' } as const
+  const known = TEXTS[code]
+  if (known !== undefined) return new SoukError(known[0], known[1](where), options)
+  if (TLS.test(code)) return new SoukError('upstream_unreachable', `TLS with ${where} failed (${code}).`, options)
+  if (code.startsWith('HPE_')) {
+    return new SoukError('upstream_invalid_response', `${where} does not answer in HTTP.`, options)
+  }
+  return new SoukError('upstream_unreachable', `The connection to ${where} was lost.`, options)
+}
+
+/** What a call ends with when its own signal aborts. */
+export function interruption(signal: AbortSignal): SoukError {
+  const reason: unknown = signal.reason
+  return isSoukError(reason) ? reason : new SoukError('call_interrupted', undefined, { cause: reason })
+}
