@@ -19,7 +19,10 @@ export function isProviderId(id: string): boolean {
 /** @throws SoukError `invalid_request` when it is not `[a-z0-9][a-z0-9-]{0,62}`. */
 export function checkApiName(name: string): string {
   if (!isApiName(name)) {
-    throw new SoukError('invalid_request', `"${name.slice(0, 80)}" is not an API name: use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-".`)
+    throw new SoukError(
+      'invalid_request',
+      `"${name.slice(0, 80)}" is not an API name: use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-".`
+    )
   }
   return name
 }
@@ -41,7 +44,10 @@ export function parseApiRef(text: string): ApiRef {
   if (at === -1) return { name: checkApiName(text) }
   const provider = text.slice(at + 1)
   if (!isProviderId(provider)) {
-    throw new SoukError('invalid_request', `"${provider.slice(0, 80)}" is not a provider id (they start with 12D3KooW).`)
+    throw new SoukError(
+      'invalid_request',
+      `"${provider.slice(0, 80)}" is not a provider id (they start with 12D3KooW).`
+    )
   }
   return { name: checkApiName(text.slice(0, at)), provider }
 }

@@ -74,6 +74,9 @@ export const BULK_OPEN_MS = 5 * SECOND
 export const RESEND_MS = 5 * SECOND
 /** Between two attempts to get the link back. */
 export const RESEND_PAUSE_MS = 200
+/** Answers acknowledged to their owner in one frame, and how long the first of them waits for more. */
+export const ACK_BATCH_MAX = 128
+export const ACK_DELAY_MS = 100
 /** Asking nodes for a manifest or a catalogue page: one small exchange. */
 export const EXCHANGE_MS = 3 * SECOND
 /** How long running calls are waited for when a node stops. */
@@ -124,6 +127,29 @@ export const CATALOGUE_REFRESH_MS = 2 * SECOND
 export const PAGE_MAX = 100
 /** How long an owner that failed is only used when nobody else serves the API. */
 export const OWNER_COOLDOWN_MS = 10 * SECOND
+/** The dearest call: what `parseUsdc` takes at most, so that a price always survives being written and read. */
+export const PRICE_ATOMS_MAX = 10n ** 15n
+/** Addresses of one peer that are passed on: a node has a handful, a liar may claim thousands. */
+export const ADDRESSES_PER_PEER_MAX = 16
+/** Nodes that say they serve one API, as many as are listened to. */
+export const SERVERS_MAX = 16
+/** A request for manifests: a name, a provider id or a cursor. */
+export const MANIFEST_REQUEST_BYTES_MAX = 1 * KiB
+/** One answer of the manifest exchange: several, or one as large as allowed. */
+export const MANIFEST_REPLY_BYTES_MAX = 1 * MiB
+/** Signed bytes of all resolutions kept, and of all listings in the catalogue: one flood must not take the node's memory. */
+export const RESOLUTIONS_BYTES_MAX = 64 * MiB
+export const CATALOGUE_BYTES_MAX = 64 * MiB
+/** Peers asked in one refresh of the catalogue, as many at once, and the pages taken of each. */
+export const CATALOGUE_PEERS_MAX = 64
+export const CATALOGUE_PEERS_AT_ONCE = 16
+export const CATALOGUE_PAGES_MAX = 10
+/** How long the catalogue shows what it has not seen again: as long as a record lives. */
+export const CATALOGUE_ENTRY_MS = RECORD_TTL_MS
+/** Words of one search. */
+export const SEARCH_CHARS_MAX = 200
+/** Announcements of one listing that run at the same time. */
+export const ANNOUNCEMENTS_AT_ONCE = 4
 
 // ── Names and texts ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,6 +168,12 @@ export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
 /** An XML document's nesting: deeper is an attack or a bug. */
 export const XML_DEPTH_MAX = 128
+/** One tag of an XML document with its attributes: parsers are slow on endless ones, real ones have a few hundred characters. */
+export const XML_TAG_CHARS_MAX = 64 * KiB
+/** Operations with their JSON Schemas as a manifest takes them: leaves it room for everything else. */
+export const API_DESCRIPTION_BYTES_MAX = 192 * KiB
+/** A SOAP fault's detail as told to the consumer: it travels in an error, which is held whole at each hop. */
+export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
 /** Tokens of one GraphQL document, against alias floods. */
 export const GRAPHQL_TOKENS_MAX = 10_000
 
@@ -153,6 +185,12 @@ export const STORED_BODY_BYTES_MAX = 256 * KiB
 export const STORED_RESPONSE_MS = 24 * HOUR
 /** Writes of one group commit. */
 export const COMMIT_BATCH_MAX = 4_096
+/** Bytes of one group commit: they are written while nothing else runs, so a burst of large responses is spread over turns. */
+export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
+/** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
+export const RESPONSES_DROPPED_AT_ONCE = 256
+/** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
+export const NAMES_CACHED_MAX = 10_000
 
 // ── The ingress and the admin API ───────────────────────────────────────────────────────────────────────────────────
 
@@ -162,5 +200,33 @@ export const KEYS_MAX = 100_000
 export const LABEL_CHARS_MAX = 100
 /** Body of an admin request: a registration, with room. */
 export const ADMIN_BODY_BYTES_MAX = 1 * MiB
+/** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */
+export const ADMIN_DRAIN_MS = 2 * SECOND
+/** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */
+export const INSPECT_MS = 60 * SECOND
+/** Between two attempts to serve what could not be served at the start, such as a replica whose provider is not up yet. */
+export const RESTORE_RETRY_MS = 15 * SECOND
+/** One check of `souk doctor`: a person is waiting for all of them. */
+export const DOCTOR_CHECK_MS = 10 * SECOND
+/** Free space under which `souk doctor` warns: a busy node's books grow by less in a day. */
+export const DISK_FREE_BYTES_MIN = 1024 * MiB
 /** How far a busy port moves up before giving up. */
 export const PORT_TRIES_MAX = 50
+/** Verified keys kept at hand, so that a busy key costs no look-up in the store. */
+export const KEYS_CACHED_MAX = 10_000
+/** A key's last use is written down at most this often: a hint for people, not a record. */
+export const KEY_USE_MS = 1 * MINUTE
+/** A segment of an ingress path: `name@provider` percent-encoded, with room. */
+export const PATH_SEGMENT_CHARS_MAX = 256
+/** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */
+export const HEADERS_RECEIVE_MS = 15 * SECOND
+/** A whole request has arrived by then: ten megabytes over a slow mobile link. */
+export const REQUEST_RECEIVE_MS = 120 * SECOND
+/** An idle connection is kept this long: more than the 60 s after which common load balancers close theirs. */
+export const KEEP_ALIVE_MS = 72 * SECOND
+/** What is left of a refused request up to this is read and thrown away to keep the connection; more ends it. */
+export const DISCARD_BYTES_MAX = 64 * KiB
+/** How long an ending connection still listens, so that a client in the middle of an upload reads the answer, not a reset. */
+export const LINGER_MS = 2 * SECOND
+/** While a server drains, connections that fell idle are closed this often. */
+export const DRAIN_SWEEP_MS = 50

@@ -17,7 +17,10 @@ const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
 export function parseUsdc(text: string): Atoms {
   const match = PATTERN.exec(text)
   if (match?.groups === undefined) {
-    throw new SoukError('invalid_request', `"${text.slice(0, 40)}" is not an amount in USDC: write it like 0.001, with at most six decimals.`)
+    throw new SoukError(
+      'invalid_request',
+      `"${text.slice(0, 40)}" is not an amount in USDC: write it like 0.001, with at most six decimals.`
+    )
   }
   const { whole = '0', fraction = '' } = match.groups
   const atoms = BigInt(whole) * ATOMS_PER_USDC + BigInt(fraction.padEnd(DECIMALS, '0'))

@@ -57,6 +57,8 @@ export interface CallLog {
    * Resolves when the record is durable: it survives kill -9 and power loss. Appends made at the same time share a disk wait.
    * Rejects for a second record under the same `(peer, requestId)`, and for every waiting append when a commit failed:
    * a failed commit may still have survived, so the process must then stop.
+   * @throws SoukError `idempotency_in_flight` for the second record (the first is found, with its answer), else
+   *   `internal_error`.
    */
   append(record: CallRecord): Promise<void>
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
@@ -80,15 +82,19 @@ export interface Documents {
   insert(collection: string, key: string, value: string): Promise<boolean>
   /** Resolves true when there was one. */
   delete(collection: string, key: string): Promise<boolean>
-  /** In key order. */
+  /** In key order, by code point. */
   list(collection: string): Promise<Array<{ key: string; value: string }>>
 }
 
-/** Everything a node keeps. Implementations pass `test/suites/store.ts`. */
+/**
+ * Everything a node keeps. Implementations pass `test/suites/store.ts`. Whatever is asked of a store that is not open
+ * rejects with `internal_error`; `acknowledge` then does nothing.
+ */
 export interface Store {
   readonly calls: CallLog
   readonly documents: Documents
+  /** Nothing happens where it is open already. @throws SoukError `internal_error` */
   open(): Promise<void>
-  /** Writes what is waiting, then lets go. */
+  /** Writes what is waiting, then lets go. May be opened again. */
   close(): Promise<void>
 }

@@ -1,0 +1,160 @@
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits.ts'
+
+/** What the queue needs of a database. All of it is synchronous. */
+export interface Transactions {
+  begin(): void
+  /** Returns when the transaction is durable; a throw leaves open whether it survived. */
+  commit(): void
+  rollback(): void
+  /** Runs `write` so that it leaves nothing behind when it throws. */
+  isolate(write: () => void): void
+  /** A transaction runs: begun, and not ended by the database itself, as it does when the disk fails it. */
+  readonly active: boolean
+}
+
+interface Write {
+  readonly bytes: number
+  readonly apply: () => void
+  readonly resolve: () => void
+  readonly reject: (error: SoukError) => void
+}
+
+/**
+ * Group commit: writes that were asked for in the same turn of the event loop share one transaction and one disk wait, in
+ * the order they were asked for.
+ */
+export interface CommitQueue {
+  /**
+   * Resolves with what `apply` returned when its transaction is durable. `bytes` says roughly how much it writes. `apply` may
+   * run twice: the first run is then rolled back.
+   * @throws SoukError `internal_error`: this write is not possible, or the store failed.
+   */
+  write<T>(bytes: number, apply: () => T): Promise<T>
+  /** The same without an answer; lost when the store fails. */
+  writeBehind(bytes: number, apply: () => void): void
+  /** Commits what is waiting and takes nothing more. Never throws: whoever waits is told. */
+  close(): void
+  /** A commit failed. It may still have survived, so nothing more is written or answered from here on. */
+  readonly failed: boolean
+}
+
+export interface CommitQueueInit {
+  readonly clock: Pick<Clock, 'soon'>
+  readonly transactions: Transactions
+  readonly onFailure: (error: Error) => void
+}
+
+export function storeNotOpen(): SoukError {
+  return new SoukError('internal_error', 'The store is not open.')
+}
+
+export function storeFailed(cause?: unknown): SoukError {
+  return new SoukError('internal_error', 'This node cannot keep its books any more and has to be restarted.', { cause })
+}
+
+export function createCommitQueue({ clock, transactions, onFailure }: CommitQueueInit): CommitQueue {
+  let waiting: Write[] = []
+  let isScheduled = false
+  let isClosed = false
+  let hasFailed = false
+
+  const push = (write: Write): void => {
+    if (hasFailed) write.reject(storeFailed())
+    else if (isClosed) write.reject(storeNotOpen())
+    else {
+      waiting.push(write)
+      schedule()
+    }
+  }
+  const schedule = (): void => {
+    if (isScheduled) return
+    isScheduled = true
+    // After the I/O events of this turn, so that every call they bring shares the commit; a timer would halve the throughput.
+    clock.soon(() => {
+      isScheduled = false
+      drain()
+      if (waiting.length > 0) schedule()
+    })
+  }
+  const drain = (): void => {
+    if (waiting.length === 0) return
+    const batch = takeBatch(waiting)
+    waiting = waiting.slice(batch.length)
+    let settle: Array<() => void>
+    try {
+      settle = commitTogether(transactions, batch) ?? commitCarefully(transactions, batch)
+    } catch (error) {
+      fail(error, batch)
+      return
+    }
+    for (const tell of settle) tell()
+  }
+  const fail = (cause: unknown, batch: readonly Write[]): void => {
+    hasFailed = true
+    const error = storeFailed(cause)
+    const lost = [...batch, ...waiting]
+    waiting = []
+    for (const write of lost) write.reject(error)
+    onFailure(error)
+  }
+
+  return {
+    write: <T>(bytes: number, apply: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        let result: T
+        push({ bytes, apply: () => (result = apply()), resolve: () => resolve(result), reject })
+      }),
+    writeBehind: (bytes, apply) => push({ bytes, apply, resolve: () => {}, reject: () => {} }),
+    close() {
+      isClosed = true
+      while (waiting.length > 0) drain()
+    },
+    get failed() {
+      return hasFailed
+    }
+  }
+}
+
+/** At least one write, so that a single large one is not stuck. */
+function takeBatch(waiting: readonly Write[]): Write[] {
+  let bytes = 0
+  let count = 0
+  for (const write of waiting) {
+    bytes += write.bytes
+    if (count === COMMIT_BATCH_MAX || (count > 0 && bytes > COMMIT_BATCH_BYTES_MAX)) break
+    count++
+  }
+  return waiting.slice(0, count)
+}
+
+/** Undefined when one of the writes is not possible; nothing of the batch is then written. */
+function commitTogether(transactions: Transactions, batch: readonly Write[]): Array<() => void> | undefined {
+  transactions.begin()
+  try {
+    for (const write of batch) write.apply()
+  } catch {
+    transactions.rollback()
+    return undefined
+  }
+  transactions.commit()
+  return batch.map((write) => write.resolve)
+}
+
+/** Each write by itself, so that an impossible one harms no other; the price is a savepoint each, so not tried first. */
+function commitCarefully(transactions: Transactions, batch: readonly Write[]): Array<() => void> {
+  transactions.begin()
+  const settle = batch.map((write) => {
+    try {
+      transactions.isolate(write.apply)
+      return write.resolve
+    } catch (cause) {
+      if (!transactions.active) throw cause
+      const error = new SoukError('internal_error', 'The store could not take this entry.', { cause })
+      return () => write.reject(error)
+    }
+  })
+  transactions.commit()
+  return settle
+}

@@ -1,0 +1,114 @@
+import type { CallLog, CallRecord, Documents, Store, UsageRow } from '../interface/store.ts'
+import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import { storeNotOpen } from './commit-queue.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type Check = () => void
+
+/**
+ * Keeps everything in memory, for tests and nodes that are thrown away: as durable as the object itself, which keeps its
+ * contents when it is closed and opened again. It only grows.
+ */
+export function createMemoryStore(): Store {
+  let isOpen = false
+  const check = () => {
+    if (!isOpen) throw storeNotOpen()
+  }
+  return {
+    calls: memoryCalls(check),
+    documents: memoryDocuments(check),
+    async open() {
+      isOpen = true
+    },
+    async close() {
+      isOpen = false
+    }
+  }
+}
+
+function memoryCalls(check: Check): CallLog {
+  /** In the order of the appends. */
+  const records = new Map<string, CallRecord>()
+  const totals = new Map<string, Mutable<UsageRow>>()
+  const keyOf = (peer: string, requestId: Uint8Array): string => `${Buffer.from(requestId).toString('hex')}/${peer}`
+
+  const count = ({ api, outcome, price, charged }: CallRecord): void => {
+    const row = totals.get(api) ?? { api, captured: 0, voided: 0, metered: 0n, charged: 0n }
+    totals.set(api, row)
+    row.charged += charged
+    if (outcome === 'captured') {
+      row.captured++
+      row.metered += price
+    } else row.voided++
+  }
+  const dropResponse = (key: string): boolean => {
+    const { response, ...record } = records.get(key) ?? {}
+    if (response === undefined) return false
+    records.set(key, record as CallRecord)
+    return true
+  }
+
+  return {
+    async append(record) {
+      check()
+      checkCallRecord(record)
+      const key = keyOf(record.peer, record.requestId)
+      if (records.has(key)) throw alreadyRecorded()
+      records.set(key, { ...record })
+      count(record)
+    },
+    async find(peer, requestId) {
+      check()
+      return records.get(keyOf(peer, requestId))
+    },
+    acknowledge(peer, requestIds) {
+      for (const requestId of requestIds) dropResponse(keyOf(peer, requestId))
+    },
+    async recent({ api, limit }) {
+      check()
+      const newest = [...records.values()].toReversed()
+      return newest.filter((record) => api === undefined || record.api === api).slice(0, Math.max(0, limit))
+    },
+    async usage() {
+      check()
+      return Array.from(totals.values(), (row) => ({ ...row }))
+    },
+    async dropResponses(before) {
+      check()
+      const old = [...records].filter(([, record]) => record.at < before)
+      return old.filter(([key]) => dropResponse(key)).length
+    }
+  }
+}
+
+function memoryDocuments(check: Check): Documents {
+  const collections = new Map<string, Map<string, string>>()
+  const collection = (name: string): Map<string, string> => {
+    check()
+    const found = collections.get(name) ?? new Map<string, string>()
+    collections.set(name, found)
+    return found
+  }
+
+  return {
+    async get(name, key) {
+      return collection(name).get(key)
+    },
+    async put(name, key, value) {
+      collection(name).set(key, value)
+    },
+    async insert(name, key, value) {
+      if (collection(name).has(key)) return false
+      collection(name).set(key, value)
+      return true
+    },
+    async delete(name, key) {
+      return collection(name).delete(key)
+    },
+    async list(name) {
+      const documents = Array.from(collection(name), ([key, value]) => ({ key, value }))
+      // By bytes, as databases do it: UTF-16 order differs past the basic plane.
+      return documents.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { ApiId } from '../base/api-name.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import type { Headers } from '../interface/payload.ts'
+import type { CallOutcome, CallRecord, StoredResponse } from '../interface/store.ts'
+
+/** The columns of `calls` in the order of `callValues`; `peer` and `api` are row ids of names. */
+export const CALL_COLUMNS =
+  'peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at, owner_ms, upstream_ms'
+
+export function callValues(record: CallRecord, peer: number, api: number): SQLInputValue[] {
+  return [
+    peer,
+    record.requestId,
+    api,
+    record.revision,
+    record.outcome,
+    record.status,
+    record.code ?? null,
+    record.price,
+    record.charged,
+    record.requestHash,
+    record.at,
+    record.ownerMs,
+    record.upstreamMs
+  ]
+}
+
+/** Rows that `toCallRecord` reads, when the statement gives integers as bigints. */
+export const SELECT_CALLS = `
+  SELECT p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
+    c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
+  FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
+
+export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
+  return {
+    peer: row['peer'] as string,
+    requestId: row['request_id'] as Uint8Array,
+    api: row['api'] as ApiId,
+    revision: Number(row['revision']),
+    outcome: row['outcome'] as CallOutcome,
+    status: Number(row['status']),
+    ...(row['code'] === null ? {} : { code: row['code'] as ErrorCode }),
+    price: row['price'] as bigint,
+    charged: row['charged'] as bigint,
+    requestHash: row['request_hash'] as Uint8Array,
+    at: Number(row['at']),
+    ownerMs: row['owner_ms'] as number,
+    upstreamMs: row['upstream_ms'] as number,
+    ...(row['response_status'] === null ? {} : { response: toStoredResponse(row) })
+  }
+}
+
+/** Headers are kept as JSON: an array of pairs, so that order and repeated names survive. */
+export function encodeHeaders(headers: Headers): string {
+  return JSON.stringify(headers)
+}
+
+function toStoredResponse(row: Record<string, SQLOutputValue>): StoredResponse {
+  return {
+    status: Number(row['response_status']),
+    headers: JSON.parse(row['headers'] as string) as Headers,
+    body: row['body'] as Uint8Array
+  }
+}

@@ -1,0 +1,98 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
+import type { CallLog, CallRecord } from '../interface/store.ts'
+import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import { CALL_COLUMNS, callValues, encodeHeaders, SELECT_CALLS, toCallRecord } from './sqlite-call-row.ts'
+import type { Names } from './sqlite-names.ts'
+import type { Usage } from './sqlite-usage.ts'
+
+export interface SqliteCallsInit {
+  readonly db: DatabaseSync
+  readonly queue: CommitQueue
+  readonly names: Names
+  readonly usage: Usage
+}
+
+/** A row without its response: fixed fields, ids, hash and index entries. */
+const ROW_BYTES = 256
+const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
+
+export function sqliteCalls({ db, queue, names, usage }: SqliteCallsInit): CallLog {
+  const insert = prepareInsert(db, names, usage)
+  const deleteResponse = db.prepare(
+    `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)`
+  )
+  const deleteOldResponses = db.prepare(
+    'DELETE FROM responses WHERE seq IN (SELECT seq FROM responses WHERE at < ? ORDER BY at LIMIT ?)'
+  )
+  const selectOne = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
+  const selectRecent = prepareWithBigInts(db, `${SELECT_CALLS} ORDER BY c.seq DESC LIMIT ?`)
+  const selectRecentOfApi = prepareWithBigInts(
+    db,
+    `${SELECT_CALLS} WHERE c.api = ${BY_NAME} ORDER BY c.seq DESC LIMIT ?`
+  )
+
+  return {
+    async append(record) {
+      checkCallRecord(record)
+      const headers = encodeHeaders(record.response?.headers ?? [])
+      const bytes = ROW_BYTES + headers.length + (record.response?.body.length ?? 0)
+      if (!(await queue.write(bytes, () => insert(record, headers)))) throw alreadyRecorded()
+    },
+    async find(peer, requestId) {
+      const row = selectOne.get(peer, requestId)
+      return row && toCallRecord(row)
+    },
+    acknowledge(peer, requestIds) {
+      for (const requestId of requestIds) {
+        // A copy, as nobody waits: the caller's buffer may be used again before this is written.
+        const id = Uint8Array.from(requestId)
+        queue.writeBehind(ROW_BYTES, () => deleteResponse.run(peer, id))
+      }
+    },
+    async recent({ api, limit }) {
+      const rows = Math.max(0, Math.floor(limit))
+      return (api === undefined ? selectRecent.all(rows) : selectRecentOfApi.all(api, rows)).map(toCallRecord)
+    },
+    async usage() {
+      return usage.all()
+    },
+    async dropResponses(before) {
+      let dropped = 0
+      for (;;) {
+        // In slices: other writes come in between, and no turn of the event loop is spent on a whole day's responses.
+        const slice = await queue.write(RESPONSES_DROPPED_AT_ONCE * ROW_BYTES, () =>
+          Number(deleteOldResponses.run(before, RESPONSES_DROPPED_AT_ONCE).changes)
+        )
+        dropped += slice
+        if (slice < RESPONSES_DROPPED_AT_ONCE) return dropped
+      }
+    }
+  }
+}
+
+/** The insert of a record and its response; false when there is a record of that id already. */
+function prepareInsert(db: DatabaseSync, names: Names, usage: Usage): (record: CallRecord, headers: string) => boolean {
+  const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
+  const insertCall = db.prepare(
+    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
+  )
+  const insertResponse = db.prepare('INSERT INTO responses (seq, at, status, headers, body) VALUES (?, ?, ?, ?, ?)')
+  return (record, headers) => {
+    const api = names.idOf(record.api)
+    const { changes, lastInsertRowid } = insertCall.run(...callValues(record, names.idOf(record.peer), api))
+    if (changes === 0) return false
+    const { response } = record
+    if (response !== undefined) insertResponse.run(lastInsertRowid, record.at, response.status, headers, response.body)
+    // Last, so that a row that fails is not counted.
+    usage.add(api, record)
+    return true
+  }
+}
+
+function prepareWithBigInts(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql)
+  statement.setReadBigInts(true)
+  return statement
+}

@@ -1,0 +1,34 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Documents } from '../interface/store.ts'
+import type { CommitQueue } from './commit-queue.ts'
+
+export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue): Documents {
+  const select = db.prepare('SELECT value FROM documents WHERE collection = ? AND key = ?')
+  const selectAll = db.prepare('SELECT key, value FROM documents WHERE collection = ? ORDER BY key')
+  const insert = db.prepare(
+    'INSERT INTO documents (collection, key, value) VALUES (?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
+  )
+  const upsert = db.prepare(
+    `INSERT INTO documents (collection, key, value) VALUES (?, ?, ?)
+     ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`
+  )
+  const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?')
+
+  return {
+    async get(collection, key) {
+      return select.get(collection, key)?.['value'] as string | undefined
+    },
+    async put(collection, key, value) {
+      await queue.write(value.length, () => upsert.run(collection, key, value))
+    },
+    async insert(collection, key, value) {
+      return queue.write(value.length, () => insert.run(collection, key, value).changes === 1)
+    },
+    async delete(collection, key) {
+      return queue.write(key.length, () => remove.run(collection, key).changes === 1)
+    },
+    async list(collection) {
+      return selectAll.all(collection).map((row) => ({ key: row['key'] as string, value: row['value'] as string }))
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Transactions } from './commit-queue.ts'
+
+/** What belongs to a transaction beside its writes. */
+export interface TransactionHooks {
+  beforeCommit(): void
+  afterRollback(): void
+  /** One write was taken back, the transaction goes on. */
+  afterSavepointRollback(): void
+}
+
+export function sqliteTransactions(db: DatabaseSync, hooks: TransactionHooks): Transactions {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  return {
+    begin: () => void begin.run(),
+    commit() {
+      hooks.beforeCommit()
+      commit.run()
+    },
+    rollback() {
+      // A full or failing disk makes SQLite roll back by itself.
+      if (db.isTransaction) db.exec('ROLLBACK')
+      hooks.afterRollback()
+    },
+    isolate(write) {
+      db.exec('SAVEPOINT entry')
+      try {
+        write()
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK TO entry; RELEASE entry')
+        hooks.afterSavepointRollback()
+        throw error
+      }
+      db.exec('RELEASE entry')
+    },
+    get active() {
+      return db.isTransaction
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import type { CallRecord, Store } from '../../../lib/interface/store.ts'
+import type { Admission, Order, Outcome } from '../../../lib/interface/till.ts'
+import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { freshIds, peerId, storedResponse } from '../../helpers/call-record.ts'
+
+const api = `ticker@${peerId('P')}` as const
+
+const order = (overrides: Partial<Order> = {}): Order => ({
+  requestId: freshIds.next(),
+  api,
+  owner: peerId('D'),
+  revision: 2,
+  price: 1_500n,
+  ...overrides
+})
+
+const admission = (overrides: Partial<Admission> = {}): Admission => ({
+  requestId: freshIds.next(),
+  api,
+  peer: peerId('C'),
+  revision: 2,
+  price: 1_500n,
+  ...overrides
+})
+
+const outcome = (overrides: Partial<Outcome> = {}): Outcome => ({
+  status: 200,
+  requestHash: new Uint8Array(32).fill(1),
+  at: 1_750_000_000_000,
+  ownerMs: 5,
+  upstreamMs: 4,
+  ...overrides
+})
+
+describe('the metered till', () => {
+  let store: Store
+
+  beforeEach(async () => {
+    store = createMemoryStore()
+    await store.open()
+  })
+  afterEach(() => store.close())
+
+  it('says what it is', () => {
+    const { scheme, movesMoney } = createMeteredTill({ log: store.calls })
+    assert.deepEqual({ scheme, movesMoney }, { scheme: 'metered', movesMoney: false })
+  })
+
+  it('sends nothing along with a call at or under the limit, or without one', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    assert.equal(await till.authorise(order()), undefined)
+    assert.equal(await till.authorise(order({ maxPrice: 1_500n })), undefined)
+    assert.equal(await till.authorise(order({ maxPrice: 1_501n })), undefined)
+    assert.equal(await till.authorise(order({ price: 0n, maxPrice: 0n })), undefined)
+  })
+
+  it('refuses a call that costs more than the limit, and says both', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    await assert.rejects(till.authorise(order({ maxPrice: 1_499n })), {
+      code: 'price_exceeds_limit',
+      message: 'A call costs 0.0015 USDC, your limit is 0.001499 USDC.'
+    })
+    await assert.rejects(till.authorise(order({ price: 1n, maxPrice: 0n })), { code: 'price_exceeds_limit' })
+  })
+
+  it('records a captured call at its price and charges nothing', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    const admitted = admission()
+    const reservation = await till.admit(admitted)
+    assert.deepEqual(await store.calls.recent({ limit: 10 }), [], 'admitting writes nothing')
+    const settled = await reservation.capture(outcome({ response: storedResponse() }))
+    assert.deepEqual(settled, { charged: 0n, receipt: new Uint8Array(0) })
+    assert.deepEqual(await store.calls.recent({ limit: 10 }), [
+      { ...admitted, ...outcome(), outcome: 'captured', charged: 0n, response: storedResponse() }
+    ])
+    assert.deepEqual(await store.calls.usage(), [{ api, captured: 1, voided: 0, metered: 1_500n, charged: 0n }])
+  })
+
+  it('records a released call as void, with its error', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    const admitted = admission()
+    const settled = await (await till.admit(admitted)).release(outcome({ status: 504, code: 'upstream_timeout' }))
+    assert.equal(settled.charged, 0n)
+    const record = await store.calls.find(admitted.peer, admitted.requestId)
+    assert.deepEqual(record, {
+      ...admitted,
+      ...outcome({ status: 504, code: 'upstream_timeout' }),
+      outcome: 'void',
+      charged: 0n
+    })
+    assert.deepEqual(await store.calls.usage(), [{ api, captured: 0, voided: 1, metered: 0n, charged: 0n }])
+  })
+
+  it('keeps an authorization of another scheme out of the record', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    const admitted = admission({ authorization: new Uint8Array([1, 2, 3]) })
+    await (await till.admit(admitted)).capture(outcome())
+    const record = await store.calls.find(admitted.peer, admitted.requestId)
+    assert.equal(Object.hasOwn(record ?? {}, 'authorization'), false)
+  })
+
+  it('resolves only when the record is durable', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const written: CallRecord[] = []
+    const till = createMeteredTill({
+      log: {
+        append: (record) => {
+          written.push(record)
+          return promise
+        }
+      }
+    })
+    let isSettled = false
+    const capture = (await till.admit(admission())).capture(outcome()).then(() => (isSettled = true))
+    await new Promise(setImmediate)
+    assert.deepEqual([written.length, isSettled], [1, false])
+    resolve()
+    await capture
+  })
+
+  it('throws when a reservation is used a second time, and records nothing more', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    for (const first of ['capture', 'release'] as const) {
+      for (const second of ['capture', 'release'] as const) {
+        const reservation = await till.admit(admission())
+        const settled = reservation[first](outcome())
+        assert.throws(() => void reservation[second](outcome()), { code: 'internal_error' })
+        await settled
+      }
+    }
+    assert.equal((await store.calls.recent({ limit: 10 })).length, 4)
+  })
+
+  it('passes on why a record could not be written', async () => {
+    const till = createMeteredTill({ log: store.calls })
+    const admitted = admission()
+    await (await till.admit(admitted)).capture(outcome())
+    await assert.rejects((await till.admit(admitted)).capture(outcome()), { code: 'idempotency_in_flight' })
+    await store.close()
+    await assert.rejects((await till.admit(admission())).capture(outcome()), { code: 'internal_error' })
+  })
+})

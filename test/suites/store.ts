@@ -1,0 +1,422 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isSoukError } from '../../lib/base/errors.ts'
+import type { CallRecord, Store } from '../../lib/interface/store.ts'
+import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
+
+/** One implementation under test. */
+export interface StoreSubject {
+  /** Not opened yet. */
+  readonly store: Store
+  /** What a later process would open: the same data, after `store` was closed. */
+  again(): Store
+  /** Removes whatever is left; every store is closed by then. */
+  dispose(): void
+}
+
+const TURNS_MAX = 1_000
+/** The largest amount that can be written, see base/money.ts. */
+const ATOMS_MAX = 10n ** 15n
+
+/** Waits for what is written behind. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let turns = 0; turns < TURNS_MAX; turns++) {
+    if (await condition()) return
+    await turn()
+  }
+  assert.fail('what was written behind never showed')
+}
+
+/** The contract of `lib/interface/store.ts`, case by case. */
+export function storeSuite(name: string, create: () => StoreSubject): void {
+  describe(`${name} keeps the Store contract`, () => {
+    let subject: StoreSubject
+    let store: Store
+    const reopen = async (): Promise<Store> => {
+      await store.close()
+      store = subject.again()
+      await store.open()
+      return store
+    }
+
+    beforeEach(async () => {
+      subject = create()
+      store = subject.store
+      await store.open()
+    })
+
+    afterEach(async () => {
+      await store.close()
+      subject.dispose()
+    })
+
+    describe('calls', () => callCases(() => store, reopen))
+    describe('stored responses', () => responseCases(() => store, reopen))
+    describe('usage', () => usageCases(() => store, reopen))
+    describe('documents', () => documentCases(() => store, reopen))
+    describe('opening and closing', () => lifeCases(() => store, reopen))
+  })
+}
+
+type Reopen = () => Promise<Store>
+
+function callCases(current: () => Store, reopen: Reopen): void {
+  it('finds a record as it was appended, field by field', async () => {
+    const records = [
+      callRecord(),
+      callRecord({ response: storedResponse() }),
+      callRecord({ outcome: 'void', status: 504, code: 'upstream_timeout' }),
+      callRecord({ price: ATOMS_MAX, charged: ATOMS_MAX - 1n }),
+      callRecord({ price: 0n, ownerMs: 0, upstreamMs: 0, at: 0, revision: 0 }),
+      callRecord({ response: { status: 204, headers: [], body: new Uint8Array(0) } })
+    ]
+    for (const record of records) await current().calls.append(record)
+    for (const record of records) {
+      assert.deepEqual(await current().calls.find(record.peer, record.requestId), record)
+    }
+  })
+
+  it('keeps records across a close and a reopening', async () => {
+    const records = [callRecord({ response: storedResponse() }), callRecord({ price: ATOMS_MAX, charged: ATOMS_MAX })]
+    for (const record of records) await current().calls.append(record)
+    const store = await reopen()
+    for (const record of records) assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+  })
+
+  it('finds nothing under an unknown peer, an unknown id or an id of another length', async () => {
+    const record = callRecord()
+    await current().calls.append(record)
+    assert.equal(await current().calls.find(peerId('X'), record.requestId), undefined)
+    assert.equal(await current().calls.find(record.peer, freshIds.next()), undefined)
+    assert.equal(await current().calls.find(record.peer, new Uint8Array(0)), undefined)
+    assert.equal(await current().calls.find(record.peer, record.requestId.subarray(0, 15)), undefined)
+  })
+
+  it('rejects a second record under the same peer and id, and keeps the first', async () => {
+    const record = callRecord()
+    await current().calls.append(record)
+    await assert.rejects(current().calls.append(callRecord({ ...record, price: 9n })), {
+      code: 'idempotency_in_flight'
+    })
+    assert.deepEqual(await current().calls.find(record.peer, record.requestId), record)
+    assert.equal((await current().calls.recent({ limit: 10 })).length, 1)
+  })
+
+  it('takes the same id from two peers', async () => {
+    const requestId = freshIds.next()
+    const [one, two] = [callRecord({ requestId, peer: peerId('A') }), callRecord({ requestId, peer: peerId('B') })]
+    await Promise.all([current().calls.append(one), current().calls.append(two)])
+    assert.deepEqual(await current().calls.find(one.peer, requestId), one)
+    assert.deepEqual(await current().calls.find(two.peer, requestId), two)
+  })
+
+  it('rejects only the duplicates among appends made at the same time', async () => {
+    const first = callRecord({ response: storedResponse('first') })
+    const records = [callRecord(), first, callRecord(), callRecord({ ...first, price: 9n }), callRecord()]
+    const results = await Promise.allSettled(records.map((record) => current().calls.append(record)))
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']
+    )
+    const store = await reopen()
+    for (const record of records.toSpliced(3, 1)) {
+      assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+    }
+    assert.equal((await store.calls.usage())[0]?.captured, 4)
+  })
+
+  it('rejects only the malformed among appends made at the same time', async () => {
+    const malformed: Array<Partial<CallRecord>> = [
+      { requestId: new Uint8Array(15) },
+      { price: 2n ** 63n },
+      { price: -1n },
+      { charged: 2n ** 70n },
+      { status: 200.5 },
+      { revision: Number.NaN },
+      { at: Number.POSITIVE_INFINITY },
+      { ownerMs: Number.NaN }
+    ]
+    const good = [callRecord(), callRecord(), callRecord()]
+    const appends = [...malformed.map(callRecord), ...good].map((record) => current().calls.append(record))
+    const results = await Promise.allSettled(appends)
+    for (const result of results.slice(0, malformed.length)) {
+      assert.ok(result.status === 'rejected' && isSoukError(result.reason))
+    }
+    for (const record of good) assert.deepEqual(await current().calls.find(record.peer, record.requestId), record)
+    assert.equal((await current().calls.recent({ limit: 100 })).length, good.length)
+  })
+
+  it('resolves every append of a crowd, more than one commit holds', async () => {
+    const records = Array.from({ length: 5_000 }, () => callRecord())
+    await Promise.all(records.map((record) => current().calls.append(record)))
+    const store = await reopen()
+    for (const record of records) assert.ok(await store.calls.find(record.peer, record.requestId))
+  })
+
+  it('lists the newest first, at most `limit`, of one API or of all', async () => {
+    const [ticker, accounts] = [`ticker@${peerId('P')}`, `accounts@${peerId('P')}`] as const
+    const records = [ticker, accounts, ticker, ticker, accounts].map((api, at) => callRecord({ api, at }))
+    for (const record of records) await current().calls.append(record)
+    const recent = async (query: Parameters<Store['calls']['recent']>[0]) =>
+      (await current().calls.recent(query)).map((record) => record.at)
+
+    assert.deepEqual(await recent({ limit: 100 }), [4, 3, 2, 1, 0])
+    assert.deepEqual(await recent({ limit: 2 }), [4, 3])
+    assert.deepEqual(await recent({ api: ticker, limit: 2 }), [3, 2])
+    assert.deepEqual(await recent({ api: accounts, limit: 100 }), [4, 1])
+    assert.deepEqual(await recent({ api: `nothing@${peerId('P')}`, limit: 100 }), [])
+    assert.deepEqual(await recent({ limit: 0 }), [])
+    assert.deepEqual(await recent({ limit: -1 }), [])
+    assert.deepEqual(await current().calls.recent({ limit: 5 }), records.toReversed())
+  })
+}
+
+function responseCases(current: () => Store, reopen: Reopen): void {
+  const responseOf = async (record: CallRecord) => (await current().calls.find(record.peer, record.requestId))?.response
+
+  it('go when they are acknowledged; the record and the other responses stay', async () => {
+    const record = callRecord()
+    const [acknowledged, alike, other] = [
+      { ...record, response: storedResponse() },
+      callRecord({ response: storedResponse() }),
+      callRecord({ response: storedResponse() })
+    ]
+    for (const each of [acknowledged, alike, other]) await current().calls.append(each)
+    current().calls.acknowledge(record.peer, [acknowledged.requestId, alike.requestId])
+    await until(async () => (await responseOf(acknowledged)) === undefined && (await responseOf(alike)) === undefined)
+    assert.deepEqual(await current().calls.find(record.peer, record.requestId), record)
+    assert.deepEqual(await responseOf(other), storedResponse())
+  })
+
+  it('stay when another peer acknowledges the id, or the id is unknown or malformed', async () => {
+    const record = callRecord({ response: storedResponse() })
+    await current().calls.append(record)
+    current().calls.acknowledge(peerId('X'), [record.requestId])
+    current().calls.acknowledge(record.peer, [freshIds.next(), new Uint8Array(3), new Uint8Array(0)])
+    current().calls.acknowledge(record.peer, [])
+    await reopen()
+    assert.deepEqual(await responseOf(record), storedResponse())
+  })
+
+  it('go although the acknowledgement was still waiting when the store closed', async () => {
+    const record = callRecord({ response: storedResponse() })
+    await current().calls.append(record)
+    current().calls.acknowledge(record.peer, [record.requestId])
+    await reopen()
+    assert.equal(await responseOf(record), undefined)
+  })
+
+  it('are acknowledged by the id as it was, whatever becomes of its buffer', async () => {
+    const record = callRecord({ response: storedResponse() })
+    await current().calls.append(record)
+    const buffer = record.requestId.slice()
+    current().calls.acknowledge(record.peer, [buffer])
+    buffer.fill(0)
+    await until(async () => (await responseOf(record)) === undefined)
+  })
+
+  it('from before a time are dropped and counted; records, and responses of that time and later, stay', async () => {
+    const records = [30, 10, 20, 40].map((at) => callRecord({ at, response: storedResponse() }))
+    records.push(callRecord({ at: 5 }))
+    for (const record of records) await current().calls.append(record)
+    assert.equal(await current().calls.dropResponses(30), 2)
+    assert.equal(await current().calls.dropResponses(30), 0)
+    await reopen()
+    const kept = (await current().calls.recent({ limit: 10 })).map((record) => [
+      record.at,
+      record.response !== undefined
+    ])
+    assert.deepEqual(kept, [
+      [5, false],
+      [40, true],
+      [20, false],
+      [10, false],
+      [30, true]
+    ])
+  })
+
+  it('are dropped in any number', async () => {
+    const records = Array.from({ length: 700 }, () => callRecord({ at: 1, response: storedResponse('x') }))
+    await Promise.all(records.map((record) => current().calls.append(record)))
+    assert.equal(await current().calls.dropResponses(2), records.length)
+    assert.equal(await responseOf(records[0]!), undefined)
+    assert.equal(await responseOf(records.at(-1)!), undefined)
+  })
+}
+
+function usageCases(current: () => Store, reopen: Reopen): void {
+  const [ticker, accounts] = [`ticker@${peerId('P')}`, `accounts@${peerId('P')}`] as const
+
+  it('is empty at first', async () => {
+    assert.deepEqual(await current().calls.usage(), [])
+  })
+
+  it('counts captured and void calls by API, and sums only what captured ones are worth', async () => {
+    const records = [
+      callRecord({ api: ticker, price: 5n, charged: 5n }),
+      callRecord({ api: accounts, price: 7n }),
+      callRecord({ api: ticker, price: 11n, outcome: 'void' }),
+      callRecord({ api: ticker, price: 13n, charged: 2n })
+    ]
+    for (const record of records) await current().calls.append(record)
+    const expected = [
+      { api: accounts, captured: 1, voided: 0, metered: 7n, charged: 0n },
+      { api: ticker, captured: 2, voided: 1, metered: 18n, charged: 7n }
+    ]
+    const usage = async (): Promise<unknown> =>
+      (await current().calls.usage()).toSorted((a, b) => (a.api < b.api ? -1 : 1))
+    assert.deepEqual(await usage(), expected)
+    await reopen()
+    assert.deepEqual(await usage(), expected)
+  })
+
+  it('sums exactly past what a double, and past what 64 bits hold', async () => {
+    const count = 10_000
+    const records = Array.from({ length: count }, () => callRecord({ api: ticker, price: ATOMS_MAX, charged: 1n }))
+    await Promise.all(records.map((record) => current().calls.append(record)))
+    await current().calls.append(callRecord({ api: ticker, price: 1n, charged: 1n }))
+    assert.deepEqual(await current().calls.usage(), [
+      {
+        api: ticker,
+        captured: count + 1,
+        voided: 0,
+        metered: ATOMS_MAX * BigInt(count) + 1n,
+        charged: BigInt(count) + 1n
+      }
+    ])
+  })
+
+  it('counts no call twice and none that was rejected', async () => {
+    const record = callRecord({ api: ticker, price: 5n })
+    await Promise.allSettled([1, 2, 3].map(() => current().calls.append(record)))
+    await Promise.allSettled([current().calls.append(record)])
+    assert.deepEqual(await current().calls.usage(), [{ api: ticker, captured: 1, voided: 0, metered: 5n, charged: 0n }])
+  })
+}
+
+function documentCases(current: () => Store, reopen: Reopen): void {
+  it('are got as they were put, also after a reopening', async () => {
+    const { documents } = current()
+    const values = { plain: '{"a":1}', empty: '', unicode: '{"name":"Zoë 😀"}', nul: 'a\0b' }
+    for (const [key, value] of Object.entries(values)) await documents.put('listings', key, value)
+    for (const [key, value] of Object.entries(values)) assert.equal(await documents.get('listings', key), value)
+    const { documents: later } = await reopen()
+    for (const [key, value] of Object.entries(values)) assert.equal(await later.get('listings', key), value)
+  })
+
+  it('are replaced by a later put', async () => {
+    const { documents } = current()
+    await documents.put('pins', 'a', '1')
+    await documents.put('pins', 'a', '2')
+    assert.equal(await documents.get('pins', 'a'), '2')
+    assert.deepEqual(await documents.list('pins'), [{ key: 'a', value: '2' }])
+  })
+
+  it('of one key are written in the order of the calls', async () => {
+    const { documents } = current()
+    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.put('pins', 'a', String(i))))
+    assert.equal(await documents.get('pins', 'a'), '49')
+  })
+
+  it('are apart by collection, whatever stands in the names', async () => {
+    const { documents } = current()
+    const places = [
+      ['a', 'b/c'],
+      ['a/b', 'c'],
+      ['a\0b', 'c'],
+      ['a', 'b\0c'],
+      ['__proto__', 'constructor'],
+      ["'; DROP TABLE documents; --", '']
+    ] as const
+    for (const [i, [collection, key]] of places.entries()) await documents.put(collection, key, String(i))
+    for (const [i, [collection, key]] of places.entries()) {
+      assert.equal(await documents.get(collection, key), String(i))
+    }
+    assert.equal(await documents.get('__proto__', 'toString'), undefined)
+    assert.equal(await documents.get('nowhere', 'b'), undefined)
+  })
+
+  it('are inserted only where there is none', async () => {
+    const { documents } = current()
+    assert.equal(await documents.insert('keys', 'a', '1'), true)
+    assert.equal(await documents.insert('keys', 'a', '2'), false)
+    assert.equal(await documents.get('keys', 'a'), '1')
+    await documents.delete('keys', 'a')
+    assert.equal(await documents.insert('keys', 'a', '3'), true)
+    assert.equal(await documents.get('keys', 'a'), '3')
+  })
+
+  it('are inserted once by a crowd that wants the same key', async () => {
+    const { documents } = current()
+    const wins = await Promise.all(Array.from({ length: 20 }, (_, i) => documents.insert('keys', 'a', String(i))))
+    assert.equal(wins.filter(Boolean).length, 1)
+    assert.equal(await documents.get('keys', 'a'), String(wins.indexOf(true)))
+  })
+
+  it('are deleted once, and for good', async () => {
+    const { documents } = current()
+    await documents.put('keys', 'a', '1')
+    assert.equal(await documents.delete('keys', 'a'), true)
+    assert.equal(await documents.delete('keys', 'a'), false)
+    assert.equal(await documents.delete('keys', 'never'), false)
+    assert.equal(await documents.get('keys', 'a'), undefined)
+    assert.equal(await (await reopen()).documents.get('keys', 'a'), undefined)
+  })
+
+  it('are listed in key order, by code point, one collection only', async () => {
+    const { documents } = current()
+    const keys = ['b', 'a', 'Z', 'aa', '10', '9', 'é', '\u{1f600}', '\uffee', '']
+    for (const key of keys) await documents.put('peers', key, `"${key}"`)
+    await documents.put('others', 'c', '1')
+    assert.deepEqual(
+      await documents.list('peers'),
+      ['', '10', '9', 'Z', 'a', 'aa', 'b', 'é', '\uffee', '\u{1f600}'].map((key) => ({ key, value: `"${key}"` }))
+    )
+    assert.deepEqual(await documents.list('nowhere'), [])
+  })
+}
+
+function lifeCases(current: () => Store, reopen: Reopen): void {
+  const attempts = (store: Store): Array<Promise<unknown>> => [
+    store.calls.append(callRecord()),
+    store.calls.find(peerId('C'), freshIds.next()),
+    store.calls.recent({ limit: 1 }),
+    store.calls.usage(),
+    store.calls.dropResponses(0),
+    store.documents.get('a', 'b'),
+    store.documents.put('a', 'b', '1'),
+    store.documents.insert('a', 'b', '1'),
+    store.documents.delete('a', 'b'),
+    store.documents.list('a')
+  ]
+
+  it('rejects every use after close, and takes a late acknowledgement in silence', async () => {
+    const store = current()
+    await store.close()
+    for (const result of await Promise.allSettled(attempts(store))) {
+      assert.ok(result.status === 'rejected' && isSoukError(result.reason), JSON.stringify(result))
+    }
+    store.calls.acknowledge(peerId('C'), [freshIds.next()])
+  })
+
+  it('writes what is waiting before it lets go', async () => {
+    const records = Array.from({ length: 50 }, () => callRecord())
+    const writes = records.map((record) => current().calls.append(record))
+    const document = current().documents.put('pins', 'a', '1')
+    const store = await reopen()
+    await Promise.all([...writes, document])
+    for (const record of records) assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+    assert.equal(await store.documents.get('pins', 'a'), '1')
+  })
+
+  it('may be opened and closed twice, and the same one opened again', async () => {
+    const store = current()
+    const record = callRecord()
+    await store.open()
+    await store.calls.append(record)
+    await store.close()
+    await store.close()
+    await store.open()
+    assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+  })
+}
