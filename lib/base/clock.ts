@@ -49,13 +49,17 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** A signal that aborts with `reason()` after `delayMs` or when `parent` does; `clear` lets both go. */
-export function deadline(
-  clock: Clock,
-  delayMs: number,
-  reason: () => Error,
-  parent?: AbortSignal
-): { signal: AbortSignal; clear(): void } {
+/** A time limit that is also ended by another signal. */
+export interface Deadline {
+  readonly signal: AbortSignal
+  /** No time-out from now on; the parent still ends it. */
+  stop(): void
+  /** Lets go of timer and parent. */
+  clear(): void
+}
+
+/** A signal that aborts with `reason()` after `delayMs`, or with the parent's reason when `parent` does. */
+export function deadline(clock: Clock, delayMs: number, reason: () => Error, parent?: AbortSignal): Deadline {
   const controller = new AbortController()
   const timer = clock.after(delayMs, () => controller.abort(reason()))
   const onAbort = () => controller.abort(parent?.reason)
@@ -63,6 +67,7 @@ export function deadline(
   else parent?.addEventListener('abort', onAbort, { once: true })
   return {
     signal: controller.signal,
+    stop: () => timer.cancel(),
     clear() {
       timer.cancel()
       parent?.removeEventListener('abort', onAbort)

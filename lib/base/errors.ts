@@ -80,6 +80,8 @@ export interface SoukErrorOptions {
   retryAfterMs?: number
   /** Extra public members of the problem document, JSON values only, e.g. `{ candidates: [...] }`. */
   members?: Readonly<Record<string, unknown>>
+  /** Said by an owner that did not take the call: nothing happened, another owner may be tried. */
+  notAccepted?: boolean
 }
 
 /**
@@ -93,6 +95,7 @@ export class SoukError extends Error {
   readonly source: ErrorSource | undefined
   readonly retryAfterMs: number | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
+  readonly notAccepted: boolean
 
   constructor(code: ErrorCode, detail?: string, options: SoukErrorOptions = {}) {
     super(detail ?? ERRORS[code].title, options.cause === undefined ? undefined : { cause: options.cause })
@@ -101,6 +104,7 @@ export class SoukError extends Error {
     this.source = options.source
     this.retryAfterMs = options.retryAfterMs
     this.members = options.members
+    this.notAccepted = options.notAccepted ?? false
   }
 
   get retryable(): boolean {

@@ -37,8 +37,17 @@ export interface Published {
 export interface Directory {
   /** Puts the signed record and announces this node as serving the API. Repeat it to keep it alive. */
   publish(offer: Offer, signal: AbortSignal): Promise<Published>
-  /** The best record found until the network has nothing higher, the first good one at once; undefined when there is none. */
-  record(id: ApiId, signal: AbortSignal): Promise<DirectoryRecord | undefined>
+  /** Stops announcing this node as serving the API; what others hold runs out by itself. */
+  withdraw(id: ApiId, signal: AbortSignal): Promise<void>
+  /**
+   * The first good record found, at once; undefined when the network has none. With `onHigher` the search goes on behind
+   * the answer, for `LOOKUP_MS` at most, and tells of each later record with a higher sequence number.
+   */
+  record(
+    id: ApiId,
+    signal: AbortSignal,
+    onHigher?: (record: DirectoryRecord) => void
+  ): Promise<DirectoryRecord | undefined>
   /** Peers that say they serve exactly this API. Ends by itself; untrusted. */
   servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that say they know an API of this bare name. Untrusted. */

@@ -16,6 +16,7 @@ export {
   type Protocol,
   type UpstreamConfig
 } from './adapter.ts'
+export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
 export type {
   Catalogue,
   Directory,
@@ -29,7 +30,7 @@ export type {
   SearchQuery
 } from './directory.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
-export { type Delegation, LISTING_MOVES, type ListingState, type Manifest, type SignedManifest } from './manifest.ts'
+export { type Delegation, LISTING_MOVES, type ListingState, type Manifest, type Notary, type SignedManifest } from './manifest.ts'
 export type { Headers, Payload } from './payload.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {

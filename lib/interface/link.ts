@@ -26,8 +26,6 @@ export interface Channel {
   onClose: (error?: Error) => void
   /** Opens a stream of its own beside the frames for a large or endless body, named by `tag`. */
   openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink>
-  /** Called for each such stream that the peer opens. */
-  onBulk: (tag: Uint8Array, source: BulkSource) => void
   /** Sends what is queued, then ends. */
   close(): Promise<void>
   abort(error: Error): void
@@ -62,6 +60,8 @@ export interface Link {
   connect(peer: PeerAddress, signal: AbortSignal): Promise<Channel>
   /** Called for every new channel, whoever opened it, before any of its frames. */
   onChannel: (channel: Channel) => void
+  /** Called for each bulk stream that a peer opens. It may come before or after the frame that speaks of its tag. */
+  onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void
   /**
    * One small request and its answer on a stream of their own, for rare things (manifests, catalogue pages).
    * @throws SoukError `owner_unreachable` when the peer cannot be reached, does not speak it or answers too much.

@@ -54,3 +54,14 @@ export interface Delegation {
   /** libp2p signed envelope, by the provider key. */
   readonly envelope: Uint8Array
 }
+
+/** Makes and checks what a provider signs. */
+export interface Notary {
+  /** Provider id of the key that signs. */
+  readonly provider: string
+  /** @throws SoukError `invalid_request` when the manifest is too large or out of bounds */
+  sign(manifest: Manifest): Promise<SignedManifest>
+  /** @throws SoukError `invalid_request` for anything but a sound, unexpired manifest signed by the provider it names */
+  verify(envelope: Uint8Array): Promise<SignedManifest>
+  delegate(peer: string, expiresAt: number): Promise<Delegation>
+}

@@ -1,0 +1,141 @@
+import { type Clock, sleep } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import { RESEND_MS, RESEND_PAUSE_MS } from '../base/limits.ts'
+import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
+import type { Channel, Link, PeerAddress } from '../interface/link.ts'
+import { Acknowledgements } from './acknowledgements.ts'
+import { BulkMailbox } from './bulk-mailbox.ts'
+import { IncomingCalls } from './incoming-calls.ts'
+import { OutgoingCalls } from './outgoing-calls.ts'
+import { Session } from './session.ts'
+
+export interface CallProtocolInit {
+  readonly link: Link
+  readonly clock: Clock
+  readonly network: string
+  /** Boot epoch of this process. */
+  readonly epoch: bigint
+  readonly agent: string
+  /** Runs the calls of peers. */
+  readonly handler: CallHandler
+  /** A consumer has these answers for good. */
+  readonly onAck: (peer: string, requestIds: readonly Uint8Array[]) => void
+}
+
+interface PeerCalls {
+  readonly session: Session
+  readonly outgoing: OutgoingCalls
+  readonly incoming: IncomingCalls
+}
+
+/** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel for each peer. */
+export class CallProtocol implements Caller {
+  readonly #init: CallProtocolInit
+  readonly #mailbox: BulkMailbox
+  readonly #channels = new Map<Channel, PeerCalls>()
+  /** The channel to use for a peer: the newest that takes calls. */
+  readonly #byPeer = new Map<string, PeerCalls>()
+
+  constructor(init: CallProtocolInit) {
+    this.#init = init
+    this.#mailbox = new BulkMailbox(init.clock)
+    init.link.onChannel = (channel) => this.#adopt(channel)
+    init.link.onBulk = (peer, tag, source) => this.#mailbox.deliver(peer, tag, source)
+  }
+
+  /** Calls sent and not answered yet. */
+  get calling(): number {
+    return this.#count((peer) => peer.outgoing.size)
+  }
+
+  /** Calls of peers running here. */
+  get serving(): number {
+    return this.#count((peer) => peer.incoming.size)
+  }
+
+  /** Tells every peer to take new calls elsewhere. */
+  drain(): void {
+    for (const { session } of this.#channels.values()) session.send({ kind: 'drain' })
+  }
+
+  async call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
+    const { clock } = this.#init
+    const deadlineAt = clock.elapsed() + call.timeoutMs
+    let giveUpAt = deadlineAt
+    let sentTo: bigint | undefined
+    for (;;) {
+      const peer = await this.#reach(owner, signal)
+      if (peer instanceof SoukError) {
+        if (sentTo === undefined) return { fate: 'not_accepted', error: peer }
+        if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt || signal?.aborted === true) return lost(peer)
+        await sleep(clock, RESEND_PAUSE_MS)
+        continue
+      }
+      const leftMs = deadlineAt - clock.elapsed()
+      const result = await peer.outgoing.send(call, leftMs, signal, sentTo)
+      if (result.fate !== 'broken') return result
+      // A body that was a stream is spent and cannot be offered again.
+      if (!(call.body instanceof Uint8Array)) return lost()
+      if (sentTo === undefined) giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
+      sentTo ??= peer.session.hello?.epoch ?? 0n
+    }
+  }
+
+  /** The calls with a peer over a channel that said hello. Costs no turn when there is one. */
+  #reach(owner: PeerAddress, signal: AbortSignal | undefined): PeerCalls | Promise<PeerCalls | SoukError> {
+    const peer = this.#byPeer.get(owner.id)
+    return peer?.session.takesCalls === true && peer.session.hello !== undefined ? peer : this.#connect(owner, signal)
+  }
+
+  async #connect(owner: PeerAddress, signal: AbortSignal | undefined): Promise<PeerCalls | SoukError> {
+    try {
+      const channel = await this.#init.link.connect(owner, signal ?? new AbortController().signal)
+      const peer = this.#channels.get(channel)
+      if (peer?.session.takesCalls !== true) return new SoukError('owner_unreachable', 'The owner is stopping.')
+      await peer.session.ready
+      return peer
+    } catch (error) {
+      return asSoukError(error)
+    }
+  }
+
+  #adopt(channel: Channel): void {
+    const { clock, handler, onAck } = this.#init
+    const session = new Session(channel, this.#init)
+    const acks = new Acknowledgements(clock, (requestIds) => session.send({ kind: 'ack', requestIds }))
+    const outgoing = new OutgoingCalls(session, this.#mailbox, clock, (requestId) => acks.add(requestId))
+    const incoming = new IncomingCalls(session, this.#mailbox, clock, handler)
+    session.halves = {
+      onRequest: (request) => incoming.onRequest(request),
+      onCancel: (id) => incoming.onCancel(id),
+      onAck: (requestIds) => onAck(channel.peer, requestIds),
+      onResponse: (response) => outgoing.onResponse(response),
+      onFailure: (failure) => outgoing.onFailure(failure),
+      onClose: () => {
+        this.#forget(channel)
+        acks.stop()
+        outgoing.onClose()
+      }
+    }
+    const peer = { session, outgoing, incoming }
+    this.#channels.set(channel, peer)
+    this.#byPeer.set(channel.peer, peer)
+  }
+
+  #forget(channel: Channel): void {
+    const peer = this.#channels.get(channel)
+    this.#channels.delete(channel)
+    if (peer !== undefined && this.#byPeer.get(channel.peer) === peer) this.#byPeer.delete(channel.peer)
+  }
+
+  #count(of: (peer: PeerCalls) => number): number {
+    let sum = 0
+    for (const peer of this.#channels.values()) sum += of(peer)
+    return sum
+  }
+}
+
+function lost(cause?: SoukError): Attempt {
+  const detail = 'The link to the owner broke. The call may have reached the API; it was not charged.'
+  return { fate: 'lost', error: new SoukError('call_interrupted', detail, { cause }) }
+}

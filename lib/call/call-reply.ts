@@ -1,0 +1,53 @@
+import { text } from '../base/bytes.ts'
+import { SoukError } from '../base/errors.ts'
+import { RESPONSE_BYTES_MAX } from '../base/limits.ts'
+import type { CallAnswer } from '../interface/call.ts'
+import type { Payload } from '../interface/payload.ts'
+import type { CallReply } from '../interface/souk.ts'
+import type { Order } from '../interface/till.ts'
+
+interface Answered {
+  readonly order: Order
+  readonly answer: CallAnswer
+  readonly lookupMs: number
+  readonly totalMs: number
+}
+
+export function callReply({ order, answer, lookupMs, totalMs }: Answered): CallReply {
+  const { status, headers, body, charged, receipt, ownerMs, upstreamMs } = answer
+  // An owner reports its own times; a wrong one must not make ours negative.
+  const net = Math.max(0, totalMs - lookupMs - ownerMs - upstreamMs)
+  return {
+    requestId: order.requestId,
+    id: order.api,
+    owner: order.owner,
+    status,
+    headers,
+    body,
+    price: order.price,
+    charged,
+    receipt,
+    timing: { lookup: lookupMs, net, owner: ownerMs, upstream: upstreamMs },
+    json: () => readJson(body)
+  }
+}
+
+async function readJson(body: Payload): Promise<unknown> {
+  const json = text(body instanceof Uint8Array ? body : await collect(body))
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new SoukError('upstream_invalid_response', 'The answer is not JSON.', { cause, source: 'upstream' })
+  }
+}
+
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > RESPONSE_BYTES_MAX) throw new SoukError('response_too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes)
+}

@@ -1,0 +1,362 @@
+import { type Reader, reader, type Writer, writer } from 'protons-runtime'
+import { EMPTY_BYTES } from '../base/bytes.ts'
+import type { Headers } from '../interface/payload.ts'
+import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
+
+const VARINT = 0
+const BYTES = 2
+const tag = (field: number, wireType: number) => (field << 3) | wireType
+
+/** Field numbers of `message Frame`'s oneof. */
+const KIND = { hello: 1, request: 2, response: 3, failure: 4, cancel: 5, ack: 6, drain: 7 } as const
+
+export function encodeFrame(frame: Frame): Uint8Array {
+  const w = writer()
+  w.uint32(tag(KIND[frame.kind], BYTES)).fork()
+  switch (frame.kind) {
+    case 'request':
+      writeRequest(frame, w)
+      break
+    case 'response':
+      writeResponse(frame, w)
+      break
+    case 'failure':
+      writeFailure(frame, w)
+      break
+    case 'hello':
+      writeHello(frame, w)
+      break
+    case 'cancel':
+      writeNumber(w, 1, frame.id)
+      break
+    case 'ack':
+      for (const id of frame.requestIds) w.uint32(tag(1, BYTES)).bytes(id)
+      break
+    case 'drain':
+      break
+  }
+  return w.ldelim().finish()
+}
+
+/** @returns undefined for a kind this version does not know, which is to be ignored. Throws on malformed bytes. */
+export function decodeFrame(bytes: Uint8Array): Frame | undefined {
+  const r = reader(bytes)
+  let frame: Frame | undefined
+  while (r.pos < r.len) {
+    const key = r.uint32()
+    const decode = DECODERS.get(key >>> 3)
+    if (decode === undefined) {
+      r.skipType(key & 7)
+      continue
+    }
+    const length = r.uint32()
+    const end = r.pos + length
+    if (end > r.len) throw new RangeError('a message runs past its frame')
+    frame = decode(r, end)
+    r.pos = end
+  }
+  return frame
+}
+
+const DECODERS = new Map<number, (r: Reader, end: number) => Frame>([
+  [KIND.hello, readHello],
+  [KIND.request, readRequest],
+  [KIND.response, readResponse],
+  [KIND.failure, readFailure],
+  [KIND.cancel, readCancel],
+  [KIND.ack, readAck],
+  [KIND.drain, () => ({ kind: 'drain' })]
+])
+
+// ── Fields: proto3 defaults are not written, as every protobuf implementation does ─────────────────────────────────
+
+function writeNumber(w: Writer, field: number, value: number): void {
+  if (value !== 0) w.uint32(tag(field, VARINT)).uint64Number(value)
+}
+
+function writeText(w: Writer, field: number, value: string): void {
+  if (value !== '') w.uint32(tag(field, BYTES)).string(value)
+}
+
+/** An `optional` field: written when it is there, even if it is zero or empty. */
+function writeOptionalBytes(w: Writer, field: number, value: Uint8Array | undefined): void {
+  if (value !== undefined) w.uint32(tag(field, BYTES)).bytes(value)
+}
+
+function writeHeaders(w: Writer, field: number, headers: Headers): void {
+  for (const [name, value] of headers) {
+    w.uint32(tag(field, BYTES)).fork()
+    writeText(w, 1, name)
+    writeText(w, 2, value)
+    w.ldelim()
+  }
+}
+
+function readHeader(r: Reader): [string, string] {
+  const header: [string, string] = ['', '']
+  const length = r.uint32()
+  const end = r.pos + length
+  while (r.pos < end) {
+    const key = r.uint32()
+    if (key === tag(1, BYTES)) header[0] = r.string()
+    else if (key === tag(2, BYTES)) header[1] = r.string()
+    else r.skipType(key & 7)
+  }
+  return header
+}
+
+// ── Messages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function writeHello(hello: Hello, w: Writer): void {
+  writeText(w, 1, hello.network)
+  w.uint32(tag(2, VARINT)).uint64(hello.epoch)
+  writeText(w, 3, hello.agent)
+  writeNumber(w, 4, hello.inFlightMax)
+}
+
+function readHello(r: Reader, end: number): Frame {
+  let network = ''
+  let epoch = 0n
+  let agent = ''
+  let inFlightMax = 0
+  while (r.pos < end) {
+    const key = r.uint32()
+    switch (key >>> 3) {
+      case 1:
+        network = r.string()
+        break
+      case 2:
+        epoch = r.uint64()
+        break
+      case 3:
+        agent = r.string()
+        break
+      case 4:
+        inFlightMax = r.uint64Number()
+        break
+      default:
+        r.skipType(key & 7)
+    }
+  }
+  return { kind: 'hello', network, epoch, agent, inFlightMax }
+}
+
+function writeRequest(request: RequestFrame, w: Writer): void {
+  writeNumber(w, 1, request.id)
+  w.uint32(tag(2, BYTES)).bytes(request.requestId)
+  writeText(w, 3, request.api)
+  writeText(w, 4, request.method)
+  writeText(w, 5, request.path)
+  writeHeaders(w, 6, request.headers)
+  writeOptionalBytes(w, 7, request.body)
+  writeNumber(w, 8, request.timeoutMs)
+  writeNumber(w, 9, request.revision)
+  if (request.maxPrice !== undefined) w.uint32(tag(10, VARINT)).uint64(request.maxPrice)
+  writeOptionalBytes(w, 11, request.authorization)
+  writeText(w, 12, request.idempotencyKey ?? '')
+  writeText(w, 13, request.traceparent ?? '')
+  if (request.resentFromEpoch !== undefined) w.uint32(tag(14, VARINT)).uint64(request.resentFromEpoch)
+}
+
+function readRequest(r: Reader, end: number): Frame {
+  const headers: Array<[string, string]> = []
+  const request: { -readonly [K in keyof RequestFrame]: RequestFrame[K] } = {
+    id: 0,
+    requestId: EMPTY_BYTES,
+    api: '',
+    method: '',
+    path: '',
+    headers,
+    body: undefined,
+    timeoutMs: 0,
+    revision: 0,
+    maxPrice: undefined,
+    authorization: undefined,
+    idempotencyKey: undefined,
+    traceparent: undefined,
+    resentFromEpoch: undefined
+  }
+  while (r.pos < end) {
+    const key = r.uint32()
+    switch (key >>> 3) {
+      case 1:
+        request.id = r.uint64Number()
+        break
+      case 2:
+        request.requestId = r.bytes()
+        break
+      case 3:
+        request.api = r.string()
+        break
+      case 4:
+        request.method = r.string()
+        break
+      case 5:
+        request.path = r.string()
+        break
+      case 6:
+        headers.push(readHeader(r))
+        break
+      case 7:
+        request.body = r.bytes()
+        break
+      case 8:
+        request.timeoutMs = r.uint64Number()
+        break
+      case 9:
+        request.revision = r.uint64Number()
+        break
+      case 10:
+        request.maxPrice = r.uint64()
+        break
+      case 11:
+        request.authorization = r.bytes()
+        break
+      case 12:
+        request.idempotencyKey = r.string()
+        break
+      case 13:
+        request.traceparent = r.string()
+        break
+      case 14:
+        request.resentFromEpoch = r.uint64()
+        break
+      default:
+        r.skipType(key & 7)
+    }
+  }
+  return { kind: 'request', ...request }
+}
+
+function writeResponse(response: ResponseFrame, w: Writer): void {
+  writeNumber(w, 1, response.id)
+  writeNumber(w, 2, response.status)
+  writeHeaders(w, 3, response.headers)
+  writeOptionalBytes(w, 4, response.body)
+  if (response.charged !== 0n) w.uint32(tag(5, VARINT)).uint64(response.charged)
+  if (response.receipt.length > 0) writeOptionalBytes(w, 6, response.receipt)
+  writeNumber(w, 7, response.ownerUs)
+  writeNumber(w, 8, response.upstreamUs)
+}
+
+function readResponse(r: Reader, end: number): Frame {
+  const headers: Array<[string, string]> = []
+  const response: { -readonly [K in keyof ResponseFrame]: ResponseFrame[K] } = {
+    id: 0,
+    status: 0,
+    headers,
+    body: undefined,
+    charged: 0n,
+    receipt: EMPTY_BYTES,
+    ownerUs: 0,
+    upstreamUs: 0
+  }
+  while (r.pos < end) {
+    const key = r.uint32()
+    switch (key >>> 3) {
+      case 1:
+        response.id = r.uint64Number()
+        break
+      case 2:
+        response.status = r.uint32()
+        break
+      case 3:
+        headers.push(readHeader(r))
+        break
+      case 4:
+        response.body = r.bytes()
+        break
+      case 5:
+        response.charged = r.uint64()
+        break
+      case 6:
+        response.receipt = r.bytes()
+        break
+      case 7:
+        response.ownerUs = r.uint64Number()
+        break
+      case 8:
+        response.upstreamUs = r.uint64Number()
+        break
+      default:
+        r.skipType(key & 7)
+    }
+  }
+  return { kind: 'response', ...response }
+}
+
+function writeFailure(failure: FailureFrame, w: Writer): void {
+  writeNumber(w, 1, failure.id)
+  writeText(w, 2, failure.code)
+  writeText(w, 3, failure.detail)
+  writeNumber(w, 4, failure.status)
+  writeNumber(w, 5, failure.notAccepted ? 1 : 0)
+  writeText(w, 6, failure.source)
+  writeNumber(w, 7, failure.retryAfterMs)
+  writeText(w, 8, failure.members)
+}
+
+function readFailure(r: Reader, end: number): Frame {
+  const failure: { -readonly [K in keyof FailureFrame]: FailureFrame[K] } = {
+    id: 0,
+    code: '',
+    detail: '',
+    status: 0,
+    notAccepted: false,
+    source: '',
+    retryAfterMs: 0,
+    members: ''
+  }
+  while (r.pos < end) {
+    const key = r.uint32()
+    switch (key >>> 3) {
+      case 1:
+        failure.id = r.uint64Number()
+        break
+      case 2:
+        failure.code = r.string()
+        break
+      case 3:
+        failure.detail = r.string()
+        break
+      case 4:
+        failure.status = r.uint32()
+        break
+      case 5:
+        failure.notAccepted = r.bool()
+        break
+      case 6:
+        failure.source = r.string()
+        break
+      case 7:
+        failure.retryAfterMs = r.uint64Number()
+        break
+      case 8:
+        failure.members = r.string()
+        break
+      default:
+        r.skipType(key & 7)
+    }
+  }
+  return { kind: 'failure', ...failure }
+}
+
+function readCancel(r: Reader, end: number): Frame {
+  let id = 0
+  while (r.pos < end) {
+    const key = r.uint32()
+    if (key === tag(1, VARINT)) id = r.uint64Number()
+    else r.skipType(key & 7)
+  }
+  return { kind: 'cancel', id }
+}
+
+function readAck(r: Reader, end: number): Frame {
+  const requestIds: Uint8Array[] = []
+  while (r.pos < end) {
+    const key = r.uint32()
+    if (key === tag(1, BYTES)) requestIds.push(r.bytes())
+    else r.skipType(key & 7)
+  }
+  return { kind: 'ack', requestIds }
+}

@@ -1,0 +1,72 @@
+import type { Headers } from '../interface/payload.ts'
+
+/**
+ * The messages of `/souk/call/1.0.0`, one to a frame. `docs/souk-call.proto` specifies them for other implementations, and a
+ * test holds `frame-codec.ts` to it.
+ */
+export type Frame =
+  | ({ readonly kind: 'hello' } & Hello)
+  | ({ readonly kind: 'request' } & RequestFrame)
+  | ({ readonly kind: 'response' } & ResponseFrame)
+  | ({ readonly kind: 'failure' } & FailureFrame)
+  | { readonly kind: 'cancel'; readonly id: number }
+  | { readonly kind: 'ack'; readonly requestIds: readonly Uint8Array[] }
+  | { readonly kind: 'drain' }
+
+/** First frame of each side. A peer of another network is hung up on. */
+export interface Hello {
+  readonly network: string
+  /** Grows with every start of the process: tells a repeat that the owner it was sent to is gone. */
+  readonly epoch: bigint
+  /** `souk/<version>`, for people. */
+  readonly agent: string
+  /** Calls this side takes at once from the other. */
+  readonly inFlightMax: number
+}
+
+export interface RequestFrame {
+  /** Names the call on this channel and direction; counts up from 1. */
+  readonly id: number
+  readonly requestId: Uint8Array
+  readonly api: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Headers
+  /** Inline body, or undefined when it comes on a bulk stream. */
+  readonly body: Uint8Array | undefined
+  readonly timeoutMs: number
+  readonly revision: number
+  readonly maxPrice: bigint | undefined
+  readonly authorization: Uint8Array | undefined
+  readonly idempotencyKey: string | undefined
+  readonly traceparent: string | undefined
+  /** Set on a repeat: the epoch of the owner process it was first sent to. */
+  readonly resentFromEpoch: bigint | undefined
+}
+
+export interface ResponseFrame {
+  readonly id: number
+  readonly status: number
+  readonly headers: Headers
+  /** Inline body, or undefined when it comes on a bulk stream. */
+  readonly body: Uint8Array | undefined
+  readonly charged: bigint
+  readonly receipt: Uint8Array
+  readonly ownerUs: number
+  readonly upstreamUs: number
+}
+
+/** An error of the table instead of a response. Never an exception's own text. */
+export interface FailureFrame {
+  readonly id: number
+  readonly code: string
+  readonly detail: string
+  readonly status: number
+  /** The owner did not take the call: it may be tried elsewhere. */
+  readonly notAccepted: boolean
+  /** `owner` or `upstream`. */
+  readonly source: string
+  readonly retryAfterMs: number
+  /** Extra public members of the problem, as a JSON object; empty for none. */
+  readonly members: string
+}

@@ -1,0 +1,71 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { SoukError } from '../base/errors.ts'
+import type { Atoms } from '../base/money.ts'
+import type { PeerAddress } from './link.ts'
+import type { Headers, Payload } from './payload.ts'
+
+/** A call on its way to one owner: everything of it that crosses the link. */
+export interface Call {
+  /** Sixteen bytes, UUID version 7: names the call everywhere, in logs, books and repeats. */
+  readonly requestId: Uint8Array
+  readonly api: ApiId
+  readonly method: string
+  /** Empty, or starting with `/` or `?`. */
+  readonly path: string
+  readonly headers: Headers
+  readonly body: Payload
+  /** Time left when it was handed over, milliseconds. */
+  readonly timeoutMs: number
+  /** Most the consumer pays. */
+  readonly maxPrice?: Atoms
+  /** Manifest revision the consumer knows. */
+  readonly revision: number
+  /** What the payer's till sends along. */
+  readonly authorization?: Uint8Array
+  readonly idempotencyKey?: string
+  readonly traceparent?: string
+}
+
+/** A call as its owner sees it. */
+export interface IncomingCall extends Call {
+  /** Consumer node, authenticated by the link; the node's own id for a call of its own. */
+  readonly peer: string
+  /**
+   * Set on a repeat after a broken link: the boot epoch of the owner process the call was first sent to. An owner that has
+   * started again since never runs it: it answers from its books, or `call_interrupted`.
+   */
+  readonly resentFromEpoch?: bigint
+}
+
+/** What became of a call at its owner. */
+export interface CallAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Payload
+  readonly charged: Atoms
+  readonly receipt: Uint8Array
+  readonly ownerMs: number
+  readonly upstreamMs: number
+}
+
+/**
+ * The owner's half: runs a call, or throws a SoukError (`notAccepted` where nothing happened and another owner may be tried).
+ * What it returns or throws is durable already.
+ */
+export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer>
+
+/**
+ * The fate of one attempt at one owner. It decides whether another owner may be tried:
+ * - `answered`: done.
+ * - `not_accepted`: nothing was sent, or the owner said it did not take the call. Safe to try elsewhere.
+ * - `failed`: the owner took it and says what went wrong. Final, unless the API is declared idempotent.
+ * - `lost`: it was sent and what became of it is unknown. Final, unless the API is declared idempotent.
+ */
+export type Attempt =
+  | { readonly fate: 'answered'; readonly answer: CallAnswer; readonly ms: number }
+  | { readonly fate: 'not_accepted' | 'failed' | 'lost'; readonly error: SoukError }
+
+/** The consumer's half. Never throws; an abort of `signal` is a fate as well, and reaches the owner. */
+export interface Caller {
+  call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt>
+}

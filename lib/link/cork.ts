@@ -1,0 +1,55 @@
+import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
+
+/** What of a TCP socket corking needs. */
+interface Corkable {
+  cork(): void
+  uncork(): void
+}
+
+/**
+ * Wraps a connection encrypter factory so that everything one turn writes to a TCP socket leaves in one system call.
+ * Noise writes length and ciphertext apart, and each yamux frame is a message of its own: uncorked, that is several calls
+ * into the kernel for every batch. Transports without a socket are left as they are.
+ *
+ * `connectionEncrypters: [corked(noise())]`
+ */
+export function corked<C>(
+  encrypter: (components: C) => ConnectionEncrypter<unknown>
+): (components: C) => ConnectionEncrypter<unknown> {
+  return (components) => {
+    const inner = encrypter(components)
+    return {
+      protocol: inner.protocol,
+      secureInbound: (connection, options) => inner.secureInbound(corkSends(connection), options),
+      secureOutbound: (connection, options) => inner.secureOutbound(corkSends(connection), options)
+    }
+  }
+}
+
+function corkSends(connection: MessageStream): MessageStream {
+  const socket = socketOf(connection)
+  if (socket === undefined) return connection
+  const send = connection.send.bind(connection)
+  let corkedNow = false
+  const uncork = () => {
+    corkedNow = false
+    socket.uncork()
+  }
+  connection.send = (data) => {
+    if (!corkedNow) {
+      corkedNow = true
+      socket.cork()
+      queueMicrotask(uncork)
+    }
+    return send(data)
+  }
+  return connection
+}
+
+function socketOf(connection: MessageStream): Corkable | undefined {
+  if (!('socket' in connection)) return undefined
+  const { socket } = connection
+  const isCorkable =
+    typeof socket === 'object' && socket !== null && 'cork' in socket && 'uncork' in socket && 'write' in socket
+  return isCorkable ? (socket as Corkable) : undefined
+}

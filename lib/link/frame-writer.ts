@@ -1,0 +1,72 @@
+import { encodeUint8Array, encodingLength } from 'uint8-varint'
+import { BATCH_BYTES_MAX } from '../base/limits.ts'
+
+/** The stream below: `send` says whether it wants more before its next `drain`. */
+export interface FrameSink {
+  send(bytes: Uint8Array): boolean
+}
+
+/**
+ * Frames of one microtask turn leave as one send: encryption, muxing and the system call are then paid once for all of
+ * them. A lone frame leaves within the same turn. When the sink is full, frames wait here and are counted.
+ */
+export class FrameWriter {
+  readonly #sink: FrameSink
+  readonly #onError: (error: Error) => void
+  #frames: Uint8Array[] = []
+  #bytes = 0
+  #flushIsDue = false
+  #sinkIsFull = false
+
+  constructor(sink: FrameSink, onError: (error: Error) => void) {
+    this.#sink = sink
+    this.#onError = onError
+  }
+
+  get queuedBytes(): number {
+    return this.#bytes
+  }
+
+  write(frame: Uint8Array): void {
+    this.#frames.push(frame)
+    this.#bytes += frame.length + encodingLength(frame.length)
+    if (this.#sinkIsFull) return
+    if (this.#bytes >= BATCH_BYTES_MAX) {
+      this.flush()
+    } else if (!this.#flushIsDue) {
+      this.#flushIsDue = true
+      // One turn later than the first frame: continuations that were queued behind it get their frames into the same send.
+      queueMicrotask(() => queueMicrotask(this.#onTurnEnd))
+    }
+  }
+
+  /** The sink has room again. */
+  drained(): void {
+    this.#sinkIsFull = false
+    this.flush()
+  }
+
+  flush(): void {
+    if (this.#bytes === 0 || this.#sinkIsFull) return
+    const batch = Buffer.allocUnsafe(this.#bytes)
+    let at = 0
+    for (const frame of this.#frames) {
+      encodeUint8Array(frame.length, batch, at)
+      at += encodingLength(frame.length)
+      batch.set(frame, at)
+      at += frame.length
+    }
+    this.#frames = []
+    this.#bytes = 0
+    try {
+      this.#sinkIsFull = !this.#sink.send(batch)
+    } catch (error) {
+      this.#onError(error instanceof Error ? error : new Error('send failed', { cause: error }))
+    }
+  }
+
+  readonly #onTurnEnd = () => {
+    this.#flushIsDue = false
+    this.flush()
+  }
+}

@@ -1,0 +1,224 @@
+import type { AbortOptions, ComponentLogger, Connection, Logger, PeerId, PeerStore, Stream } from '@libp2p/interface'
+import type { ConnectionManager, Registrar } from '@libp2p/interface-internal'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { lpStream } from '@libp2p/utils'
+import { multiaddr } from '@multiformats/multiaddr'
+import type { Uint8ArrayList } from 'uint8arraylist'
+import { type Clock, deadline } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import {
+  BULK_OPEN_MS,
+  BULK_STREAMS_PER_PEER_MAX,
+  CONTROL_STREAMS_PER_PEER_MAX,
+  EXCHANGE_MS,
+  HELLO_MS
+} from '../base/limits.ts'
+import type {
+  BulkSink,
+  BulkSource,
+  Channel,
+  ExchangeHandler,
+  ExchangeOptions,
+  Link,
+  PeerAddress
+} from '../interface/link.ts'
+import { bulkSink, StreamSource } from './bulk.ts'
+import { StreamChannel } from './stream-channel.ts'
+
+export const CALL_PROTOCOL = '/souk/call/1.0.0'
+export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
+
+/** What this link needs of a libp2p node. */
+export interface LinkComponents {
+  readonly peerId: PeerId
+  readonly connectionManager: ConnectionManager
+  readonly registrar: Registrar
+  readonly peerStore: PeerStore
+  readonly logger: ComponentLogger
+}
+
+/** The link over somebody's libp2p node. */
+export class Libp2pLink implements Link {
+  readonly self: string
+  onChannel: (channel: Channel) => void = () => {}
+  onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void = (_peer, _tag, source) => {
+    source.abort(new Error('nobody reads bulk streams here'))
+  }
+  readonly #components: LinkComponents
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #channels = new Map<string, Channel>()
+  readonly #opening = new Map<string, Promise<Channel>>()
+  readonly #exchanges = new Map<string, { handler: ExchangeHandler; requestBytesMax: number }>()
+
+  constructor(components: LinkComponents, clock: Clock) {
+    this.self = components.peerId.toString()
+    this.#components = components
+    this.#clock = clock
+    this.#log = components.logger.forComponent('souk:link')
+  }
+
+  async start(): Promise<void> {
+    const { registrar } = this.#components
+    await registrar.handle(CALL_PROTOCOL, (stream, connection) => void this.#adopt(stream, connection), {
+      maxInboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
+      maxOutboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
+      runOnLimitedConnection: true
+    })
+    await registrar.handle(BULK_PROTOCOL, (stream, connection) => this.#onBulkStream(stream, connection), {
+      maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
+      maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
+      runOnLimitedConnection: true
+    })
+    for (const [protocol, exchange] of this.#exchanges) {
+      await registrar.handle(
+        protocol,
+        (stream, connection) => this.#answer(stream, connection, exchange.handler, exchange.requestBytesMax),
+        { runOnLimitedConnection: true }
+      )
+    }
+  }
+
+  async stop(): Promise<void> {
+    const { registrar } = this.#components
+    for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
+    await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
+  }
+
+  async connect(peer: PeerAddress, signal: AbortSignal): Promise<Channel> {
+    const ready = this.#channels.get(peer.id)
+    if (ready?.open === true) return ready
+    let opening = this.#opening.get(peer.id)
+    if (opening === undefined) {
+      // Shared by everyone who waits for this peer, so no single caller's signal may end it.
+      opening = this.#open(peer).finally(() => this.#opening.delete(peer.id))
+      this.#opening.set(peer.id, opening)
+    }
+    return abortable(opening, signal)
+  }
+
+  async exchange(
+    peer: PeerAddress,
+    protocol: string,
+    request: Uint8Array,
+    options: ExchangeOptions
+  ): Promise<Uint8Array> {
+    const limit = deadline(this.#clock, EXCHANGE_MS, () => new Error('no answer in time'), options.signal)
+    let stream: Stream | undefined
+    try {
+      const connection = await this.#dial(peer, limit.signal)
+      stream = await connection.newStream(protocol, { signal: limit.signal, runOnLimitedConnection: true })
+      const messages = lpStream(stream, { maxDataLength: options.responseBytesMax })
+      await messages.write(request, { signal: limit.signal })
+      const answer = await messages.read({ signal: limit.signal })
+      await stream.close({ signal: limit.signal })
+      return answer.subarray()
+    } catch (error) {
+      stream?.abort(asError(error))
+      options.signal.throwIfAborted()
+      throw new SoukError('owner_unreachable', 'A node could not be asked.', { cause: error })
+    } finally {
+      limit.clear()
+    }
+  }
+
+  serve(protocol: string, handler: ExchangeHandler, options: { requestBytesMax: number }): void {
+    this.#exchanges.set(protocol, { handler, requestBytesMax: options.requestBytesMax })
+  }
+
+  peers(): readonly PeerAddress[] {
+    const peers = new Map<string, string[]>()
+    for (const connection of this.#components.connectionManager.getConnections()) {
+      const id = connection.remotePeer.toString()
+      peers.set(id, [...(peers.get(id) ?? []), connection.remoteAddr.toString()])
+    }
+    return [...peers].map(([id, addresses]) => ({ id, addresses }))
+  }
+
+  async #open(peer: PeerAddress): Promise<Channel> {
+    const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not answer in time'))
+    try {
+      const connection = await this.#dial(peer, limit.signal)
+      // While we dialled, the peer may have opened a channel to us: one is enough for both.
+      const ready = this.#channels.get(peer.id)
+      if (ready?.open === true) return ready
+      const stream = await connection.newStream(CALL_PROTOCOL, { signal: limit.signal, runOnLimitedConnection: true })
+      return this.#adopt(stream, connection)
+    } catch (error) {
+      throw new SoukError('owner_unreachable', undefined, { cause: error })
+    } finally {
+      limit.clear()
+    }
+  }
+
+  async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
+    const { connectionManager, peerStore } = this.#components
+    const peerId = peerIdFromString(peer.id)
+    const [connected] = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
+    if (connected !== undefined) return connected
+    if (peer.addresses.length > 0) {
+      await peerStore.merge(peerId, { multiaddrs: peer.addresses.map((address) => multiaddr(address)) }, { signal })
+    }
+    return connectionManager.openConnection(peerId, { signal })
+  }
+
+  #adopt(stream: Stream, connection: Connection): Channel {
+    const channel = new StreamChannel(stream, connection, (on, tag, signal) => this.#openBulk(on, tag, signal))
+    this.#channels.set(channel.peer, channel)
+    this.onChannel(channel)
+    const { onClose } = channel
+    channel.onClose = (error) => {
+      if (this.#channels.get(channel.peer) === channel) this.#channels.delete(channel.peer)
+      onClose(error)
+    }
+    return channel
+  }
+
+  async #openBulk(connection: Connection, tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
+    return bulkSink(await connection.newStream(BULK_PROTOCOL, { signal, runOnLimitedConnection: true }), tag)
+  }
+
+  async #onBulkStream(stream: Stream, connection: Connection): Promise<void> {
+    const source = new StreamSource(stream)
+    const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag in time')))
+    try {
+      this.onBulk(connection.remotePeer.toString(), await source.tag(), source)
+    } catch (error) {
+      this.#log('a bulk stream of %p was given up - %e', connection.remotePeer, error)
+      stream.abort(asError(error))
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  async #answer(stream: Stream, connection: Connection, handler: ExchangeHandler, requestBytesMax: number) {
+    const limit = deadline(this.#clock, EXCHANGE_MS, () => new Error('the exchange took too long'))
+    try {
+      const messages = lpStream(stream, { maxDataLength: requestBytesMax })
+      const request: Uint8ArrayList = await messages.read({ signal: limit.signal })
+      const answer = await handler(request.subarray(), connection.remotePeer.toString())
+      const options: AbortOptions = { signal: limit.signal }
+      await messages.write(answer, options)
+      await stream.close(options)
+    } catch (error) {
+      this.#log('an exchange with %p failed - %e', connection.remotePeer, error)
+      stream.abort(asError(error))
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('not an error', { cause: error })
+}
+
+/** The promise, or the signal's reason, whichever comes first. The promise goes on. */
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(asError(signal.reason))
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(asError(signal.reason))
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,227 @@
+import type { ApiId } from '../base/api-name.ts'
+import { sha256, utf8 } from '../base/bytes.ts'
+import type { Clock } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
+import type { AdapterReply } from '../interface/adapter.ts'
+import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { Payload } from '../interface/payload.ts'
+import type { CallLog, CallRecord } from '../interface/store.ts'
+import type { Outcome, Reservation, Till } from '../interface/till.ts'
+import { admit, boundedBody, type ServedApi } from './served-api.ts'
+
+export interface OwnerInit {
+  readonly clock: Clock
+  readonly till: Till
+  readonly calls: CallLog
+  /** Boot epoch of this process. */
+  readonly epoch: bigint
+}
+
+/**
+ * Runs the calls of the APIs this node serves: admits, lets the till reserve, asks the adapter, meters, and only then
+ * answers. What it answers is durable. A call reaches its upstream at most once, whatever the link does:
+ * - a repeat to the same process finds the running call, or its outcome in the books, or nothing, and then it never arrived;
+ * - a repeat to a process started since finds its outcome in the books, or is answered `call_interrupted`, never run.
+ */
+export class Owner {
+  readonly #init: OwnerInit
+  readonly #apis = new Map<ApiId, ServedApi>()
+  readonly #running = new Map<string, Promise<CallAnswer>>()
+  #isDraining = false
+  #onIdle: (() => void) | undefined
+  #inFlight = 0
+
+  constructor(init: OwnerInit) {
+    this.#init = init
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Serves an API from now on, in place of what was served under its id; calls under way go on as they began. */
+  set(api: ServedApi): void {
+    this.#apis.set(api.signed.id, api)
+  }
+
+  get(id: ApiId): ServedApi | undefined {
+    return this.#apis.get(id)
+  }
+
+  delete(id: ApiId): ServedApi | undefined {
+    const api = this.#apis.get(id)
+    this.#apis.delete(id)
+    return api
+  }
+
+  list(): ServedApi[] {
+    return [...this.#apis.values()]
+  }
+
+  /** Takes no more calls; resolves when those under way are over. */
+  drain(): Promise<void> {
+    this.#isDraining = true
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+      if (this.#inFlight === 0) resolve()
+    })
+  }
+
+  /** The `CallHandler` of the call protocol, and of the node's own calls. */
+  async handle(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+    const key = call.peer + Buffer.from(call.requestId).toString('latin1')
+    if (call.resentFromEpoch !== undefined) {
+      const running = this.#running.get(key)
+      const earlier = running ?? this.#recall(call)
+      const answer = await earlier
+      if (answer !== undefined) return repeatable(answer)
+    }
+    const answer = this.#run(call, signal)
+    this.#running.set(key, answer)
+    try {
+      return await answer
+    } finally {
+      this.#running.delete(key)
+    }
+  }
+
+  async #run(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+    const startedAt = this.#init.clock.elapsed()
+    if (this.#isDraining) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
+    const api = this.#apis.get(call.api)
+    if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
+    admit(api, call)
+    this.#enter(api)
+    const leave = once(() => this.#leave(api))
+    let outlives = false
+    try {
+      const reservation = await this.#reserve(api, call)
+      const reply = await this.#ask(api, call, signal, reservation, startedAt)
+      const spentMs = () => this.#init.clock.elapsed() - startedAt - reply.upstreamMs
+      const outcome = this.#outcome(call, reply.status, spentMs(), reply.upstreamMs, storable(reply))
+      const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
+      const { status, headers, upstreamMs } = reply
+      outlives = !(reply.body instanceof Uint8Array)
+      if (outlives) signal.addEventListener('abort', leave, { once: true })
+      const body = reply.body instanceof Uint8Array ? reply.body : untilOver(reply.body, leave)
+      return { status, headers, body, charged: settled.charged, receipt: settled.receipt, ownerMs: spentMs(), upstreamMs }
+    } finally {
+      if (!outlives) leave()
+    }
+  }
+
+  #reserve(api: ServedApi, call: IncomingCall): Reservation | Promise<Reservation> {
+    const { requestId, peer, authorization } = call
+    const { id, manifest } = api.signed
+    return this.#init.till.admit({
+      requestId,
+      api: id,
+      peer,
+      revision: manifest.revision,
+      price: manifest.price,
+      ...(authorization === undefined ? {} : { authorization })
+    })
+  }
+
+  /** One request to the upstream. An error is in the books before it is told. */
+  async #ask(
+    api: ServedApi,
+    call: IncomingCall,
+    signal: AbortSignal,
+    reservation: Reservation,
+    startedAt: number
+  ): Promise<AdapterReply> {
+    const { method, path, headers, body } = call
+    try {
+      return await api.adapter.call({ method, path, headers, body: boundedBody(api, body) }, signal)
+    } catch (thrown) {
+      // An adapter says an abort in its own words; why it was aborted is in the signal.
+      const error = asSoukError(signal.aborted ? signal.reason : thrown)
+      const ms = this.#init.clock.elapsed() - startedAt
+      await reservation.release({ ...this.#outcome(call, error.status, ms, 0), code: error.code })
+      throw error
+    }
+  }
+
+  #outcome(
+    call: IncomingCall,
+    status: number,
+    ownerMs: number,
+    upstreamMs: number,
+    response?: CallRecord['response']
+  ): Outcome {
+    const outcome = { status, requestHash: hashOf(call), at: this.#init.clock.now(), ownerMs, upstreamMs }
+    return response === undefined ? outcome : { ...outcome, response }
+  }
+
+  /** What the books say of an earlier attempt; undefined when it never arrived and may run now. */
+  async #recall(call: IncomingCall): Promise<CallAnswer | undefined> {
+    const record = await this.#init.calls.find(call.peer, call.requestId)
+    if (record !== undefined) return answerOf(record, call)
+    if (call.resentFromEpoch === this.#init.epoch) return undefined
+    // It was sent to a process that is gone, and may have reached the API from there. That is written down, so that no
+    // later repeat can run it either.
+    const interrupted = new SoukError('call_interrupted')
+    const api = this.#apis.get(call.api)
+    if (api !== undefined) {
+      const reservation = await this.#reserve(api, call)
+      await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
+    }
+    throw interrupted
+  }
+
+  #enter(api: ServedApi): void {
+    api.inFlight++
+    this.#inFlight++
+  }
+
+  #leave(api: ServedApi): void {
+    api.inFlight--
+    this.#inFlight--
+    if (this.#inFlight === 0) this.#onIdle?.()
+  }
+}
+
+/** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
+function hashOf(call: IncomingCall): Uint8Array {
+  const head = utf8(`${call.api}\n${call.method}\n${call.path}\n`)
+  return sha256(call.body instanceof Uint8Array ? Buffer.concat([head, call.body]) : head)
+}
+
+function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {
+  const isKept = body instanceof Uint8Array && body.length <= STORED_BODY_BYTES_MAX
+  return isKept ? { status, headers, body } : undefined
+}
+
+function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
+  if (!Buffer.from(record.requestHash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
+  if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
+  const { response, charged, ownerMs, upstreamMs } = record
+  if (response === undefined) {
+    throw new SoukError('call_interrupted', 'The call was answered, but its answer was not kept.')
+  }
+  return { ...response, charged, receipt: new Uint8Array(0), ownerMs, upstreamMs }
+}
+
+/** An answer for a second reader: a stream has one only. */
+function repeatable(answer: CallAnswer): CallAnswer {
+  if (answer.body instanceof Uint8Array) return answer
+  throw new SoukError('call_interrupted', 'The call is answered by a stream, which was cut off.')
+}
+
+function once(task: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) task()
+    isDone = true
+  }
+}
+
+async function* untilOver(body: Exclude<Payload, Uint8Array>, onOver: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } finally {
+    onOver()
+  }
+}

@@ -1,0 +1,59 @@
+import { SoukError } from '../base/errors.ts'
+import { IN_FLIGHT_PER_API_MAX } from '../base/limits.ts'
+import type { Adapter } from '../interface/adapter.ts'
+import type { IncomingCall } from '../interface/call.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+
+/** Terms of a listing that only its owner needs; they are not part of the manifest. */
+export interface ServingTerms {
+  readonly requestBytesMax: number
+  /** Methods other than POST, and sub-paths, go to the adapter. */
+  readonly forwardsPaths: boolean
+}
+
+/** One API this node runs calls of. */
+export interface ServedApi {
+  readonly signed: SignedManifest
+  readonly adapter: Adapter
+  readonly terms: ServingTerms
+  /** Calls running now. */
+  inFlight: number
+}
+
+/**
+ * Whether a call may run, before anything of it is paid for or reaches the upstream.
+ * @throws SoukError, most of them `notAccepted`: another owner may still take it
+ */
+export function admit(api: ServedApi, call: IncomingCall): void {
+  const { manifest } = api.signed
+  if (manifest.state === 'retired') throw new SoukError('api_retired')
+  if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
+    throw new SoukError('api_paused', undefined, { notAccepted: true })
+  }
+  if (!api.terms.forwardsPaths && (call.method !== 'POST' || call.path !== '')) {
+    throw new SoukError('method_not_allowed', 'This API is called by POST, without a sub-path.')
+  }
+  if (call.maxPrice !== undefined && manifest.price > call.maxPrice) throw new SoukError('price_exceeds_limit')
+  if (call.body instanceof Uint8Array && call.body.length > api.terms.requestBytesMax) throw tooLarge(api)
+  if (api.inFlight >= IN_FLIGHT_PER_API_MAX) {
+    throw new SoukError('overloaded', 'This API has too many calls under way.', { notAccepted: true, retryAfterMs: 1_000 })
+  }
+}
+
+/** A body that is refused once it is past what the listing takes. */
+export function boundedBody(api: ServedApi, body: IncomingCall['body']): IncomingCall['body'] {
+  return body instanceof Uint8Array ? body : boundedStream(api, body)
+}
+
+async function* boundedStream(api: ServedApi, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > api.terms.requestBytesMax) throw tooLarge(api)
+    yield chunk
+  }
+}
+
+function tooLarge(api: ServedApi): SoukError {
+  return new SoukError('request_too_large', `This API takes at most ${api.terms.requestBytesMax} bytes.`)
+}
