@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { scan } from './helpers/scan.ts'
+
+interface Names {
+  values: string[]
+  types: string[]
+}
+
+/**
+ * What the package exports, by entry point: a change here is a change for users and belongs in CHANGELOG.md. A failing
+ * test prints the names as they are, sorted, in the form they have here.
+ */
+const EXPORTS: Record<string, Names> = {
+  '.': {
+    values: [
+      'ERRORS',
+      'SoukError',
+      'apiId',
+      'asSoukError',
+      'deadline',
+      'equalInConstantTime',
+      'formatApiRef',
+      'formatRequestId',
+      'formatUsdc',
+      'isApiName',
+      'isErrorCode',
+      'isProviderId',
+      'isSoukError',
+      'limits',
+      'parseApiRef',
+      'parseUsdc',
+      'requestIds',
+      'sha256',
+      'sleep',
+      'systemClock',
+      'systemRandom',
+      'text',
+      'toProblem',
+      'utf8'
+    ],
+    types: ['ApiId', 'ApiRef', 'Atoms', 'Clock', 'ErrorCode', 'ErrorSource', 'Problem', 'Random', 'Timer']
+  },
+  './interface': {
+    values: ['LISTING_MOVES', 'PROTOCOLS', 'SoukError', 'isSoukError'],
+    types: [
+      'Adapter',
+      'AdapterFactory',
+      'AdapterReply',
+      'AdapterRequest',
+      'Admission',
+      'ApiDescription',
+      'ApiId',
+      'ApiRef',
+      'Atoms',
+      'Attempt',
+      'BulkSink',
+      'BulkSource',
+      'Call',
+      'CallAnswer',
+      'CallHandler',
+      'CallInit',
+      'CallLog',
+      'CallOutcome',
+      'CallRecord',
+      'CallReply',
+      'CallTiming',
+      'Caller',
+      'Catalogue',
+      'Channel',
+      'Clock',
+      'Delegation',
+      'Directory',
+      'DirectoryRecord',
+      'Documents',
+      'ErrorCode',
+      'ErrorSource',
+      'ExchangeHandler',
+      'ExchangeOptions',
+      'Headers',
+      'IncomingCall',
+      'Inspection',
+      'JsonSchema',
+      'Link',
+      'Listing',
+      'ListingInit',
+      'ListingState',
+      'Manifest',
+      'Offer',
+      'Operation',
+      'Order',
+      'Outcome',
+      'Payload',
+      'PeerAddress',
+      'Problem',
+      'Protocol',
+      'Published',
+      'Random',
+      'Reservation',
+      'Resolution',
+      'ResolveOptions',
+      'Resolver',
+      'SearchPage',
+      'SearchQuery',
+      'Settled',
+      'SignedManifest',
+      'Souk',
+      'SoukStatus',
+      'Store',
+      'StoredResponse',
+      'Till',
+      'Timer',
+      'UpstreamConfig',
+      'UsageRow'
+    ]
+  }
+}
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+describe('exports', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | { development: string }>
+  }
+  const entries = Object.entries(manifest.exports).flatMap(([entry, conditions]) =>
+    typeof conditions === 'string' ? [] : [[entry, conditions.development] as const]
+  )
+
+  it('are known for every entry point of package.json', () => {
+    assert.deepEqual(Object.keys(EXPORTS).sort(), entries.map(([entry]) => entry).sort())
+  })
+
+  for (const [entry, path] of entries) {
+    const expected = EXPORTS[entry]
+    if (expected === undefined) continue
+    it(`of souk${entry.slice(1)} are those that users know`, async () => {
+      const module = (await import(`souk${entry.slice(1)}`)) as object
+      const actual = { values: Object.keys(module).sort(), types: exportedTypes(path) }
+      assert.deepEqual(actual, expected, `${entry} exports other names:\n${JSON.stringify(actual, null, 2)}`)
+    })
+  }
+})
+
+/** The types an entry point re-exports by name, and each `*` it re-exports types through. */
+function exportedTypes(path: string): string[] {
+  const { imports, tokens } = scan(path, readFileSync(join(ROOT, path), 'utf8'))
+  const types: string[] = []
+  for (const { kind, typeOnly, names, specifier, from, to } of imports) {
+    if (kind !== 'export') continue
+    if (names.length === 1 && names[0] === '*' && tokens[to - 2]?.text === '*') types.push(`* from ${specifier}`)
+    let isType = typeOnly
+    for (let at = from; at < to; at++) {
+      const [text, next] = [tokens[at]?.text ?? '', tokens[at + 1]?.text ?? '']
+      if (text === '{' || text === ',') isType = typeOnly || (next === 'type' && tokens[at + 2]?.text !== ',')
+      const endsName = (next === ',' || next === '}') && !['{', ',', '}'].includes(text)
+      if (isType && endsName) types.push(text)
+    }
+  }
+  return types.sort()
+}

@@ -1,0 +1,215 @@
+/**
+ * The layer rule as data and pure functions: which folder may import which, without cycles, through which entry points.
+ * `test/tidy.spec.ts` runs these rules, and those of `seams.ts` and `habits.ts`, over the repository and over planted violations.
+ */
+
+import { posix } from 'node:path'
+import { type Import, type Source, scan } from './scan.ts'
+
+export interface Violation {
+  rule: string
+  file: string
+  line: number
+  message: string
+}
+export type Files = ReadonlyMap<string, string>
+export type Sources = ReadonlyMap<string, Source>
+export type Rule = (sources: Sources) => Violation[]
+
+/** Folders hold the `/` at the end, files do not. */
+interface Layer {
+  of: string[]
+  may: string[]
+  mayNot?: string[]
+  /** Only by `import type`, which is gone at run time. */
+  mayType?: string[]
+  /** Only by `import()`, so that a command that does not need it does not load it. */
+  mayLazily?: string[]
+  why: string
+}
+
+const ENTRY_POINTS = [
+  'lib/index.ts',
+  'lib/interface/index.ts',
+  'lib/testing/index.ts',
+  'protocols/index.ts',
+  'node/index.ts'
+]
+const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts']
+const ADMIN_CLIENT = ['node/admin/client.ts', 'node/admin/api.ts', 'node/config.ts']
+const WIRING = ['lib/service.ts', 'lib/create-node.ts', 'lib/options.ts']
+const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
+
+// The first layer that holds a file counts. 'lib/*/' holds any area of lib/; '%' is the file's own area.
+const LAYERS: Layer[] = [
+  { of: ['lib/index.ts'], may: ['lib/'], mayNot: ['lib/testing/'], why: 'lib/ is the reusable library' },
+  {
+    of: ['lib/service.ts', 'lib/create-node.ts'],
+    may: ['lib/'],
+    mayNot: ['lib/testing/', 'lib/index.ts'],
+    why: 'the wiring knows every area, but neither what tests use nor the face it is exported by'
+  },
+  {
+    of: ['lib/options.ts'],
+    may: ['lib/base/', 'lib/interface/'],
+    mayType: ['lib/'],
+    why: 'options may name the types of areas, not run them'
+  },
+  { of: ['lib/base/'], may: ['lib/base/'], why: 'base/ depends on no other area' },
+  { of: ['lib/interface/'], may: ['lib/interface/', 'lib/base/'], why: 'contracts know no implementation' },
+  {
+    of: ['lib/testing/'],
+    may: ['lib/testing/', 'lib/base/', ...LIB_FACE, 'lib/interface/', ...WIRING],
+    why: 'what embedders test with is built on what embedders have'
+  },
+  {
+    of: ['lib/*/'],
+    may: ['%', 'lib/base/', 'lib/interface/'],
+    why: 'an area imports only itself, base/ and interface/; service.ts alone imports areas'
+  },
+  { of: ['lib/'], may: [], why: `only index.ts and the wiring (${WIRING.join(', ')}) stand outside an area` },
+  {
+    of: ['protocols/'],
+    may: ['protocols/', 'lib/interface/', 'lib/base/'],
+    why: 'adapters know the contracts, not the library'
+  },
+  {
+    of: ['node/cli/up.ts', 'node/cli/demo.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: LIB_FACE,
+    mayLazily: ['node/run.ts', 'node/demo/'],
+    why: `${CLIENT_WHY}; up and demo load node/run.ts and node/demo/ lazily`
+  },
+  { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
+  { of: ['node/console/'], may: ['node/console/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
+  {
+    of: ['node/main.ts'],
+    may: ['node/cli/', 'node/config.ts'],
+    mayType: ['node/', ...LIB_FACE],
+    mayLazily: ['node/'],
+    why: 'main.ts only reads argv; what runs a node is loaded lazily'
+  },
+  {
+    of: ['node/'],
+    may: ['node/', ...LIB_FACE, 'protocols/index.ts'],
+    mayNot: ['node/main.ts'],
+    why: 'the node is an embedder: it uses the public faces'
+  },
+  { of: ['docs/'], may: ['docs/', ...ENTRY_POINTS], why: 'examples use what users can use' },
+  {
+    of: ['test/', '.ci/'],
+    may: ['test/', 'lib/', 'protocols/', 'node/', 'docs/', '.ci/', 'package.json'],
+    why: 'tests see everything of the repository, by its folders'
+  }
+]
+
+/** The package's own name, as docs and tests import it. */
+const SELF = new Map([
+  ['souk', 'lib/index.ts'],
+  ['souk/protocols', 'protocols/index.ts'],
+  ['souk/node', 'node/index.ts'],
+  ['souk/interface', 'lib/interface/index.ts'],
+  ['souk/testing', 'lib/testing/index.ts']
+])
+
+export function read(files: Files): Sources {
+  const sources = new Map<string, Source>()
+  for (const [path, text] of files) if (/\.[cm]?[jt]s$/.test(path)) sources.set(path, scan(path, text))
+  return sources
+}
+
+/** The repository path an import means; undefined for a package, `node:` module or computed import. */
+function target(from: string, { specifier }: Import): string | undefined {
+  if (specifier === undefined) return undefined
+  if (/^\.\.?(\/|$)/.test(specifier)) return posix.join(posix.dirname(from), specifier.replace(/[?#].*$/, ''))
+  return SELF.get(specifier)
+}
+
+export function under(path: string, places: string[]): boolean {
+  return places.some((place) => path === place || (place.endsWith('/') && path.startsWith(place)) || place === '')
+}
+
+function layerOf(path: string): { layer: Layer; area: string } | undefined {
+  const area = /^lib\/[^/]+\//.exec(path)?.[0] ?? ''
+  const layer = LAYERS.find(({ of }) => under(path, of) || (of.includes('lib/*/') && area !== ''))
+  return layer && { layer, area }
+}
+
+export const layers: Rule = (sources) => {
+  const violations: Violation[] = []
+  for (const source of sources.values()) {
+    const found = layerOf(source.path)
+    const add = (line: number, message: string) => violations.push({ rule: 'layers', file: source.path, line, message })
+    if (found === undefined) {
+      add(1, 'stands in no layer: source files live in lib/, protocols/, node/, test/ or docs/')
+      continue
+    }
+    const { layer, area } = found
+    if (layer.may.length === 0) add(1, layer.why)
+    const shipped = under(source.path, ['lib/', 'protocols/', 'node/'])
+    for (const imported of source.imports) {
+      const to = target(source.path, imported)
+      if (to === undefined) {
+        if (imported.specifier === undefined && shipped)
+          add(imported.line, 'imports a computed path, which no rule can follow')
+        if (/^[#/]|^file:|^souk(\/(?!package\.json$)|$)/.test(imported.specifier ?? '')) {
+          add(imported.line, `imports '${imported.specifier}': write a relative path or a package's name`)
+        }
+        continue
+      }
+      if (shipped && SELF.has(imported.specifier ?? '')) add(imported.line, `imports itself as '${imported.specifier}'`)
+      if (!permits(layer, area, imported, to)) add(imported.line, `imports ${to}, but ${layer.why}`)
+    }
+  }
+  return violations
+}
+
+function permits(layer: Layer, area: string, imported: Import, to: string): boolean {
+  if (layer.mayNot !== undefined && under(to, layer.mayNot)) return false
+  const may = layer.may.map((place) => (place === '%' ? area : place))
+  if (may.length > 0 && under(to, may)) return true
+  if (imported.typeOnly && under(to, layer.mayType ?? [])) return true
+  return imported.kind === 'dynamic' && under(to, layer.mayLazily ?? [])
+}
+
+export const cycles: Rule = (sources) => {
+  const violations: Violation[] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): void => {
+    const start = path.indexOf(file)
+    if (start >= 0) {
+      const cycle = [...path.slice(start), file]
+      const next = cycle[1] as string
+      const line = sources.get(file)?.imports.find((imported) => target(file, imported) === next)?.line ?? 1
+      violations.push({ rule: 'cycles', file, line, message: `import cycle: ${cycle.join(' → ')}` })
+      return
+    }
+    if (done.has(file)) return
+    path.push(file)
+    for (const imported of sources.get(file)?.imports ?? []) {
+      const to = target(file, imported)
+      if (to !== undefined && sources.has(to) && imported.kind !== 'url') visit(to)
+    }
+    path.pop()
+    done.add(file)
+  }
+  for (const file of sources.keys()) visit(file)
+  return violations
+}
+
+export const barrels: Rule = (sources) => {
+  const violations: Violation[] = []
+  for (const { path, tokens, imports } of sources.values()) {
+    const add = (line: number, message: string) => violations.push({ rule: 'barrels', file: path, line, message })
+    const shipped = under(path, ['lib/', 'protocols/', 'node/'])
+    if (shipped && /(^|\/)index\.[cm]?[jt]s$/.test(path) && !ENTRY_POINTS.includes(path)) {
+      add(1, `is a barrel; only the package's entry points are: ${ENTRY_POINTS.join(', ')}`)
+    }
+    if (path !== 'lib/index.ts') continue
+    const reexports = imports.filter(({ kind }) => kind === 'export')
+    const other = tokens.find(({ text }, i) => text !== ';' && !reexports.some(({ from, to }) => from <= i && i <= to))
+    if (other !== undefined) add(other.line, `holds '${other.text}'; lib/index.ts only re-exports`)
+  }
+  return violations
+}
