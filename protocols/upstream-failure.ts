@@ -33,7 +33,8 @@ export function failureOf(error: unknown, where: string): SoukError {
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
   if (TLS.test(code)) return new SoukError('upstream_unreachable', `TLS with ${where} failed (${code}).`, options)
-  if (code.startsWith('HPE_')) {
+  // undici's parser errors come with a code only where llhttp gave a known one.
+  if (error instanceof Error && error.name === 'HTTPParserError') {
     return new SoukError('upstream_invalid_response', `${where} does not answer in HTTP.`, options)
   }
   return new SoukError('upstream_unreachable', `The connection to ${where} was lost.`, options)
@@ -43,4 +44,15 @@ export function failureOf(error: unknown, where: string): SoukError {
 export function interruption(signal: AbortSignal): SoukError {
   const reason: unknown = signal.reason
   return isSoukError(reason) ? reason : new SoukError('call_interrupted', undefined, { cause: reason })
+}
+
+/** Cause of the error for a redirect off the endpoint's origin: tells the address to whoever may know it. */
+export class RedirectedAway extends Error {
+  override readonly name = 'RedirectedAway'
+  readonly to: string
+
+  constructor(to: string) {
+    super(`redirects to ${to}`)
+    this.to = to
+  }
 }

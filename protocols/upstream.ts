@@ -15,7 +15,7 @@ import {
 import type { Headers, Payload } from '../lib/interface/payload.ts'
 import { decoderOf } from './upstream-coding.ts'
 import { Exchange, type ResponseHead } from './upstream-exchange.ts'
-import { failureOf, interruption } from './upstream-failure.ts'
+import { RedirectedAway, failureOf, interruption } from './upstream-failure.ts'
 import { headersDown, headersUp } from './upstream-headers.ts'
 import { parseEndpoint, targetOf, whereOf } from './upstream-target.ts'
 
@@ -169,8 +169,7 @@ function redirected(from: {
   const next = location === undefined ? null : URL.parse(location, endpoint.origin + target)
   if (next === null) throw refuse('without saying where to')
   // The address itself is the provider's business: it stays in the log.
-  if (next.origin !== endpoint.origin)
-    throw refuse('to another host, port or scheme', new Error(`redirects to ${next.href}`))
+  if (next.origin !== endpoint.origin) throw refuse('to another host, port or scheme', new RedirectedAway(next.href))
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
   const repeatable = request.method === 'GET' || request.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308

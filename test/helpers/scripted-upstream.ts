@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What the upstream saw of one request. */
+export interface Received {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+  /** Its connection went before the answer was complete. */
+  gone: boolean
+}
+
+/** Answers one request, whose body was read already. */
+export type Behaviour = (response: ServerResponse, received: Received) => void
+
+/** A real HTTP server on loopback that does what a test says. */
+export interface ScriptedUpstream {
+  /** `http://127.0.0.1:<port>`, without a path. */
+  readonly url: string
+  readonly received: Received[]
+  /** Connections accepted so far. */
+  readonly accepted: number
+  /** Connections open now. */
+  readonly open: number
+  /** From now on every request is answered so. */
+  behave(behaviour: Behaviour): void
+  close(): Promise<void>
+}
+
+export async function scriptedUpstream(behaviour: Behaviour): Promise<ScriptedUpstream> {
+  let current = behaviour
+  let accepted = 0
+  let open = 0
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('error', () => undefined)
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const seen: Received = { method, target: url, headers, body: Buffer.concat(chunks), gone: false }
+      response.on('close', () => (seen.gone = !response.writableFinished))
+      received.push(seen)
+      current(response, seen)
+    })
+  })
+  server.on('connection', (socket) => {
+    accepted++
+    open++
+    socket.on('close', () => open--)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    get accepted() {
+      return accepted
+    },
+    get open() {
+      return open
+    },
+    behave: (behaviour) => (current = behaviour),
+    async close() {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    }
+  }
+}
+
+export function answering(status: number, headers: Record<string, string>, body: string | Uint8Array): Behaviour {
+  return (response) => response.writeHead(status, headers).end(body)
+}
+
+/** Never answers. */
+export const hanging: Behaviour = () => undefined
+
+/** Cuts the connection instead of answering. */
+export const resetting: Behaviour = (response) => response.socket?.resetAndDestroy()
+
+/** Waits until `holds`, at most `boundMs`. */
+export async function until(holds: () => boolean, what: string, boundMs = 2_000): Promise<void> {
+  const end = performance.now() + boundMs
+  while (!holds()) {
+    if (performance.now() > end) assert.fail(`waited ${boundMs} ms in vain: ${what}`)
+    await pause(2)
+  }
+}
+
+/** An address on which nobody listens. */
+export async function deadUrl(): Promise<string> {
+  const upstream = await scriptedUpstream(hanging)
+  await upstream.close()
+  return upstream.url
+}
