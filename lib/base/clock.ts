@@ -19,12 +19,20 @@ export interface Clock {
   soon(task: () => void): void
 }
 
+/** What Node's timers can count; they take a longer delay for none at all. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after(delayMs, task) {
-    const handle = setTimeout(task, delayMs)
-    handle.unref()
+    let handle: NodeJS.Timeout
+    const arm = (leftMs: number) => {
+      handle =
+        leftMs > TIMER_MS_MAX ? setTimeout(() => arm(leftMs - TIMER_MS_MAX), TIMER_MS_MAX) : setTimeout(task, leftMs)
+      handle.unref()
+    }
+    arm(delayMs)
     return { cancel: () => clearTimeout(handle) }
   },
   soon: (task) => void setImmediate(task)

@@ -21,7 +21,8 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
 
   return {
     next() {
-      const nowMs = clock.now()
+      // Whole milliseconds: two parts of the same one must not both start the counter at 0.
+      const nowMs = Math.floor(clock.now())
       if (nowMs > lastMs) {
         lastMs = nowMs
         counter = 0

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { type Clock, deadline, sleep, systemClock } from '../../../lib/base/clock.ts'
+
+const DAY_MS = 86_400_000
+
+/** A clock whose timers fire when told; `pending` shows what was not let go. */
+function manualClock() {
+  const timers = new Map<object, { atMs: number; task: () => void }>()
+  let nowMs = 0
+  const clock: Clock = {
+    now: () => nowMs,
+    elapsed: () => nowMs,
+    after(delayMs, task) {
+      const timer = { cancel: () => void timers.delete(timer) }
+      timers.set(timer, { atMs: nowMs + delayMs, task })
+      return timer
+    },
+    soon: (task) => void clock.after(0, task)
+  }
+  const pass = (ms: number) => {
+    nowMs += ms
+    for (const [timer, { atMs, task }] of timers) {
+      if (atMs <= nowMs && timers.delete(timer)) task()
+    }
+  }
+  return { clock, pass, pending: () => timers.size }
+}
+
+/** A signal that counts who listens. */
+function countedController() {
+  const controller = new AbortController()
+  const { signal } = controller
+  let listeners = 0
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners++
+    add(...args)
+  }
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    listeners--
+    remove(...args)
+  }
+  return { controller, signal, listeners: () => listeners }
+}
+
+describe('the system clock', () => {
+  afterEach(() => mock.timers.reset())
+
+  it('tells wall time, and time that never goes back', () => {
+    assert.ok(Math.abs(systemClock.now() - Date.now()) < 1_000)
+    const first = systemClock.elapsed()
+    assert.ok(systemClock.elapsed() >= first)
+  })
+
+  it('runs a task once, after its delay and not before', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    let runs = 0
+    systemClock.after(100, () => runs++)
+    mock.timers.tick(99)
+    assert.equal(runs, 0)
+    mock.timers.tick(1)
+    mock.timers.tick(1_000)
+    assert.equal(runs, 1)
+  })
+
+  it('counts delays that Node’s timers cannot', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    let runs = 0
+    systemClock.after(60 * DAY_MS, () => runs++)
+    // By the day, as the mock counts a timer that is set while it ticks from the end of the tick.
+    for (let days = 0; days < 59; days++) mock.timers.tick(DAY_MS)
+    assert.equal(runs, 0)
+    for (let days = 0; days < 3; days++) mock.timers.tick(DAY_MS)
+    assert.equal(runs, 1)
+  })
+
+  it('takes a delay past 2^31 ms for a long one, without a warning', async () => {
+    const warnings: Error[] = []
+    const listen = (warning: Error) => warnings.push(warning)
+    process.on('warning', listen)
+    let hasRun = false
+    const timer = systemClock.after(2 ** 31, () => (hasRun = true))
+    await new Promise<void>((resolve) => systemClock.after(20, resolve))
+    timer.cancel()
+    process.off('warning', listen)
+    assert.equal(hasRun, false)
+    assert.deepEqual(warnings, [])
+  })
+
+  it('forgets a cancelled task, also in the middle of a long delay', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    let runs = 0
+    systemClock.after(100, () => runs++).cancel()
+    const long = systemClock.after(60 * DAY_MS, () => runs++)
+    mock.timers.tick(40 * DAY_MS)
+    long.cancel()
+    long.cancel()
+    mock.timers.tick(40 * DAY_MS)
+    assert.equal(runs, 0)
+  })
+
+  it('runs what is soon after this turn, in order', async () => {
+    const order: string[] = []
+    systemClock.soon(() => order.push('first'))
+    systemClock.soon(() => order.push('second'))
+    await Promise.resolve()
+    assert.deepEqual(order, [])
+    await new Promise(setImmediate)
+    assert.deepEqual(order, ['first', 'second'])
+  })
+})
+
+describe('sleep', () => {
+  it('resolves after its time', async () => {
+    const { clock, pass, pending } = manualClock()
+    let isOver = false
+    const slept = sleep(clock, 50).then(() => (isOver = true))
+    pass(49)
+    await Promise.resolve()
+    assert.equal(isOver, false)
+    pass(1)
+    await slept
+    assert.equal(pending(), 0)
+  })
+
+  it('rejects with the signal’s reason and lets the timer go', async () => {
+    const { clock, pending } = manualClock()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const slept = sleep(clock, 50, controller.signal)
+    controller.abort(reason)
+    await assert.rejects(slept, reason)
+    assert.equal(pending(), 0)
+  })
+
+  it('does not start under an aborted signal', async () => {
+    const { clock, pending } = manualClock()
+    const reason = new Error('enough')
+    await assert.rejects(sleep(clock, 50, AbortSignal.abort(reason)), reason)
+    assert.equal(pending(), 0)
+  })
+
+  it('leaves no listener on a signal that lives on', async () => {
+    const { clock, pass } = manualClock()
+    const { signal, listeners } = countedController()
+    const slept = sleep(clock, 50, signal)
+    assert.equal(listeners(), 1)
+    pass(50)
+    await slept
+    assert.equal(listeners(), 0)
+  })
+})
+
+describe('deadline', () => {
+  const late = new Error('too late')
+
+  it('aborts with its reason when the time is over', () => {
+    const { clock, pass } = manualClock()
+    const { signal } = deadline(clock, 50, () => late)
+    pass(49)
+    assert.equal(signal.aborted, false)
+    pass(1)
+    assert.equal(signal.reason, late)
+  })
+
+  it('aborts with its parent’s reason when that comes first, and stays with it', () => {
+    const { clock, pass } = manualClock()
+    const parent = new AbortController()
+    const { signal } = deadline(clock, 50, () => late, parent.signal)
+    const reason = new Error('client left')
+    parent.abort(reason)
+    assert.equal(signal.reason, reason)
+    pass(100)
+    assert.equal(signal.reason, reason)
+  })
+
+  it('is aborted from the start under an aborted parent', () => {
+    const { clock } = manualClock()
+    const reason = new Error('client left')
+    assert.equal(deadline(clock, 50, () => late, AbortSignal.abort(reason)).signal.reason, reason)
+  })
+
+  it('lets timer and parent go when it is cleared', () => {
+    const { clock, pass, pending } = manualClock()
+    const { controller, signal: parent, listeners } = countedController()
+    const { signal, clear } = deadline(clock, 50, () => late, parent)
+    assert.deepEqual([pending(), listeners()], [1, 1])
+    clear()
+    assert.deepEqual([pending(), listeners()], [0, 0])
+    pass(100)
+    controller.abort()
+    assert.equal(signal.aborted, false)
+  })
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import * as limits from '../../../lib/base/limits.ts'
+
+/** Left of the relation must be smaller than the right; the reason is what breaks otherwise. */
+const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, string]> = [
+  ['REQUEST_BYTES_MAX', 'REQUEST_BYTES_CEILING', 'a listing could not raise the default'],
+  ['UPSTREAM_TIMEOUT_MS', 'UPSTREAM_TIMEOUT_MS_MAX', 'a listing could not raise the default'],
+  ['UPSTREAM_CONNECT_MS', 'UPSTREAM_TIMEOUT_MS', 'connecting would take the whole call'],
+  ['DEADLINE_MS_MIN', 'DEADLINE_HOP_MS', 'a hop would leave a deadline that is not worth sending'],
+  ['UPSTREAM_TIMEOUT_MS_MAX', 'STREAM_IDLE_MS', 'a stream would end before a slow unary call'],
+  ['LOOKUP_MS', 'UPSTREAM_TIMEOUT_MS', 'finding an API would take the whole call'],
+  ['EXCHANGE_MS', 'LOOKUP_MS', 'one slow peer would take the whole look-up'],
+  ['HELLO_MS', 'UPSTREAM_TIMEOUT_MS', 'dialling would take the whole call'],
+  ['BULK_OPEN_MS', 'UPSTREAM_TIMEOUT_MS', 'a lost bulk stream would take the whole call'],
+  ['RESEND_MS', 'UPSTREAM_TIMEOUT_MS', 'a broken link would take the whole call'],
+  ['RESEND_PAUSE_MS', 'RESEND_MS', 'there would be no second attempt'],
+
+  ['INLINE_BODY_BYTES_MAX', 'FRAME_BYTES_MAX', 'an inline body would not fit its frame'],
+  ['FRAME_BYTES_MAX', 'LINK_QUEUE_BYTES_MAX', 'one frame would fill the queue'],
+  ['LINK_QUEUE_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'libp2p would reset the stream before we stop'],
+  ['LINK_WINDOW_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'one window would overflow the buffer'],
+  ['BULK_CHUNK_BYTES_MAX', 'LINK_WINDOW_BYTES_MAX', 'one chunk would fill the window'],
+  ['INLINE_BODY_BYTES_MAX', 'REQUEST_BYTES_MAX', 'no request would ever need a bulk stream'],
+  ['PATH_BYTES_MAX', 'FRAME_BYTES_MAX', 'a path would not fit its frame'],
+  ['IDEMPOTENCY_KEY_CHARS_MAX', 'HEADER_BYTES_MAX', 'the key would not fit its header'],
+  ['BULK_STREAMS_PER_PEER_MAX', 'IN_FLIGHT_PER_PEER_MAX', 'there would be streams without calls'],
+
+  ['RECORD_REPUT_MS', 'RECORD_TTL_MS', 'records would run out between two puts'],
+  ['RECORD_TTL_MS', 'RECORD_TTL_MS_MAX', 'the default life would be refused'],
+  ['RECORD_TTL_MS_MAX', 'MANIFEST_TTL_MS', 'a record could outlive the manifest it points to'],
+  ['RECORD_TTL_MS_MAX', 'DELEGATION_TTL_MS', 'a record could outlive its delegations'],
+  ['CLOCK_SKEW_MS', 'RECORD_REPUT_MS', 'a record from the future could block the next one'],
+  ['RECORD_BYTES_MAX', 'MANIFEST_BYTES_MAX', 'the record would be no digest'],
+  ['RESOLUTION_NEGATIVE_MS', 'RESOLUTION_FRESH_MS', 'a new listing would be denied longer than an old one is believed'],
+  ['RESOLUTION_FRESH_MS', 'RESOLUTION_STALE_MS', 'nothing would ever be stale and usable'],
+  ['RESOLUTION_STALE_MS', 'RECORD_TTL_MS', 'a resolution could outlive its record'],
+  ['CATALOGUE_REFRESH_MS', 'CATALOGUE_FRESH_MS', 'a catalogue would be old before it is read'],
+  ['CATALOGUE_PER_PUBLISHER_MAX', 'CATALOGUE_MAX', 'one publisher could fill the catalogue'],
+  ['PAGE_MAX', 'CATALOGUE_MAX', 'pages would be pointless'],
+  ['CLAIMANTS_MAX', 'RESOLUTIONS_MAX', 'one bare name could flush the cache'],
+  ['TAG_CHARS_MAX', 'DESCRIPTION_CHARS_MAX', 'a tag would be a description'],
+
+  ['STORED_BODY_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'every response would be stored'],
+  ['INLINE_BODY_BYTES_MAX', 'STORED_BODY_BYTES_MAX', 'a small answer could not be repeated'],
+  ['STORED_BODY_BYTES_MAX', 'COMMIT_BATCH_BYTES_MAX', 'commits would hold one response each'],
+  ['IN_FLIGHT_PER_PEER_MAX', 'COMMIT_BATCH_MAX', 'one busy peer would fill a commit'],
+  ['RESPONSES_DROPPED_AT_ONCE', 'COMMIT_BATCH_MAX', 'tidying up would hold commits up'],
+  ['UPSTREAM_TIMEOUT_MS_MAX', 'STORED_RESPONSE_MS', 'an answer would be gone before it is asked for'],
+  ['MANIFEST_BYTES_MAX', 'ADMIN_BODY_BYTES_MAX', 'a registration could not carry what a manifest may hold']
+]
+
+describe('the limits', () => {
+  for (const [name, value] of Object.entries(limits)) {
+    it(`${name} is a whole number above 0`, () =>
+      assert.ok(value > 0 && (typeof value === 'bigint' || Number.isSafeInteger(value))))
+  }
+
+  for (const [smaller, larger, otherwise] of BELOW) {
+    it(`${smaller} is below ${larger}: ${otherwise}`, () => assert.ok(limits[smaller] < limits[larger]))
+  }
+
+  it('a frame holds an inline body, all headers and a path, with room for the rest', () => {
+    const { FRAME_BYTES_MAX, HEADER_BYTES_MAX, INLINE_BODY_BYTES_MAX, PATH_BYTES_MAX } = limits
+    assert.ok(FRAME_BYTES_MAX - HEADER_BYTES_MAX - INLINE_BODY_BYTES_MAX - PATH_BYTES_MAX >= 1_024)
+  })
+
+  it('a record survives two lost puts', () => {
+    assert.ok(limits.RECORD_TTL_MS >= 3 * limits.RECORD_REPUT_MS)
+  })
+
+  it('every hop leaves most of the default deadline', () => {
+    const hops = 3
+    assert.ok(hops * limits.DEADLINE_HOP_MS < limits.UPSTREAM_TIMEOUT_MS / 100)
+  })
+
+  it('a new listing is found within ten seconds, by name and by search', () => {
+    const found = limits.RESOLUTION_NEGATIVE_MS + limits.LOOKUP_MS
+    assert.ok(found <= 10_000)
+    assert.ok(limits.CATALOGUE_FRESH_MS + limits.CATALOGUE_REFRESH_MS <= 10_000)
+  })
+
+  it('an API name is a DNS label', () => assert.equal(limits.API_NAME_CHARS_MAX, 63))
+})
