@@ -79,8 +79,23 @@ export const ACK_BATCH_MAX = 128
 export const ACK_DELAY_MS = 100
 /** Asking nodes for a manifest or a catalogue page: one small exchange. */
 export const EXCHANGE_MS = 3 * SECOND
+/** Between two attempts of a node without peers to get back onto its network. */
+export const REJOIN_MS = 5 * SECOND
+/** Peers whose addresses are remembered over a restart. */
+export const CACHED_PEERS_MAX = 64
 /** How long running calls are waited for when a node stops. */
 export const DRAIN_MS = 10 * SECOND
+
+/** Connections of one node; libp2p's default of 300 is short for an ingress. */
+export const CONNECTIONS_MAX = 512
+/** New connections from one host; libp2p's 5 locks out a LAN behind one address. */
+export const CONNECTIONS_PER_HOST_PER_SECOND = 20
+/** Connections being set up at once. */
+export const CONNECTIONS_PENDING_MAX = 64
+/** Streams opened before the connection's own set-up is through. */
+export const EARLY_STREAMS_MAX = 64
+/** How often a lost peer is dialled again before it is given up. */
+export const RECONNECTS_MAX = 10
 
 // ── Manifests and the directory ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -96,6 +111,10 @@ export const RECORD_TTL_MS = 2 * HOUR
 export const RECORD_TTL_MS_MAX = 24 * HOUR
 /** Between two puts of the same record: loses to churn slower than peers forget. */
 export const RECORD_REPUT_MS = 20 * MINUTE
+/** One announcement of one API, all puts and provider records. */
+export const ANNOUNCE_MS = 30 * SECOND
+/** After a first peer appears, how long its like are waited for before unheard announcements are repeated. */
+export const ANNOUNCE_SETTLE_MS = 500
 /** Clocks differ: a record issued this far in the future is still taken. */
 export const CLOCK_SKEW_MS = 5 * MINUTE
 /** High-water marks of record sequence numbers kept by the validator. */

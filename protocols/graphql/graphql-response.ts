@@ -1,0 +1,24 @@
+/** A well-formed GraphQL response (specification, section 7.1): a map with `data`, `errors` or both. */
+export interface GraphqlResponse {
+  /** Null or absent after an error that left nothing. */
+  readonly data?: object | null
+  readonly errors?: ReadonlyArray<{ readonly message?: unknown }>
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The response in these bytes, or undefined when it is none. */
+export function responseIn(bytes: Uint8Array): GraphqlResponse | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(decoder.decode(bytes))
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const { data, errors } = value as Record<string, unknown>
+  if (data === undefined && errors === undefined) return undefined
+  if (data != null && (typeof data !== 'object' || Array.isArray(data))) return undefined
+  if (errors !== undefined && !Array.isArray(errors)) return undefined
+  return value
+}

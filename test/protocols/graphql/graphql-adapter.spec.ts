@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { GRAPHQL_TOKENS_MAX } from '../../../lib/base/limits.ts'
+import type { Adapter, AdapterReply, AdapterRequest } from '../../../lib/interface/adapter.ts'
+import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
+import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+
+const json = { 'content-type': 'application/json' }
+const ok = answering(200, json, '{"data":{"a":1}}')
+
+describe('a GraphQL call', () => {
+  let upstream: ScriptedUpstream
+  let adapter: Adapter
+
+  beforeEach(async () => {
+    upstream = await scriptedUpstream(ok)
+    adapter = graphqlFactory.open({ endpoint: `${upstream.url}/graphql` }, '')
+  })
+  afterEach(async () => {
+    await adapter.close?.()
+    await upstream.close()
+  })
+
+  const sent = (): unknown => JSON.parse(upstream.received[0]?.body.toString() ?? '')
+  const call = (body: unknown, more: Partial<AdapterRequest> = {}): Promise<AdapterReply> =>
+    adapter.call({ ...plainCall(body), ...more }, FOREVER)
+
+  it('posts query, variables, operationName and extensions, and nothing else', async () => {
+    const request = {
+      query: 'query A { a } query B { b }',
+      variables: { id: '1' },
+      operationName: 'B',
+      extensions: { trace: true }
+    }
+    await call({ ...request, extra: 1 })
+    assert.deepEqual(sent(), request)
+    const { method, target, headers } = upstream.received[0] ?? assert.fail()
+    assert.deepEqual([method, target, headers['content-type']], ['POST', '/graphql', 'application/json'])
+    assert.match(headers.accept ?? '', /^application\/graphql-response\+json, application\/json/)
+  })
+
+  it('keeps the digits of numbers a double cannot hold', async () => {
+    await call(
+      Buffer.from('{"query":"{ a }","variables":{"n":12345678901234567890,"list":[1.10,1e400,-0]},"extensions":null}')
+    )
+    assert.equal(
+      upstream.received[0]?.body.toString(),
+      '{"query":"{ a }","variables":{"n":12345678901234567890,"list":[1.10,1e400,-0]},"extensions":null}'
+    )
+  })
+
+  it('shows the upstream the query that was looked at here, and no other', async () => {
+    await call(Buffer.from('{"query":"subscription { x }","query":"{ a }"}'))
+    assert.equal(upstream.received[0]?.body.toString(), '{"query":"{ a }"}')
+  })
+
+  it('hands the response on byte by byte', async () => {
+    const body = '{ "data" : {"n": 12345678901234567890},\n "extensions": {"cost": 1.10} }'
+    upstream.behave(answering(200, { 'content-type': 'application/graphql-response+json' }, body))
+    const reply = await call({ query: '{ n }' })
+    assert.equal((await bytesOf(reply.body)).toString(), body)
+    assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json']])
+  })
+
+  it('is a success with partial data, whose errors are kept', async () => {
+    const body = { data: { a: 1, b: null }, errors: [{ message: 'b is gone', path: ['b'] }] }
+    upstream.behave(answering(200, json, JSON.stringify(body)))
+    const reply = await call({ query: '{ a b }' })
+    assert.equal(reply.success, true)
+    assert.deepEqual(await jsonOf(reply), body)
+  })
+
+  const unsuccessful: ReadonlyArray<readonly [what: string, status: number, body: object]> = [
+    ['data is null', 200, { data: null, errors: [{ message: 'x' }] }],
+    ['there are errors only', 200, { errors: [{ message: 'x' }] }],
+    ['the upstream refuses the request', 400, { errors: [{ message: 'x' }] }],
+    ['the upstream fails, whatever data it shows', 500, { data: { a: 1 } }]
+  ]
+  for (const [what, status, body] of unsuccessful) {
+    it(`is no success when ${what}`, async () => {
+      upstream.behave(answering(status, json, JSON.stringify(body)))
+      const reply = await call({ query: '{ a }' })
+      assert.equal(reply.status, status)
+      assert.equal(reply.success, false)
+      assert.deepEqual(await jsonOf(reply), body)
+    })
+  }
+
+  for (const body of [
+    '',
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"data":1}',
+    '{"data":[]}',
+    '{"errors":{}}',
+    '{"data":{}',
+    '<html>',
+    '\u{feff}'
+  ]) {
+    it(`is upstream_invalid_response when the answer is ${JSON.stringify(body)}`, async () => {
+      upstream.behave(answering(200, json, body))
+      await rejectsWith(call({ query: '{ a }' }), 'upstream_invalid_response')
+    })
+  }
+
+  it('calls JSON what is JSON, whatever the upstream says', async () => {
+    upstream.behave(answering(200, { 'content-type': 'text/plain' }, '{"data":{}}'))
+    assert.deepEqual((await call({ query: '{ a }' })).headers, [['content-type', 'application/json']])
+  })
+
+  const refused: ReadonlyArray<readonly [what: string, body: unknown, message: RegExp]> = [
+    ['no query', {}, /"query" is missing/],
+    ['a null query', { query: null }, /"query" is missing/],
+    ['a query that is no text', { query: 7 }, /"query" must be a string/],
+    ['variables that are a list', { query: '{ a }', variables: [] }, /"variables" must be a JSON object/],
+    ['variables that are text', { query: '{ a }', variables: '{}' }, /"variables" must be a JSON object/],
+    ['extensions that are a number', { query: '{ a }', extensions: 1 }, /"extensions" must be a JSON object/],
+    ['an operationName that is no text', { query: '{ a }', operationName: 1 }, /"operationName" must be a string/],
+    ['an operationName that is not there', { query: '{ a }', operationName: 'b' }, /no operation of the name/],
+    ['two operations and no name', { query: 'query A { a } query B { b }' }, /must name one of them/],
+    ['fragments only', { query: 'fragment F on T { a }' }, /must hold one operation/],
+    ['a syntax error', { query: '{ a' }, /Syntax Error/],
+    ['an empty document', { query: '' }, /Syntax Error/],
+    ['a subscription', { query: 'subscription { a }' }, /Subscriptions are not served/],
+    ['a batch', [{ query: '{ a }' }], /batches are not accepted/],
+    ['a text', 'x', /must be a JSON object/],
+    ['null', null, /must be a JSON object/],
+    ['too many tokens', { query: `{ ${'a '.repeat(GRAPHQL_TOKENS_MAX)} }` }, /tokens/],
+    [
+      'a query nested too deeply to be parsed',
+      { query: '{a'.repeat(GRAPHQL_TOKENS_MAX / 2 - 1) },
+      /nested too deeply|Syntax Error/
+    ]
+  ]
+  for (const [what, body, message] of refused) {
+    it(`answers ${what} with a GraphQL error, and reaches nobody`, async () => {
+      const reply = await call(body)
+      assert.deepEqual([reply.status, reply.success], [400, false])
+      assert.deepEqual(reply.headers, [['content-type', 'application/json; charset=utf-8']])
+      const { errors } = (await jsonOf(reply)) as { errors: Array<{ message: string }> }
+      assert.match(errors[0]?.message ?? '', message)
+      assert.equal(upstream.received.length, 0)
+    })
+  }
+
+  it('speaks the media type of GraphQL over HTTP to whoever asks for it', async () => {
+    const reply = await call({}, { headers: [['accept', 'application/graphql-response+json']] })
+    assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json; charset=utf-8']])
+  })
+
+  it('takes a query by GET', async () => {
+    const parameters = {
+      query: 'query ($n: Int) { a(n: $n) }',
+      variables: '{"n":12345678901234567890}',
+      operationName: ''
+    }
+    const path = `?${new URLSearchParams(parameters)}`
+    const refused = await call('', { method: 'GET', path, body: new Uint8Array() })
+    assert.equal(refused.status, 400)
+    const reply = await call('', { method: 'GET', path: path.replace('&operationName=', ''), body: new Uint8Array() })
+    assert.equal(reply.success, true)
+    assert.equal(
+      upstream.received[0]?.body.toString(),
+      '{"query":"query ($n: Int) { a(n: $n) }","variables":{"n":12345678901234567890}}'
+    )
+  })
+
+  it('makes no mutation by GET', async () => {
+    const path = `?query=${encodeURIComponent('mutation { a }')}`
+    const reply = await call('', { method: 'GET', path, body: new Uint8Array() })
+    assert.equal(reply.status, 405)
+    assert(reply.headers.some(([name, value]) => name === 'allow' && value === 'POST'))
+    assert.equal(upstream.received.length, 0)
+  })
+
+  it('lets nothing be put beside the parameters of a GET', async () => {
+    const path = `?query=${encodeURIComponent('{ a }')}&variables=${encodeURIComponent('{}},"query":"mutation{x}"')}`
+    await rejectsWith(call('', { method: 'GET', path, body: new Uint8Array() }), 'invalid_request')
+    assert.equal(upstream.received.length, 0)
+  })
+
+  it('has no paths and no other methods', async () => {
+    await rejectsWith(call({ query: '{ a }' }, { path: '/admin' }), 'operation_not_found')
+    await rejectsWith(call({ query: '{ a }' }, { path: '?query=x' }), 'operation_not_found')
+    await rejectsWith(call({ query: '{ a }' }, { method: 'DELETE' }), 'method_not_allowed')
+    assert.equal(upstream.received.length, 0)
+  })
+})

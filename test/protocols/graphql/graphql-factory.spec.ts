@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { buildSchema, graphqlSync } from 'graphql'
+import { MANIFEST_BYTES_MAX } from '../../../lib/base/limits.ts'
+import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
+import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { type Behaviour, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { adapterSuite } from '../../suites/adapter.ts'
+
+const SDL = `
+  "Everything to be read."
+  type Query { "One user." user(id: ID!): User, search: [User!] }
+  type Mutation { rename(id: ID!, name: String!): User, search: Boolean }
+  type Subscription { renamed: User }
+  type User { "Never changes." id: ID!, name: String }
+`
+
+/** A real server: executes what it is sent. */
+function serving(sdl: string): Behaviour {
+  const schema = buildSchema(sdl)
+  return (response, { body }) => {
+    const { query } = JSON.parse(body.toString()) as { query: string }
+    const result = graphqlSync({ schema, source: query })
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
+  }
+}
+
+const json = { 'content-type': 'application/json' }
+
+adapterSuite({
+  factory: graphqlFactory,
+  endpointPath: '/graphql',
+  inspectable: serving(SDL),
+  call: { query: 'query ($id: ID!) { user(id: $id) { name } }', variables: { id: '1' } },
+  answer: { headers: json, body: '{"data":{"user":{"name":"Ada"}}}' },
+  reply: { data: { user: { name: 'Ada' } } },
+  huge: (bytes) => Buffer.from(`{"data":{"x":"${'x'.repeat(bytes)}"}}`),
+  holdsAnswers: true
+})
+
+describe('inspection of a GraphQL endpoint', () => {
+  const inspected = async (behaviour: Behaviour, config: Partial<UpstreamConfig> = {}) => {
+    const upstream = await scriptedUpstream(behaviour)
+    try {
+      return await graphqlFactory.inspect({ endpoint: upstream.url, ...config }, FOREVER)
+    } finally {
+      await upstream.close()
+    }
+  }
+
+  it('publishes the schema, with queries and mutations as operations', async () => {
+    const { description, snapshot, warnings } = await inspected(serving(SDL))
+    assert.deepEqual(description.operations, [
+      { name: 'user', description: 'One user.' },
+      { name: 'search' },
+      { name: 'rename' },
+      { name: 'mutation search' }
+    ])
+    assert.equal(description.sdl, snapshot)
+    assert.match(snapshot, /type User \{\s+"""Never changes."""\s+id: ID!/)
+    assert.match(warnings.join(), /Subscriptions are not served/)
+  })
+
+  const long = 'word '.repeat(20)
+  const fields = (count: number, description: string) =>
+    Array.from({ length: count }, (_, i) => `"${description}" field${i}(argument: String): String`).join('\n')
+
+  it('leaves descriptions out of a schema that no manifest would hold', async () => {
+    const { description, snapshot, warnings } = await inspected(
+      serving(`type Query { a: A } type A { ${fields(2_000, long)} }`)
+    )
+    assert.match(warnings.join(), /descriptions inside the schema had to be left out/)
+    assert.match(description.sdl ?? '', /field1999\(argument: String\): String/)
+    assert(!description.sdl?.includes('word'))
+    assert(snapshot.includes('word'))
+    assert(JSON.stringify(description).length < MANIFEST_BYTES_MAX)
+  })
+
+  it('leaves out a schema that is too large even so, and what is past the operations limit', async () => {
+    const { description, warnings } = await inspected(serving(`type Query { ${fields(6_000, long)} }`))
+    assert.equal(description.sdl, undefined)
+    assert.equal(description.operations.length, 2_000)
+    assert.equal(warnings.length, 2)
+    assert(JSON.stringify(description).length < MANIFEST_BYTES_MAX)
+  })
+
+  const refused: ReadonlyArray<readonly [what: string, behaviour: Behaviour, text: RegExp]> = [
+    [
+      'a web page',
+      answering(200, { 'content-type': 'text/html' }, '<html></html>'),
+      /does not answer in GraphQL \(HTTP 200\)/
+    ],
+    ['a JSON API', answering(200, json, '{"hello":"world"}'), /does not answer in GraphQL/],
+    ['nothing there', answering(404, json, '{"message":"no route"}'), /does not answer in GraphQL \(HTTP 404\)/],
+    ['a locked door', answering(401, json, '{"errors":[{"message":"no"}]}'), /wants credentials/],
+    [
+      'introspection turned off',
+      answering(400, json, '{"errors":[{"message":"GraphQL introspection is not allowed by Apollo Server"}]}'),
+      /introspection turned off/
+    ],
+    [
+      'an error without a reason',
+      answering(200, json, '{"errors":[{"message":"secret inner text"}]}'),
+      /does not give its schema/
+    ],
+    ['no schema at all', answering(200, json, '{"data":{}}'), /does not give its schema/],
+    ['half a schema', answering(200, json, '{"data":{"__schema":{"types":[]}}}'), /not valid/],
+    ['a wrong schema', answering(200, json, '{"data":{"__schema":7}}'), /not valid/]
+  ]
+  for (const [what, behaviour, text] of refused) {
+    it(`says what is wrong with ${what}`, async () => {
+      const attempt = inspected(behaviour)
+      await rejectsWith(attempt, 'invalid_request')
+      await assert.rejects(attempt, (error: Error) => text.test(error.message) && !error.message.includes('secret'))
+    })
+  }
+
+  it('opens without ever having read a schema', async () => {
+    const adapter = graphqlFactory.open({ endpoint: 'http://127.0.0.1:9/graphql' }, '')
+    assert.deepEqual(adapter.description, { operations: [] })
+    await adapter.close?.()
+  })
+})
