@@ -1,7 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Store } from '../../../lib/interface/store.ts'
+import { SELECT_CALLS } from '../../../lib/store/sqlite-call-row.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
+import { callRecord, peerId, storedResponse } from '../../helpers/call-record.ts'
 import { storeSuite } from '../../suites/store.ts'
 
 storeSuite('the SQLite store', () => {
@@ -12,4 +17,178 @@ storeSuite('the SQLite store', () => {
     again: () => createSqliteStore({ path }),
     dispose: () => rmSync(directory, { recursive: true })
   }
+})
+
+describe('the SQLite store', () => {
+  let directory: string
+  let path: string
+  const opened: Store[] = []
+
+  const open = async (init: Partial<Parameters<typeof createSqliteStore>[0]> = {}): Promise<Store> => {
+    const store = createSqliteStore({ path, ...init })
+    opened.push(store)
+    await store.open()
+    return store
+  }
+  const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+  /** Looks at the file as somebody else's program would. */
+  const inspect = <T>(look: (db: DatabaseSync) => T): T => {
+    using db = new DatabaseSync(path)
+    return look(db)
+  }
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'souk-store-'))
+    path = join(directory, 'profile', 'souk.db')
+  })
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  it('lets nobody else read its files', async () => {
+    const store = await open()
+    await store.calls.append(callRecord())
+    assert.equal(modeOf(join(directory, 'profile')), '700')
+    for (const file of readdirSync(join(directory, 'profile'))) {
+      assert.equal(modeOf(join(directory, 'profile', file)), '600', file)
+    }
+    assert.ok(existsSync(`${path}-wal`))
+  })
+
+  it('closes a file that was readable by others', async () => {
+    await (await open()).close()
+    chmodSync(path, 0o644)
+    await open()
+    assert.equal(modeOf(path), '600')
+  })
+
+  it('leaves one file behind when it is closed', async () => {
+    const store = await open()
+    await store.calls.append(callRecord())
+    await store.close()
+    assert.deepEqual(readdirSync(join(directory, 'profile')), ['souk.db'])
+  })
+
+  it('is opened by one at a time, and refuses another without harm to the first', async () => {
+    const store = await open()
+    for (let i = 0; i < 2; i++) {
+      await assert.rejects(open(), {
+        code: 'internal_error',
+        message: 'The store cannot be opened: another process uses it.'
+      })
+    }
+    await store.calls.append(callRecord())
+    await store.close()
+    const later = await open()
+    assert.equal((await later.calls.recent({ limit: 10 })).length, 1)
+  })
+
+  it('refuses a file that is no database, and leaves it as it was', async () => {
+    await (await open()).close()
+    const text = 'not a database, but precious '.repeat(100)
+    writeFileSync(path, text)
+    await assert.rejects(open(), ({ code, message, cause }: Error & { code: string }) => {
+      assert.equal(code, 'internal_error')
+      assert.equal(message, 'The store cannot be opened.')
+      assert.ok(cause instanceof Error)
+      return true
+    })
+    assert.equal(statSync(path).size, text.length)
+  })
+
+  it('refuses a file of a newer version', async () => {
+    await (await open()).close()
+    inspect((db) => db.exec('PRAGMA user_version = 1000'))
+    await assert.rejects(open(), { code: 'internal_error', message: /newer version/ })
+  })
+
+  it('cannot be opened where there is no directory to be made', async () => {
+    writeFileSync(join(directory, 'profile'), '')
+    await assert.rejects(open(), { code: 'internal_error', message: 'The store cannot be opened.' })
+  })
+
+  it('keeps its schema version, durability and references as promised', async () => {
+    const store = await open()
+    await store.calls.append(callRecord({ response: storedResponse() }))
+    await store.close()
+    inspect((db) => {
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 1 })
+      assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
+      assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
+      assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+    })
+  })
+
+  it('keeps amounts as whole numbers that other programs can sum', async () => {
+    const store = await open()
+    await store.calls.append(callRecord({ price: 10n ** 15n - 1n }))
+    await store.close()
+    inspect((db) => {
+      const row = db.prepare('SELECT price, typeof(price) AS type FROM calls').get()
+      assert.deepEqual({ ...row }, { price: 10 ** 15 - 1, type: 'integer' })
+    })
+  })
+
+  it('finds and lists calls by an index, never by a walk over all of them', async () => {
+    await (await open()).close()
+    inspect((db) => {
+      for (const rest of [
+        'WHERE c.peer = (SELECT id FROM names WHERE name = ?) AND c.request_id = ?',
+        'ORDER BY c.seq DESC LIMIT ?',
+        'WHERE c.api = (SELECT id FROM names WHERE name = ?) ORDER BY c.seq DESC LIMIT ?'
+      ]) {
+        const plan = db.prepare(`EXPLAIN QUERY PLAN ${SELECT_CALLS} ${rest}`).all()
+        const steps = plan.map((step) => String(step['detail'])).join('; ')
+        assert.doesNotMatch(steps, /TEMP B-TREE|SCAN (?!c$|c;)/, steps)
+        if (rest.startsWith('WHERE')) assert.match(steps, /SEARCH c USING INDEX/, steps)
+      }
+    })
+  })
+
+  it('takes a late slice of dropResponses, and an append after it, for what they are: too late', async () => {
+    const failures: Error[] = []
+    const store = await open({ onFailure: (error) => failures.push(error) })
+    const records = Array.from({ length: 1_000 }, () => callRecord({ at: 1, response: storedResponse() }))
+    await Promise.all(records.map((record) => store.calls.append(record)))
+    const dropping = store.calls.dropResponses(2)
+    await Promise.all([store.close(), assert.rejects(dropping, { code: 'internal_error' })])
+    assert.deepEqual(failures, [])
+    const later = await open()
+    assert.equal((await later.calls.recent({ limit: 2_000 })).length, records.length)
+  })
+
+  it('remembers names only as far as they were written', async () => {
+    const store = await open()
+    // A document that cannot be bound fails the whole first try of this commit, new names of peers included.
+    const unbindable = { toString: () => 'x' } as unknown as string
+    const results = await Promise.allSettled([
+      store.calls.append(callRecord({ peer: peerId('N'), api: `new@${peerId('P')}` })),
+      store.documents.put('a', 'b', unbindable),
+      store.calls.append(callRecord({ peer: peerId('N'), api: `new@${peerId('P')}` }))
+    ])
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['fulfilled', 'rejected', 'fulfilled']
+    )
+    await store.calls.append(callRecord({ peer: peerId('N'), api: `new@${peerId('P')}` }))
+    assert.equal((await store.calls.usage())[0]?.captured, 3)
+    assert.equal((await store.calls.recent({ api: `new@${peerId('P')}`, limit: 10 })).length, 3)
+  })
+
+  it('keeps nothing of a record whose response cannot be written, and all of the others', async () => {
+    const store = await open()
+    const names = { peer: peerId('N'), api: `new@${peerId('P')}` } as const
+    const unbindable = {} as Uint8Array
+    const bad = callRecord({ ...names, response: { ...storedResponse(), body: unbindable } })
+    const good = [callRecord(names), callRecord({ ...names, response: storedResponse() })]
+    const results = await Promise.allSettled([bad, ...good].map((record) => store.calls.append(record)))
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['rejected', 'fulfilled', 'fulfilled']
+    )
+    assert.equal(await store.calls.find(bad.peer, bad.requestId), undefined)
+    assert.deepEqual(await store.calls.recent({ limit: 10 }), good.toReversed())
+    assert.equal((await store.calls.usage())[0]?.captured, 2)
+  })
 })

@@ -1,0 +1,22 @@
+/**
+ * A process of its own: appends calls to the store at `argv[2]` from several writers for ever, and writes each record's id
+ * to standard output as soon as its promise resolved.
+ */
+import { writeSync } from 'node:fs'
+import { formatRequestId } from '../../lib/base/request-id.ts'
+import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { callRecord, storedResponse } from './call-record.ts'
+
+const WRITERS = 16
+
+const store = createSqliteStore({ path: process.argv[2]! })
+await store.open()
+await Promise.all(Array.from({ length: WRITERS }, write))
+
+async function write(): Promise<never> {
+  for (;;) {
+    const record = callRecord({ response: storedResponse() })
+    await store.calls.append(record)
+    writeSync(1, `${formatRequestId(record.requestId)}\n`)
+  }
+}
