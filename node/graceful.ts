@@ -1,0 +1,55 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
+import { limits } from '../lib/index.ts'
+import type { Clock } from '../lib/interface/index.ts'
+
+export interface Graceful {
+  /** The server is on its way down. */
+  readonly draining: boolean
+  /** Stops accepting, waits for running requests up to `drainMs`, then cuts what is left. A second call waits for the first. */
+  close(drainMs: number): Promise<void>
+}
+
+/**
+ * An end for an HTTP or HTTPS server that neither drops a running request nor waits for idle connections. `server.close()`
+ * alone waits for connections that never sent a request, and for those whose last answer began before the end did.
+ */
+export function graceful(server: Server, clock: Clock): Graceful {
+  const sockets = new Set<Socket>()
+  const unused = new Set<Socket>()
+  let closing: Promise<void> | undefined
+
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  // Under TLS requests come on the socket inside.
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', (request) => unused.delete(request.socket))
+
+  async function end(drainMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const socket of unused) socket.destroy()
+    let timer = clock.after(limits.DRAIN_SWEEP_MS, function sweep() {
+      server.closeIdleConnections()
+      timer = clock.after(limits.DRAIN_SWEEP_MS, sweep)
+    })
+    const deadline = clock.after(drainMs, () => {
+      for (const socket of sockets) socket.destroy()
+    })
+    await closed
+    timer.cancel()
+    deadline.cancel()
+  }
+
+  return {
+    get draining() {
+      return closing !== undefined
+    },
+    close: (drainMs) => (closing ??= end(drainMs))
+  }
+}

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify'
+import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
+import {
+  type Manifest,
+  PROTOCOLS,
+  type SearchQuery,
+  type SignedManifest,
+  type Souk
+} from '../../lib/interface/index.ts'
+import { whileConnected } from './visit.ts'
+
+type Catalogue = Pick<Souk, 'search' | 'resolve'>
+
+/**
+ * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, page by page with `limit` and
+ * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name. Open to anyone.
+ */
+export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
+  app.get('/v1/apis', async (request, reply) => {
+    const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
+    const page = await souk.search(query, whileConnected(reply.raw))
+    return { data: page.listings.map(summary), next_cursor: page.next ?? null }
+  })
+  app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
+    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
+    return details(signed)
+  })
+}
+
+function queryOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark === -1 ? '' : url.slice(mark + 1)
+}
+
+/** @throws SoukError `invalid_request` */
+function readQuery(query: URLSearchParams): SearchQuery {
+  const text = query.get('q')
+  const protocol = query.get('protocol')
+  const tag = query.get('tag')
+  const maxPrice = query.get('max_price')
+  const limit = query.get('limit')
+  const cursor = query.get('cursor')
+  return {
+    ...(text === null ? {} : { text }),
+    ...(protocol === null ? {} : { protocol: readProtocol(protocol) }),
+    ...(tag === null ? {} : { tag }),
+    ...(maxPrice === null ? {} : { maxPrice: parseUsdc(maxPrice) }),
+    ...(limit === null ? {} : { limit: readLimit(limit) }),
+    ...(cursor === null ? {} : { cursor })
+  }
+}
+
+function readProtocol(text: string): string {
+  const protocol = PROTOCOLS.find((known) => known.toLowerCase() === text.toLowerCase())
+  if (protocol === undefined) throw new SoukError('invalid_request', `protocol is one of ${PROTOCOLS.join(', ')}.`)
+  return protocol
+}
+
+function readLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > limits.PAGE_MAX) {
+    throw new SoukError('invalid_request', `limit is a whole number from 1 to ${limits.PAGE_MAX}.`)
+  }
+  return limit
+}
+
+function summary({ id, manifest }: SignedManifest) {
+  return { ...head(id, manifest), operations: manifest.api.operations.map(({ name }) => name) }
+}
+
+function details({ id, manifest }: SignedManifest) {
+  const { api, idempotent, issuedAt, expiresAt } = manifest
+  return {
+    ...head(id, manifest),
+    idempotent,
+    issued_at: new Date(issuedAt).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
+    operations: api.operations,
+    ...(api.sdl === undefined ? {} : { sdl: api.sdl })
+  }
+}
+
+function head(id: string, manifest: Manifest) {
+  const { name, provider, protocol, description, tags, price, currency, state, revision } = manifest
+  return { id, name, provider, protocol, description, tags, price: formatUsdc(price), currency, state, revision }
+}

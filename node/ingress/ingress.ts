@@ -1,0 +1,208 @@
+import { createServer, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { fastifyCors } from '@fastify/cors'
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { formatRequestId, limits, requestIds, SoukError } from '../../lib/index.ts'
+import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
+import { type Graceful, graceful } from '../graceful.ts'
+import type { Keys } from '../keys/keys.ts'
+import { isLoopback, listenOnFreePort, type ListenWish } from '../listen.ts'
+import { SetupError } from '../setup-error.ts'
+import { addApiRoutes } from './apis.ts'
+import { type CallRoute, serveCall } from './call.ts'
+import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
+import type { IngressLog, Visit } from './visit.ts'
+
+export interface IngressOptions extends ListenWish {
+  /** PEM texts. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** A proxy in front of this node ends TLS, so that a public bind without it is fine. Default false. */
+  readonly trustProxy?: boolean
+  /** Origins whose pages may call, e.g. `https://app.example`; `*` for all. Never with credentials. Default none. */
+  readonly corsOrigins?: readonly string[]
+  /** A request body, in bytes. Default `REQUEST_BYTES_CEILING`: what a listing takes is its owner's to say. */
+  readonly requestBytesMax?: number
+  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  readonly receiveMs?: number
+  /** How long running calls are waited for at `close`. Default `DRAIN_MS`. */
+  readonly drainMs?: number
+}
+
+export interface IngressInit {
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
+  readonly keys: Pick<Keys, 'verify'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly options: IngressOptions
+  readonly log: IngressLog
+}
+
+export interface Ingress {
+  /** @throws SetupError `port_busy`, `start_failed` */
+  listen(): Promise<{ readonly url: string; readonly host: string; readonly port: number }>
+  /** Takes nothing new, lets running calls end, at most for `drainMs`. */
+  close(): Promise<void>
+}
+
+const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const REQUEST_HEADERS =
+  'content-type, accept, accept-language, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price'
+const REPLY_HEADERS =
+  'x-request-id, server-timing, retry-after, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source'
+
+/**
+ * The HTTP ingress: takes plain JSON with a consumer key, and answers with what the API answers.
+ * @throws SetupError `config_invalid` (a public bind that would show keys to the network, a malformed origin)
+ */
+export function createIngress(init: IngressInit): Ingress {
+  const { options } = init
+  checkBind(options)
+  checkOrigins(options.corsOrigins ?? [])
+  const server = createHttpServer(options)
+  const ending = graceful(server, init.clock)
+  const app = createApp(init, server, ending)
+
+  return {
+    async listen() {
+      await app.ready()
+      const { host, port } = await listenOnFreePort(server, options)
+      return { url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`, host, port }
+    },
+    async close() {
+      await ending.close(options.drainMs ?? limits.DRAIN_MS)
+      await app.close()
+    }
+  }
+}
+
+function checkBind({ host, tls, trustProxy }: IngressOptions): void {
+  if (isLoopback(host) || tls !== undefined || trustProxy === true) return
+  throw new SetupError('config_invalid', `Consumer keys would cross the network in the clear: ${host} is public.`, {
+    hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that ends TLS'
+  })
+}
+
+function checkOrigins(origins: readonly string[]): void {
+  for (const origin of origins) {
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
+    throw new SetupError('config_invalid', `"${origin}" is not an origin: write it like https://app.example, or *.`)
+  }
+}
+
+/** What listens everywhere is shown by the one address that works on this machine. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: IngressOptions): Server {
+  const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
+  const options: ServerOptions = {
+    maxHeaderSize: limits.HEADER_BYTES_MAX,
+    requestTimeout: receiveMs,
+    headersTimeout,
+    // Node looks at both only this often.
+    connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
+    // Checked here, so that its absence is a problem document too.
+    requireHostHeader: false
+  }
+  return tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls })
+}
+
+function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
+  const { souk, keys, options } = init
+  const ids = requestIds(init.clock, init.random)
+  const visitOf = visits(init, ids, ending)
+  const app = fastify({
+    serverFactory: (handler) => server.on('request', handler).on('checkExpectation', handler),
+    logger: false,
+    // Ours says it as a problem document.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: limits.PATH_SEGMENT_CHARS_MAX },
+    frameworkErrors: (error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)),
+    clientErrorHandler: (error, socket) => sendParserProblem(error, socket, formatRequestId(ids.next()))
+  })
+  // Bodies stay on the socket until the key was checked, and then are read by those who need them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+  addCors(app, options.corsOrigins ?? [])
+  app.addHook('onRequest', (request, reply, done) => {
+    const refusal = refuse(request, ending)
+    if (refusal === undefined) done()
+    else sendProblem(visitOf(request, reply), refusal)
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)))
+  app.setNotFoundHandler((request, reply) => sendNoRoute(visitOf(request, reply)))
+
+  // Alive: the process answers. Ready: it takes calls, which a draining node does not (see `refuse`).
+  app.get('/livez', () => ({ status: 'ok' }))
+  app.get('/readyz', () => ({ status: 'ok' }))
+  addApiRoutes(app, souk)
+  addCallRoutes(app, { souk, keys, requestBytesMax: options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING }, visitOf)
+  return app
+}
+
+type RequestIds = ReturnType<typeof requestIds>
+type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit
+
+/** From here on the answer is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
+function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful): VisitOf {
+  const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
+  return (request, reply) => {
+    const requestId = ids.next()
+    const requestIdText = formatRequestId(requestId)
+    const headers = ['X-Request-Id', requestIdText]
+    if (ending.draining) headers.push('Connection', 'close')
+    if (cors) for (const [name, value] of Object.entries(reply.getHeaders())) headers.push(name, String(value))
+    reply.hijack()
+    const startedAt = clock.elapsed()
+    return { req: request.raw, res: reply.raw, clock, log, requestId, requestIdText, startedAt, headers }
+  }
+}
+
+/** What makes any request impossible, whatever it asks for. */
+function refuse(request: FastifyRequest, ending: Graceful): SoukError | undefined {
+  const { raw } = request
+  if (ending.draining && request.routeOptions.url !== '/livez') {
+    return new SoukError('overloaded', 'This node is shutting down.')
+  }
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+    return new SoukError('invalid_request', 'The Host header is missing (RFC 9112, section 3.2).')
+  }
+  const expectation = raw.headers.expect
+  if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
+    return new SoukError('invalid_request', 'The expectation in the Expect header cannot be met.')
+  }
+  return undefined
+}
+
+function addCors(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return
+  app.register(fastifyCors, {
+    origin: [...origins],
+    methods: [...CALL_METHODS],
+    allowedHeaders: REQUEST_HEADERS,
+    exposedHeaders: REPLY_HEADERS,
+    credentials: false,
+    strictPreflight: false
+  })
+}
+
+function addCallRoutes(app: FastifyInstance, route: CallRoute, visitOf: VisitOf): void {
+  for (const url of ['/api/:scope/api/:name', '/api/:scope/api/:name/*']) {
+    app.route<{ Params: { scope: string; name: string } }>({
+      method: [...CALL_METHODS],
+      url,
+      handler(request, reply) {
+        const visit = visitOf(request, reply)
+        serveCall(route, visit, request.params.scope, request.params.name).catch((error: unknown) => {
+          visit.log.error('an answer could not be sent', { request_id: visit.requestIdText, cause: error })
+          visit.res.destroy()
+        })
+      }
+    })
+  }
+}

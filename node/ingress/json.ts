@@ -1,0 +1,138 @@
+import { isUtf8 } from 'node:buffer'
+import { limits, SoukError } from '../../lib/index.ts'
+
+/** What a JSON text is at its outside. */
+export type JsonShape = 'object' | 'array' | 'scalar'
+
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]
+const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, PLUS, DOT] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2b, 0x2e]
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END, ZERO, NINE] = [0x5b, 0x5d, 0x7b, 0x7d, 0x30, 0x39]
+const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]))
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
+const LOWER_U = 0x75
+
+/**
+ * Checks a JSON text (RFC 8259, UTF-8) without building its value: the bytes travel on as they are, so that all the
+ * ingress needs to know is that they are JSON, and no deeper than `JSON_DEPTH_MAX`.
+ * @throws SoukError `invalid_request` with the `position` (bytes from the start) as a member, none of the text itself.
+ */
+export function checkJson(bytes: Uint8Array): JsonShape {
+  if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8, as JSON has to be.')
+  const start = skipSpace(bytes, 0)
+  if (start === bytes.length)
+    throw new SoukError('invalid_request', 'The body is empty: send a JSON object, {} if need be.')
+  const end = skipSpace(bytes, value(bytes, start, 0))
+  if (end !== bytes.length) throw invalid(bytes, end)
+  return bytes[start] === OBJECT ? 'object' : bytes[start] === ARRAY ? 'array' : 'scalar'
+}
+
+/** Each of these takes where its part starts and returns what follows it. The depth limit is what bounds the recursion. */
+function value(bytes: Uint8Array, at: number, depth: number): number {
+  const first = bytes[at]
+  if (first === QUOTE) return string(bytes, at)
+  if (first === OBJECT) return object(bytes, at, deeper(depth))
+  if (first === ARRAY) return array(bytes, at, deeper(depth))
+  const literal = first === undefined ? undefined : LITERALS.get(first)
+  return literal === undefined ? number(bytes, at) : word(bytes, at, literal)
+}
+
+function deeper(depth: number): number {
+  if (depth === limits.JSON_DEPTH_MAX) {
+    throw new SoukError('invalid_request', `The body is nested deeper than ${limits.JSON_DEPTH_MAX} levels.`)
+  }
+  return depth + 1
+}
+
+function object(bytes: Uint8Array, start: number, depth: number): number {
+  let at = skipSpace(bytes, start + 1)
+  if (bytes[at] === OBJECT_END) return at + 1
+  for (;;) {
+    if (bytes[at] !== QUOTE) throw invalid(bytes, at)
+    at = skipSpace(bytes, string(bytes, at))
+    if (bytes[at] !== COLON) throw invalid(bytes, at)
+    at = skipSpace(bytes, value(bytes, skipSpace(bytes, at + 1), depth))
+    if (bytes[at] === OBJECT_END) return at + 1
+    if (bytes[at] !== COMMA) throw invalid(bytes, at)
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+function array(bytes: Uint8Array, start: number, depth: number): number {
+  let at = skipSpace(bytes, start + 1)
+  if (bytes[at] === ARRAY_END) return at + 1
+  for (;;) {
+    at = skipSpace(bytes, value(bytes, at, depth))
+    if (bytes[at] === ARRAY_END) return at + 1
+    if (bytes[at] !== COMMA) throw invalid(bytes, at)
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+function string(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) return at + 1
+    if (byte === BACKSLASH) at = escaped(bytes, at + 1)
+    else if (byte === undefined || byte < SPACE) throw invalid(bytes, at)
+  }
+}
+
+/** From behind the backslash to the escape's last byte. */
+function escaped(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at]
+  if (byte !== LOWER_U) {
+    if (byte === undefined || !ESCAPED.has(byte)) throw invalid(bytes, at)
+    return at
+  }
+  for (let i = 1; i <= 4; i++) if (!isHex(bytes[at + i])) throw invalid(bytes, at + i)
+  return at + 4
+}
+
+function number(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === MINUS ? start + 1 : start
+  at = bytes[at] === ZERO ? at + 1 : digits(bytes, at)
+  if (bytes[at] === DOT) at = digits(bytes, at + 1)
+  // `e` or `E`
+  if (((bytes[at] ?? 0) | 0x20) !== 0x65) return at
+  const sign = bytes[at + 1]
+  return digits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
+}
+
+/** One or more. */
+function digits(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (isDigit(bytes[at])) at++
+  if (at === start) throw invalid(bytes, at)
+  return at
+}
+
+function word(bytes: Uint8Array, start: number, expected: Uint8Array): number {
+  for (let i = 0; i < expected.length; i++) if (bytes[start + i] !== expected[i]) throw invalid(bytes, start + i)
+  return start + expected.length
+}
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start
+  for (;;) {
+    const byte = bytes[at]
+    if (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB) return at
+    at++
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE
+}
+
+function isHex(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  const lower = byte | 0x20
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66)
+}
+
+function invalid(bytes: Uint8Array, position: number): SoukError {
+  const what = position >= bytes.length ? 'it ends too early' : 'something is wrong'
+  return new SoukError('invalid_request', `The body is not valid JSON: ${what} at byte ${position}.`, {
+    members: { position }
+  })
+}

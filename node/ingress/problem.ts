@@ -1,0 +1,93 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
+import { sendWhole, type Visit } from './visit.ts'
+
+const CONTENT_TYPE = 'application/problem+json'
+/** RFC 9110 §15.5.2: a 401 names a scheme. There is no registered one for a key in a header of its own. */
+const CHALLENGE = 'Souk-Key header="X-Consumer-Key"'
+
+/**
+ * Answers with a problem document (RFC 9457), or cuts the connection when an answer has begun already. `allow` goes with
+ * `method_not_allowed`; every API takes POST.
+ */
+export function sendProblem(visit: Visit, thrown: unknown, allow = 'POST'): void {
+  const { res } = visit
+  const error = asSoukError(thrown)
+  if (error.code === 'internal_error') {
+    visit.log.error('a request failed unexpectedly', { request_id: visit.requestIdText, cause: error.cause ?? error })
+  }
+  if (res.headersSent || res.destroyed) {
+    res.destroy()
+    return
+  }
+  const headers = ['Content-Type', CONTENT_TYPE]
+  if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
+  if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
+  if (error.status === 405) headers.push('Allow', allow)
+  sendWhole(visit, error.status, headers, utf8(JSON.stringify(toProblem(error, visit.requestIdText))))
+}
+
+/** What Fastify itself found wrong, in terms of the table. Its own texts echo what was sent, so they stay inside. */
+export function fromFastify(error: unknown): SoukError {
+  if (isSoukError(error)) return error
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
+  if (code === 'FST_ERR_BAD_URL') return new SoukError('invalid_request', 'The path of the URL is malformed.')
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    return new SoukError('request_too_large', 'A segment of the path is longer than any name can be.')
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new SoukError('unsupported_media_type', 'The Content-Type header is malformed.')
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new SoukError('invalid_request', undefined, { cause: error })
+  }
+  return asSoukError(error)
+}
+
+const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
+  [/^\/api\/[^/?]+\/api\/[^/?]/, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+  [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+)?)(?:\?|$)/, 'GET, HEAD']
+]
+
+/** No route: a method that the path does not have, or no such path. */
+export function sendNoRoute(visit: Visit): void {
+  const { method = '', url = '' } = visit.req
+  const known = METHODS_BY_PATH.find(([path]) => path.test(url))
+  if (known !== undefined) {
+    sendProblem(visit, new SoukError('method_not_allowed', `${method} is not possible here.`), known[1])
+    return
+  }
+  const detail =
+    'There is nothing at this path. Calls go to POST /api/demo/api/<name>, the list of APIs is at /v1/apis.'
+  sendProblem(visit, new SoukError('api_not_found', detail))
+}
+
+/**
+ * Answers on a bare socket what Node's parser refused: there is no request object then. Where an answer is under way, it is
+ * cut instead, because bytes of another answer in the middle of it would be taken for its own.
+ */
+export function sendParserProblem(cause: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  // Node's own handler of this event reads the same property: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js
+  // oxlint-disable-next-line eslint/no-underscore-dangle
+  const current = (socket as { _httpMessage?: ServerResponse | null })._httpMessage
+  if (cause.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
+    socket.destroy()
+    return
+  }
+  const error = parserError(cause.code)
+  const body = JSON.stringify(toProblem(error, requestId))
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nX-Request-Id: ${requestId}\r\n` +
+      `Content-Type: ${CONTENT_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  )
+}
+
+function parserError(code: string | undefined): SoukError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new SoukError('request_too_large', 'The header fields are too large.')
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return new SoukError('request_too_large', 'The chunk extensions are too large.')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new SoukError('invalid_request', 'The request did not arrive in time.')
+  return new SoukError('invalid_request', 'This is not a well-formed HTTP request.')
+}

@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib'
+import type { Random } from '../../lib/interface/index.ts'
+
+/**
+ * A consumer key: `souk_live_` or `souk_test_`, 32 random characters, then the CRC-32 of all that in six characters. The
+ * prefix lets secret scanners find leaked keys; the checksum tells a mistyped one without asking the store.
+ */
+export const KEY_PREFIXES = { live: 'souk_live_', test: 'souk_test_' } as const
+export type KeyKind = keyof typeof KEY_PREFIXES
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 190 bits: out of reach of any guessing. */
+const SECRET_CHARS = 32
+/** 62⁶ > 2³² */
+const CHECKSUM_CHARS = 6
+const PREFIX_CHARS = KEY_PREFIXES.live.length
+const KEY_CHARS = PREFIX_CHARS + SECRET_CHARS + CHECKSUM_CHARS
+const KEY = /^souk_(?:live|test)_[0-9A-Za-z]+$/
+
+export function makeKey(kind: KeyKind, random: Random): string {
+  const body = KEY_PREFIXES[kind] + randomBase62(SECRET_CHARS, random)
+  return body + checksum(body)
+}
+
+/** The kind of a well-formed key; undefined when the format or the checksum is wrong. */
+export function keyKind(key: string): KeyKind | undefined {
+  if (key.length !== KEY_CHARS || !KEY.test(key)) return undefined
+  const body = key.slice(0, -CHECKSUM_CHARS)
+  if (checksum(body) !== key.slice(-CHECKSUM_CHARS)) return undefined
+  return key.startsWith(KEY_PREFIXES.live) ? 'live' : 'test'
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body)
+  let text = ''
+  for (let i = 0; i < CHECKSUM_CHARS; i++) {
+    text = BASE62.charAt(rest % 62) + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}
+
+/** Bytes from 248 up are thrown away: 248 = 4 × 62, so that every character is as likely. */
+function randomBase62(chars: number, random: Random): string {
+  let text = ''
+  while (text.length < chars) {
+    for (const byte of random.fill(new Uint8Array(chars))) {
+      if (byte < 248 && text.length < chars) text += BASE62.charAt(byte % 62)
+    }
+  }
+  return text
+}

@@ -1,0 +1,67 @@
+import type { AddressInfo, Server } from 'node:net'
+import { limits } from '../lib/index.ts'
+import { SetupError } from './setup-error.ts'
+
+export interface ListenWish {
+  readonly host: string
+  /** `0` takes any free one. */
+  readonly port: number
+  /** The port was asked for by somebody, so another one would be wrong. Default false: a busy port moves up. */
+  readonly exact?: boolean
+}
+
+/** Listening on it is reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+}
+
+/**
+ * Listens on the wished port, or on the next free one above it, at most `PORT_TRIES_MAX` further.
+ * @throws SetupError `port_busy`, `start_failed` (no such address here, not permitted)
+ */
+export async function listenOnFreePort(server: Server, wish: ListenWish): Promise<{ host: string; port: number }> {
+  const last = wish.exact === true || wish.port === 0 ? wish.port : Math.min(wish.port + limits.PORT_TRIES_MAX, 65_535)
+  for (let port = wish.port; port <= last; port++) {
+    try {
+      const { address, port: bound } = await listen(server, wish.host, port)
+      return { host: address, port: bound }
+    } catch (error) {
+      if (!hasCode(error, 'EADDRINUSE')) throw unusable(wish.host, port, error)
+    }
+  }
+  const range = last === wish.port ? `Port ${last}` : `Every port from ${wish.port} to ${last}`
+  throw new SetupError('port_busy', `${range} on ${wish.host} is taken.`, {
+    hint: 'another port, or 0 for any free one'
+  })
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => {
+      server.off('listening', onListening)
+      reject(error)
+    }
+    const onListening = () => {
+      server.off('error', onError)
+      // A string only for a pipe, null only when not listening.
+      resolve(server.address() as AddressInfo)
+    }
+    server.once('error', onError)
+    server.once('listening', onListening)
+    server.listen({ host, port })
+  })
+}
+
+function unusable(host: string, port: number, cause: unknown): SetupError {
+  if (hasCode(cause, 'EACCES')) {
+    return new SetupError('start_failed', `Port ${port} is reserved for the system's own services.`, {
+      hint: 'a port above 1023',
+      cause
+    })
+  }
+  return new SetupError('start_failed', `This machine cannot listen on ${host}.`, { cause })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

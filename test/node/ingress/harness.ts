@@ -1,0 +1,211 @@
+import { connect, type Socket } from 'node:net'
+import { systemClock, systemRandom } from '../../../lib/index.ts'
+import type {
+  CallInit,
+  CallReply,
+  Documents,
+  Payload,
+  Resolution,
+  SearchPage,
+  Souk
+} from '../../../lib/interface/index.ts'
+import { createIngress, type IngressOptions } from '../../../node/ingress/ingress.ts'
+import { createKeys } from '../../../node/keys/keys.ts'
+
+export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve'>
+
+export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
+
+export function memoryDocuments(): Documents & { readonly reads: number } {
+  const all = new Map<string, Map<string, string>>()
+  let reads = 0
+  const of = (collection: string): Map<string, string> => {
+    const found = all.get(collection) ?? new Map<string, string>()
+    all.set(collection, found)
+    return found
+  }
+  return {
+    get reads() {
+      return reads
+    },
+    async get(collection, key) {
+      reads++
+      return of(collection).get(key)
+    },
+    async put(collection, key, value) {
+      of(collection).set(key, value)
+    },
+    async insert(collection, key, value) {
+      if (of(collection).has(key)) return false
+      of(collection).set(key, value)
+      return true
+    },
+    async delete(collection, key) {
+      return of(collection).delete(key)
+    },
+    async list(collection) {
+      return [...of(collection)].map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1))
+    }
+  }
+}
+
+/** An answer as the overlay would give it. */
+export function answer(given: Partial<CallReply> & { body?: Payload } = {}): CallReply {
+  return {
+    requestId: new Uint8Array(16),
+    id: `ticker@${PROVIDER}`,
+    owner: PROVIDER,
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from('{"ok":true}'),
+    price: 1_000n,
+    charged: 1_000n,
+    receipt: new Uint8Array(0),
+    timing: { lookup: 0.1, net: 0.2, owner: 0.3, upstream: 0.4 },
+    json: () => Promise.reject(new Error('not asked for')),
+    ...given
+  }
+}
+
+export interface Logged {
+  readonly level: 'warn' | 'error'
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface Running {
+  readonly url: string
+  readonly port: number
+  readonly key: string
+  readonly keys: ReturnType<typeof createKeys>
+  readonly calls: CallInit[]
+  readonly log: Logged[]
+  /** What the overlay does with a call; replaced by tests. */
+  onCall: (init: CallInit) => CallReply | Promise<CallReply>
+  onSearch: FakeSouk['search']
+  onResolve: FakeSouk['resolve']
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  close(): Promise<void>
+}
+
+export async function startIngress(options: Partial<IngressOptions> = {}): Promise<Running> {
+  const log: Logged[] = []
+  const calls: CallInit[] = []
+  const seams = { clock: systemClock, random: systemRandom }
+  const keys = createKeys({ documents: memoryDocuments(), secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
+  const { key } = await keys.issue({ label: 'tests' })
+  const souk: FakeSouk = {
+    call: async (init) => {
+      calls.push(init)
+      return running.onCall(init)
+    },
+    search: (query, signal) => running.onSearch(query, signal),
+    resolve: (api, given) => running.onResolve(api, given)
+  }
+  const ingress = createIngress({
+    souk,
+    keys,
+    ...seams,
+    options: { host: '127.0.0.1', port: 0, ...options },
+    log: {
+      warn: (message, facts) => log.push({ level: 'warn', message, facts }),
+      error: (message, facts) => log.push({ level: 'error', message, facts })
+    }
+  })
+  const { url, port } = await ingress.listen()
+  const running: Running = {
+    url,
+    port,
+    key,
+    keys,
+    calls,
+    log,
+    onCall: () => answer(),
+    onSearch: (): Promise<SearchPage> => Promise.resolve({ listings: [] }),
+    onResolve: (): Promise<Resolution> => Promise.reject(new Error('not scripted')),
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+        headers: { 'content-type': 'application/json', 'x-consumer-key': key, ...headers }
+      }),
+    close: () => ingress.close()
+  }
+  return running
+}
+
+/** A client that sends what no HTTP client would. */
+export class RawClient {
+  readonly #socket: Socket
+  #received = ''
+  #ended = false
+  #wake = () => {}
+
+  constructor(port: number) {
+    this.#socket = connect(port, '127.0.0.1')
+    this.#socket.setNoDelay(true)
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#received += chunk.toString('latin1')
+      this.#wake()
+    })
+    this.#socket.on('error', () => {})
+    this.#socket.on('close', () => {
+      this.#ended = true
+      this.#wake()
+    })
+  }
+
+  get received(): string {
+    return this.#received
+  }
+
+  get socket(): Socket {
+    return this.#socket
+  }
+
+  send(data: string | Uint8Array): this {
+    this.#socket.write(data)
+    return this
+  }
+
+  /** Resolves with everything received once that contains `part`. */
+  until(part: string, boundMs = 5_000): Promise<string> {
+    return this.#wait(() => this.#received.includes(part), boundMs, JSON.stringify(part))
+  }
+
+  closed(boundMs = 5_000): Promise<string> {
+    return this.#wait(() => this.#ended, boundMs, 'the end')
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #wait(reached: () => boolean, boundMs: number, what: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const bound = setTimeout(
+        () => reject(new Error(`Waited in vain for ${what}; received ${JSON.stringify(this.#received)}`)),
+        boundMs
+      )
+      this.#wake = () => {
+        if (reached()) {
+          clearTimeout(bound)
+          resolve(this.#received)
+        } else if (this.#ended) {
+          clearTimeout(bound)
+          reject(new Error(`Closed before ${what}; received ${JSON.stringify(this.#received)}`))
+        }
+      }
+      this.#wake()
+    })
+  }
+}
+
+/** Resolves when `holds` does; polls, for what announces itself by no event. */
+export async function eventually(holds: () => boolean, boundMs = 5_000): Promise<void> {
+  const until = performance.now() + boundMs
+  while (!holds()) {
+    if (performance.now() > until) throw new Error(`Never became true: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { isSoukError, limits } from '../../../lib/index.ts'
+import { checkJson } from '../../../node/ingress/json.ts'
+
+const accepts = (text: string | Uint8Array): boolean => {
+  try {
+    checkJson(Buffer.from(text as string))
+    return true
+  } catch (error) {
+    assert.ok(isSoukError(error) && error.code === 'invalid_request', String(error))
+    return false
+  }
+}
+const parses = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('ingress: checkJson', () => {
+  it('tells what is at the outside', () => {
+    assert.equal(checkJson(Buffer.from(' {"a":1} ')), 'object')
+    assert.equal(checkJson(Buffer.from('\t[]\r\n')), 'array')
+    for (const scalar of ['"x"', '-0.5e+3', 'true', 'false', 'null'])
+      assert.equal(checkJson(Buffer.from(scalar)), 'scalar')
+  })
+
+  it('takes whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 2), (value, indent) =>
+        accepts(JSON.stringify(value, null, indent))
+      )
+    )
+  })
+
+  it('agrees with JSON.parse on texts that are nearly JSON', () => {
+    const pieces =
+      '{ } [ ] : , " \\ \\u00 \\u00e9 \\x "a" 0 1 -1 01 1. .5 1e5 1E+ e - + true tru null nul \t \n \u0000 é'
+    const text = fc.array(fc.constantFrom(...pieces.split(' '), ' '), { maxLength: 12 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, (candidate) => accepts(candidate) === parses(candidate)),
+      { numRuns: 5_000 }
+    )
+  })
+
+  it('agrees with JSON.parse on JSON with one byte changed', () => {
+    const changed = fc
+      .tuple(
+        fc.json({ maxDepth: 4 }),
+        fc.nat(),
+        fc.constantFrom(...'{ } [ ] : , " \\ 0 - e . t u \u0001'.split(' '), ' ')
+      )
+      .map(([json, at, char]) => json.slice(0, at % json.length) + char + json.slice((at % json.length) + 1))
+    fc.assert(
+      fc.property(changed, (candidate) => accepts(candidate) === parses(candidate)),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it('says where it goes wrong', () => {
+    for (const [text, position] of [
+      ['{"a":}', 5],
+      ['[1,]', 3],
+      ['{"a":1', 6],
+      ['nule', 3],
+      ['{} {}', 3],
+      ['"\\u12g4"', 5],
+      ['"a\nb"', 2],
+      ['01', 1]
+    ] as const) {
+      assert.throws(() => checkJson(Buffer.from(text)), { members: { position } }, text)
+    }
+  })
+
+  it('refuses what is not UTF-8, and a byte order mark', () => {
+    assert.ok(!accepts(Uint8Array.of(0x22, 0xc3, 0x28, 0x22)))
+    assert.ok(!accepts(Buffer.from('\ufeff{}')))
+    assert.ok(!accepts(Buffer.from('{}', 'utf16le')))
+  })
+
+  it('counts levels before it goes down them', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    assert.ok(accepts(nested(limits.JSON_DEPTH_MAX)))
+    assert.ok(!accepts(nested(limits.JSON_DEPTH_MAX + 1)))
+    assert.ok(!accepts('{"a":'.repeat(1_000_000)))
+  })
+})

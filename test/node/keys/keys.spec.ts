@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { limits, systemRandom } from '../../../lib/index.ts'
+import type { Clock, Documents } from '../../../lib/interface/index.ts'
+import { keyKind, makeKey } from '../../../node/keys/format.ts'
+import { createKeys, type Keys } from '../../../node/keys/keys.ts'
+import { eventually, memoryDocuments } from '../ingress/harness.ts'
+
+const HOUR = 3_600_000
+
+describe('consumer keys', () => {
+  let now: number
+  let documents: ReturnType<typeof memoryDocuments>
+  let keys: Keys
+  const clock: Clock = {
+    now: () => now,
+    elapsed: () => now,
+    after: () => ({ cancel() {} }),
+    soon() {}
+  }
+  const create = (over: { documents?: Documents; secret?: Uint8Array; network?: string } = {}) =>
+    createKeys({ documents, secret: Buffer.alloc(32, 1), clock, random: systemRandom, network: 'dev', ...over })
+  const verify = async (key: string, at = keys) => at.verify(key)
+
+  beforeEach(() => {
+    now = Date.UTC(2026, 0, 1)
+    documents = memoryDocuments()
+    keys = create()
+  })
+
+  it('have the form that secret scanners look for', async () => {
+    const { key, hint } = await keys.issue({ label: 'ci' })
+    assert.match(key, /^souk_test_[0-9A-Za-z]{38}$/)
+    assert.equal(hint, `souk_test_…${key.slice(-4)}`)
+    assert.match((await create({ network: 'base' }).issue()).key, /^souk_live_/)
+    assert.match((await create({ network: 'base-sepolia' }).issue()).key, /^souk_test_/)
+  })
+
+  it('are verified, by whichever process shares store and secret', async () => {
+    const { key, id } = await keys.issue({ label: 'ci' })
+    assert.deepEqual(await verify(key), { id, label: 'ci' })
+    assert.deepEqual(await verify(key, create()), { id, label: 'ci' })
+  })
+
+  it('are not in the store, nor anything they could be guessed from without the secret', async () => {
+    const { key } = await keys.issue()
+    const stored = JSON.stringify(await documents.list('consumer-keys'))
+    assert.ok(!stored.includes(key) && !stored.includes(key.slice(10, -6)))
+    await assert.rejects(verify(key, create({ secret: Buffer.alloc(32, 2) })), { code: 'key_invalid' })
+  })
+
+  it('need a secret worth the name', () => {
+    assert.throws(() => create({ secret: new Uint8Array(16) }), { code: 'invalid_request' })
+  })
+
+  it('that cannot be are refused without asking the store', async () => {
+    const { key } = await keys.issue()
+    const swapped = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21)
+    const before = documents.reads
+    for (const wrong of [
+      '',
+      'x',
+      swapped,
+      key.slice(0, -1),
+      `${key}0`,
+      key.toLowerCase(),
+      key.replace('test', 'live')
+    ]) {
+      await assert.rejects(verify(wrong), { code: 'key_invalid' }, wrong)
+    }
+    assert.equal(documents.reads, before)
+  })
+
+  it('of another network are told apart', async () => {
+    const live = makeKey('live', systemRandom)
+    await assert.rejects(verify(live), { code: 'key_invalid', message: /live key.*dev/ })
+  })
+
+  it('that were never issued are refused', async () => {
+    await assert.rejects(verify(makeKey('test', systemRandom)), { code: 'key_invalid' })
+  })
+
+  it('are looked up once, then answered at once', async () => {
+    const { key, id } = await keys.issue()
+    await verify(key)
+    const before = documents.reads
+    const holder = keys.verify(key)
+    assert.ok(!(holder instanceof Promise))
+    assert.equal(holder.id, id)
+    assert.equal(documents.reads, before)
+  })
+
+  it('stop working at the moment they are revoked', async () => {
+    const { key, id } = await keys.issue()
+    await verify(key)
+    assert.equal((await keys.revoke(id)).state, 'revoked')
+    await assert.rejects(verify(key), { code: 'key_revoked' })
+    assert.equal((await keys.revoke(id)).revokedAt, now)
+  })
+
+  it('expire by the clock alone', async () => {
+    const { key } = await keys.issue({ expiresAt: now + HOUR })
+    now += HOUR - 1
+    await verify(key)
+    now += 1
+    await assert.rejects(verify(key), { code: 'key_expired' })
+    await assert.rejects(verify(key, create()), { code: 'key_expired' })
+    assert.equal((await keys.list())[0]?.state, 'expired')
+  })
+
+  it('are listed oldest first, without the key', async () => {
+    const first = await keys.issue({ label: 'first' })
+    now += 1
+    const second = await keys.issue({ label: 'second' })
+    await keys.revoke(first.id)
+    const listed = await keys.list()
+    assert.deepEqual(
+      listed.map(({ label, state }) => [label, state]),
+      [
+        ['first', 'revoked'],
+        ['second', 'active']
+      ]
+    )
+    const text = JSON.stringify(listed)
+    assert.ok(!text.includes(first.key) && !text.includes(second.key) && !text.includes('digest'))
+  })
+
+  it('remember roughly when they were used', async () => {
+    const { key } = await keys.issue()
+    assert.equal((await keys.list())[0]?.lastUsedAt, undefined)
+    await verify(key)
+    const first = now
+    now += limits.KEY_USE_MS - 1
+    await verify(key)
+    assert.equal((await keys.list())[0]?.lastUsedAt, first)
+    now += 1
+    await verify(key)
+    assert.equal((await keys.list())[0]?.lastUsedAt, now)
+  })
+
+  it('work on when noting a use fails', async () => {
+    const { key, id } = await keys.issue()
+    const failing = create({ documents: { ...documents, put: () => Promise.reject(new Error('full')) } })
+    assert.equal((await verify(key, failing)).id, id)
+  })
+
+  it('take no label that would break a terminal, and no expiry in the past', async () => {
+    await assert.rejects(keys.issue({ label: 'a'.repeat(limits.LABEL_CHARS_MAX + 1) }), { code: 'invalid_request' })
+    await assert.rejects(keys.issue({ label: 'a\u001b[31m' }), { code: 'invalid_request' })
+    await assert.rejects(keys.issue({ expiresAt: now }), { code: 'invalid_request' })
+    await assert.rejects(keys.issue({ expiresAt: Number.NaN }), { code: 'invalid_request' })
+  })
+
+  it('that do not exist cannot be revoked', async () => {
+    await assert.rejects(keys.revoke('key_nothing'), { code: 'invalid_request' })
+  })
+
+  it('are not kept at hand when they are revoked while being looked up', async () => {
+    const { key, id } = await keys.issue()
+    let release = () => {}
+    let held = 0
+    const slow: Documents = {
+      ...documents,
+      get: async (collection, name) => {
+        const value = await documents.get(collection, name)
+        // The first read has the old document in hand, and is slow to bring it.
+        if (++held === 1) await new Promise<void>((resolve) => (release = resolve))
+        return value
+      }
+    }
+    const racing = create({ documents: slow })
+    const verifying = verify(key, racing)
+    await eventually(() => held === 1)
+    await racing.revoke(id)
+    release()
+    await assert.rejects(verifying, { code: 'key_revoked' })
+    await assert.rejects(verify(key, racing), { code: 'key_revoked' })
+  })
+
+  it('are made of every character alike, and their checksum covers all of them', () => {
+    const seen = new Set<string>()
+    for (let i = 0; i < 200; i++) {
+      const key = makeKey('test', systemRandom)
+      assert.equal(keyKind(key), 'test')
+      for (const char of key.slice(10, 42)) seen.add(char)
+    }
+    assert.equal(seen.size, 62)
+  })
+})
