@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isSoukError } from '../../lib/base/errors.ts'
 import type { CallRecord, Store } from '../../lib/interface/store.ts'
 import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
+import { documentCases } from './store-documents.ts'
 
 /** One implementation under test. */
 export interface StoreSubject {
@@ -291,88 +292,6 @@ function usageCases(current: () => Store, reopen: Reopen): void {
     await Promise.allSettled([1, 2, 3].map(() => current().calls.append(record)))
     await Promise.allSettled([current().calls.append(record)])
     assert.deepEqual(await current().calls.usage(), [{ api: ticker, captured: 1, voided: 0, metered: 5n, charged: 0n }])
-  })
-}
-
-function documentCases(current: () => Store, reopen: Reopen): void {
-  it('are got as they were put, also after a reopening', async () => {
-    const { documents } = current()
-    const values = { plain: '{"a":1}', empty: '', unicode: '{"name":"Zoë 😀"}', nul: 'a\0b' }
-    for (const [key, value] of Object.entries(values)) await documents.put('listings', key, value)
-    for (const [key, value] of Object.entries(values)) assert.equal(await documents.get('listings', key), value)
-    const { documents: later } = await reopen()
-    for (const [key, value] of Object.entries(values)) assert.equal(await later.get('listings', key), value)
-  })
-
-  it('are replaced by a later put', async () => {
-    const { documents } = current()
-    await documents.put('pins', 'a', '1')
-    await documents.put('pins', 'a', '2')
-    assert.equal(await documents.get('pins', 'a'), '2')
-    assert.deepEqual(await documents.list('pins'), [{ key: 'a', value: '2' }])
-  })
-
-  it('of one key are written in the order of the calls', async () => {
-    const { documents } = current()
-    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.put('pins', 'a', String(i))))
-    assert.equal(await documents.get('pins', 'a'), '49')
-  })
-
-  it('are apart by collection, whatever stands in the names', async () => {
-    const { documents } = current()
-    const places = [
-      ['a', 'b/c'],
-      ['a/b', 'c'],
-      ['a\0b', 'c'],
-      ['a', 'b\0c'],
-      ['__proto__', 'constructor'],
-      ["'; DROP TABLE documents; --", '']
-    ] as const
-    for (const [i, [collection, key]] of places.entries()) await documents.put(collection, key, String(i))
-    for (const [i, [collection, key]] of places.entries()) {
-      assert.equal(await documents.get(collection, key), String(i))
-    }
-    assert.equal(await documents.get('__proto__', 'toString'), undefined)
-    assert.equal(await documents.get('nowhere', 'b'), undefined)
-  })
-
-  it('are inserted only where there is none', async () => {
-    const { documents } = current()
-    assert.equal(await documents.insert('keys', 'a', '1'), true)
-    assert.equal(await documents.insert('keys', 'a', '2'), false)
-    assert.equal(await documents.get('keys', 'a'), '1')
-    await documents.delete('keys', 'a')
-    assert.equal(await documents.insert('keys', 'a', '3'), true)
-    assert.equal(await documents.get('keys', 'a'), '3')
-  })
-
-  it('are inserted once by a crowd that wants the same key', async () => {
-    const { documents } = current()
-    const wins = await Promise.all(Array.from({ length: 20 }, (_, i) => documents.insert('keys', 'a', String(i))))
-    assert.equal(wins.filter(Boolean).length, 1)
-    assert.equal(await documents.get('keys', 'a'), String(wins.indexOf(true)))
-  })
-
-  it('are deleted once, and for good', async () => {
-    const { documents } = current()
-    await documents.put('keys', 'a', '1')
-    assert.equal(await documents.delete('keys', 'a'), true)
-    assert.equal(await documents.delete('keys', 'a'), false)
-    assert.equal(await documents.delete('keys', 'never'), false)
-    assert.equal(await documents.get('keys', 'a'), undefined)
-    assert.equal(await (await reopen()).documents.get('keys', 'a'), undefined)
-  })
-
-  it('are listed in key order, by code point, one collection only', async () => {
-    const { documents } = current()
-    const keys = ['b', 'a', 'Z', 'aa', '10', '9', 'é', '\u{1f600}', '\uffee', '']
-    for (const key of keys) await documents.put('peers', key, `"${key}"`)
-    await documents.put('others', 'c', '1')
-    assert.deepEqual(
-      await documents.list('peers'),
-      ['', '10', '9', 'Z', 'a', 'aa', 'b', 'é', '\uffee', '\u{1f600}'].map((key) => ({ key, value: `"${key}"` }))
-    )
-    assert.deepEqual(await documents.list('nowhere'), [])
   })
 }
 

@@ -3,14 +3,16 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import type { Report } from '../../helpers/append-until-full.ts'
 import { callRecord } from '../../helpers/call-record.ts'
 
-const helper = (name: string) => resolve(import.meta.dirname, '../../helpers', name)
+const appendUntilKilledFile = fileURLToPath(new URL('../../helpers/append-until-killed.ts', import.meta.url))
+const appendUntilFullFile = fileURLToPath(new URL('../../helpers/append-until-full.ts', import.meta.url))
 const ROUNDS = 5
 const RECORDS_BEFORE_KILL_MAX = 2_000
 /** Of `ulimit -f`, in the 512 bytes that POSIX counts in. */
@@ -49,13 +51,7 @@ describe('the SQLite store when things go wrong', () => {
     // No such limit there.
     if (process.platform === 'win32') this.skip()
     const limited = `ulimit -f ${FILE_BLOCKS_MAX} && exec "$0" "$@"`
-    const { stdout } = await promisify(execFile)('sh', [
-      '-c',
-      limited,
-      process.execPath,
-      helper('append-until-full.ts'),
-      path
-    ])
+    const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, appendUntilFullFile, path])
     const report = JSON.parse(stdout) as Report
     assert.ok(report.rounds > 0, 'some commits went well before')
     assert.deepEqual(report.waiting, ['internal_error', 'internal_error', 'internal_error'])
@@ -73,7 +69,7 @@ describe('the SQLite store when things go wrong', () => {
 
 /** The ids it promised, of whole lines only: the last may be cut. */
 async function appendUntilKilled(path: string, afterRecords: number): Promise<string[]> {
-  const child = spawn(process.execPath, [helper('append-until-killed.ts'), path], {
+  const child = spawn(process.execPath, [appendUntilKilledFile, path], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const exit = once(child, 'exit')
