@@ -1,4 +1,5 @@
 import { text } from '../base/bytes.ts'
+import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits.ts'
 import type { CallAnswer } from '../interface/call.ts'
@@ -33,21 +34,10 @@ export function callReply({ order, answer, lookupMs, totalMs }: Answered): CallR
 }
 
 async function readJson(body: Payload): Promise<unknown> {
-  const json = text(body instanceof Uint8Array ? body : await collect(body))
+  const json = text(await collect(body, RESPONSE_BYTES_MAX, () => new SoukError('response_too_large')))
   try {
     return JSON.parse(json)
   } catch (cause) {
     throw new SoukError('upstream_invalid_response', 'The answer is not JSON.', { cause, source: 'upstream' })
   }
-}
-
-async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > RESPONSE_BYTES_MAX) throw new SoukError('response_too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes)
 }

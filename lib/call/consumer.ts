@@ -175,13 +175,18 @@ function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>):
 
 function mayRepeat(attempt: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean, body: Payload): boolean {
   if (!isIdempotent || !(body instanceof Uint8Array)) return false
-  return attempt.fate === 'lost' || attempt.error.code === 'call_interrupted' || attempt.error.code === 'upstream_unreachable'
+  return (
+    attempt.fate === 'lost' ||
+    attempt.error.code === 'call_interrupted' ||
+    attempt.error.code === 'upstream_unreachable'
+  )
 }
 
 function payloadOf(body: unknown): Payload {
   if (body === undefined) return EMPTY_BYTES
   if (body instanceof Uint8Array) return body
-  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body) return body as AsyncIterable<Uint8Array>
+  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+    return body as AsyncIterable<Uint8Array>
   const json: string | undefined = JSON.stringify(body)
   if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be written as JSON.')
   return utf8(json)

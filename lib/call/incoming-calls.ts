@@ -41,7 +41,10 @@ export class IncomingCalls {
     if (this.#running.has(request.id)) {
       channel.abort(new Error('the peer used an id twice'))
     } else if (this.#running.size >= IN_FLIGHT_PER_PEER_MAX || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
-      this.#fail(request.id, new SoukError('overloaded', 'Too many calls of yours are under way here.', { notAccepted: true }))
+      this.#fail(
+        request.id,
+        new SoukError('overloaded', 'Too many calls of yours are under way here.', { notAccepted: true })
+      )
     } else {
       void this.#run(request)
     }
@@ -81,7 +84,8 @@ export class IncomingCalls {
     }
     const { peer } = this.#session.channel
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, bulkTag(request.requestId, BULK_OF.request)))
+    const body: Uint8Array | BulkSource =
+      inline ?? (await this.#mailbox.take(peer, bulkTag(request.requestId, BULK_OF.request)))
     return {
       peer,
       requestId: request.requestId,

@@ -47,7 +47,10 @@ export class OutgoingCalls {
     return new Promise<Attempt | Broken>((settle) => {
       const { channel, hello } = this.#session
       if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
-        settle({ fate: 'not_accepted', error: new SoukError('overloaded', 'Too many calls are under way to this owner.') })
+        settle({
+          fate: 'not_accepted',
+          error: new SoukError('overloaded', 'Too many calls are under way to this owner.')
+        })
         return
       }
       const id = ++this.#lastId

@@ -30,7 +30,14 @@ export type {
   SearchQuery
 } from './directory.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
-export { type Delegation, LISTING_MOVES, type ListingState, type Manifest, type Notary, type SignedManifest } from './manifest.ts'
+export {
+  type Delegation,
+  LISTING_MOVES,
+  type ListingState,
+  type Manifest,
+  type Notary,
+  type SignedManifest
+} from './manifest.ts'
 export type { Headers, Payload } from './payload.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {

@@ -27,6 +27,8 @@ export interface OwnerInit {
 export class Owner {
   readonly #init: OwnerInit
   readonly #apis = new Map<ApiId, ServedApi>()
+  /** Calls running now, of APIs served and of those replaced or removed since. */
+  readonly #load = new Map<ServedApi, number>()
   readonly #running = new Map<string, Promise<CallAnswer>>()
   #isDraining = false
   #onIdle: (() => void) | undefined
@@ -40,19 +42,25 @@ export class Owner {
     return this.#inFlight
   }
 
+  inFlightOf(api: ServedApi): number {
+    return this.#load.get(api) ?? 0
+  }
+
   /** Serves an API from now on, in place of what was served under its id; calls under way go on as they began. */
-  set(api: ServedApi): void {
+  async set(api: ServedApi): Promise<void> {
+    const before = this.#apis.get(api.signed.id)
     this.#apis.set(api.signed.id, api)
+    if (before !== undefined) await this.#closeUnused(before)
   }
 
   get(id: ApiId): ServedApi | undefined {
     return this.#apis.get(id)
   }
 
-  delete(id: ApiId): ServedApi | undefined {
+  async delete(id: ApiId): Promise<void> {
     const api = this.#apis.get(id)
     this.#apis.delete(id)
-    return api
+    if (api !== undefined) await this.#closeUnused(api)
   }
 
   list(): ServedApi[] {
@@ -91,7 +99,7 @@ export class Owner {
     if (this.#isDraining) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
-    admit(api, call)
+    admit(api, call, this.inFlightOf(api))
     this.#enter(api)
     const leave = once(() => this.#leave(api))
     let outlives = false
@@ -105,7 +113,15 @@ export class Owner {
       outlives = !(reply.body instanceof Uint8Array)
       if (outlives) signal.addEventListener('abort', leave, { once: true })
       const body = reply.body instanceof Uint8Array ? reply.body : untilOver(reply.body, leave)
-      return { status, headers, body, charged: settled.charged, receipt: settled.receipt, ownerMs: spentMs(), upstreamMs }
+      return {
+        status,
+        headers,
+        body,
+        charged: settled.charged,
+        receipt: settled.receipt,
+        ownerMs: spentMs(),
+        upstreamMs
+      }
     } finally {
       if (!outlives) leave()
     }
@@ -172,14 +188,26 @@ export class Owner {
   }
 
   #enter(api: ServedApi): void {
-    api.inFlight++
+    this.#load.set(api, this.inFlightOf(api) + 1)
     this.#inFlight++
   }
 
   #leave(api: ServedApi): void {
-    api.inFlight--
     this.#inFlight--
+    const left = this.inFlightOf(api) - 1
+    if (left > 0) {
+      this.#load.set(api, left)
+    } else {
+      this.#load.delete(api)
+      if (this.#apis.get(api.signed.id) !== api) void this.#closeUnused(api).catch(() => {})
+    }
     if (this.#inFlight === 0) this.#onIdle?.()
+  }
+
+  /** Closes the adapter of an API that was replaced or removed, once its last call is over. */
+  async #closeUnused(api: ServedApi): Promise<void> {
+    const isInUse = this.list().some(({ adapter }) => adapter === api.adapter)
+    if (!isInUse && this.inFlightOf(api) === 0) await api.adapter.close?.()
   }
 }
 

@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import { IN_FLIGHT_PER_API_MAX } from '../base/limits.ts'
+import { IN_FLIGHT_PER_API_MAX, REQUEST_BYTES_MAX } from '../base/limits.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
@@ -16,15 +16,15 @@ export interface ServedApi {
   readonly signed: SignedManifest
   readonly adapter: Adapter
   readonly terms: ServingTerms
-  /** Calls running now. */
-  inFlight: number
 }
+
+export const DEFAULT_TERMS: ServingTerms = { requestBytesMax: REQUEST_BYTES_MAX, forwardsPaths: false }
 
 /**
  * Whether a call may run, before anything of it is paid for or reaches the upstream.
  * @throws SoukError, most of them `notAccepted`: another owner may still take it
  */
-export function admit(api: ServedApi, call: IncomingCall): void {
+export function admit(api: ServedApi, call: IncomingCall, inFlight: number): void {
   const { manifest } = api.signed
   if (manifest.state === 'retired') throw new SoukError('api_retired')
   if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
@@ -35,8 +35,11 @@ export function admit(api: ServedApi, call: IncomingCall): void {
   }
   if (call.maxPrice !== undefined && manifest.price > call.maxPrice) throw new SoukError('price_exceeds_limit')
   if (call.body instanceof Uint8Array && call.body.length > api.terms.requestBytesMax) throw tooLarge(api)
-  if (api.inFlight >= IN_FLIGHT_PER_API_MAX) {
-    throw new SoukError('overloaded', 'This API has too many calls under way.', { notAccepted: true, retryAfterMs: 1_000 })
+  if (inFlight >= IN_FLIGHT_PER_API_MAX) {
+    throw new SoukError('overloaded', 'This API has too many calls under way.', {
+      notAccepted: true,
+      retryAfterMs: 1_000
+    })
   }
 }
 

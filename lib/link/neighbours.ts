@@ -1,0 +1,107 @@
+import type { IdentifyResult, Libp2pEvents, Logger, PeerId } from '@libp2p/interface'
+import type { ConnectionManager } from '@libp2p/interface-internal'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { TypedEventTarget } from 'main-event'
+import type { Clock, Timer } from '../base/clock.ts'
+import { CACHED_PEERS_MAX, REJOIN_MS } from '../base/limits.ts'
+import type { Documents } from '../interface/store.ts'
+
+export interface NeighboursInit {
+  readonly connectionManager: ConnectionManager
+  readonly events: TypedEventTarget<Libp2pEvents>
+  readonly clock: Clock
+  readonly documents: Documents
+  /** Multiaddrs with `/p2p/<peer id>` of nodes to join the network by. */
+  readonly bootstrap: readonly string[]
+  readonly log: Logger
+}
+
+/** Documents of this file: addresses of peers met before, by peer id, in the order of `metAt`. */
+const PEERS = 'peers'
+
+interface MetPeer {
+  readonly addresses: readonly string[]
+  readonly metAt: number
+}
+
+/**
+ * Keeps a node on its network: dials the bootstrap peers and those it met before, at start and whenever it finds itself
+ * alone. (libp2p's own keep-alive gives up half a minute after a peer went away.)
+ */
+export class Neighbours {
+  readonly #init: NeighboursInit
+  readonly #met = new Map<string, MetPeer>()
+  #timer: Timer | undefined
+  #stopped = new AbortController()
+
+  constructor(init: NeighboursInit) {
+    this.#init = init
+  }
+
+  async start(): Promise<void> {
+    this.#stopped = new AbortController()
+    for (const { key, value } of await this.#init.documents.list(PEERS))
+      this.#met.set(key, JSON.parse(value) as MetPeer)
+    this.#init.events.addEventListener('peer:identify', this.#onIdentify)
+    void this.#rejoin()
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    this.#timer?.cancel()
+    this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
+  }
+
+  /** Dials everybody known when nobody is connected; looks again later either way. */
+  async #rejoin(): Promise<void> {
+    const { connectionManager, clock, bootstrap, log } = this.#init
+    if (connectionManager.getConnections().length === 0) {
+      const known = [...bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
+      const dials = groupByPeer(known).map((addresses) =>
+        connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
+      )
+      for (const dial of await Promise.allSettled(dials)) {
+        if (dial.status === 'rejected') log.trace('could not rejoin by a peer - %e', dial.reason)
+      }
+    }
+    if (!this.#stopped.signal.aborted) this.#timer = clock.after(REJOIN_MS, () => void this.#rejoin())
+  }
+
+  readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
+    const addresses = detail.listenAddrs.map((address) => withPeer(address, detail.peerId).toString())
+    if (addresses.length === 0) return
+    const id = detail.peerId.toString()
+    const isKnown = this.#met.get(id)?.addresses.join() === addresses.join()
+    if (!isKnown) void this.#remember(id, { addresses, metAt: this.#init.clock.now() })
+  }
+
+  async #remember(id: string, peer: MetPeer): Promise<void> {
+    const { documents, log } = this.#init
+    try {
+      this.#met.set(id, peer)
+      await documents.put(PEERS, id, JSON.stringify(peer))
+      if (this.#met.size <= CACHED_PEERS_MAX) return
+      const [oldest] = [...this.#met].sort(([, a], [, b]) => a.metAt - b.metAt)
+      if (oldest === undefined) return
+      this.#met.delete(oldest[0])
+      await documents.delete(PEERS, oldest[0])
+    } catch (error) {
+      log('a peer could not be remembered - %e', error)
+    }
+  }
+}
+
+function withPeer(address: Multiaddr, peer: PeerId): Multiaddr {
+  return address.getComponents().some(({ name }) => name === 'p2p') ? address : address.encapsulate(`/p2p/${peer}`)
+}
+
+/** libp2p dials a list of addresses only where they are all of one peer. */
+function groupByPeer(addresses: readonly string[]): Multiaddr[][] {
+  const groups = new Map<string, Multiaddr[]>()
+  for (const text of addresses) {
+    const address = multiaddr(text)
+    const peer = address.getComponents().findLast(({ name }) => name === 'p2p')?.value ?? text
+    groups.set(peer, [...(groups.get(peer) ?? []), address])
+  }
+  return [...groups.values()]
+}

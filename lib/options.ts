@@ -1,0 +1,78 @@
+import type { PrivateKey } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
+import { type Clock, systemClock } from './base/clock.ts'
+import { SoukError } from './base/errors.ts'
+import { type Random, systemRandom } from './base/random.ts'
+import type { Directory } from './interface/directory.ts'
+import type { CallLog, Store } from './interface/store.ts'
+import type { Till } from './interface/till.ts'
+
+/** What `souk(init)` takes. Everything has a default. */
+export interface SoukInit {
+  /** Network name, `[a-z0-9-]{1,32}`. Nodes of different networks never talk. Default `dev`. */
+  readonly network?: string
+  /** Keeps books, keys and pins. Default: in memory, gone with the process. */
+  readonly store?: Store
+  /** How calls are paid for. Default: `metered`, which records usage and moves no money. */
+  readonly till?: (components: { readonly calls: CallLog }) => Till
+  /** Names the provider. Default: the node's own key. Ed25519. */
+  readonly providerKey?: PrivateKey
+  /** Where APIs are found. Default: the libp2p service called `dht`, made by `soukDht()`. */
+  readonly directory?: Directory
+  /** Multiaddrs with `/p2p/<peer id>` by which to join the network. Default none. */
+  readonly bootstrap?: readonly string[]
+  /** Told to peers for people to read. Default `souk`. */
+  readonly agent?: string
+  /** The books can no longer be trusted on this disk: stop the process and start again from what is on it. */
+  readonly onFatal?: (error: unknown) => void
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+export type SoukOptions = SoukInit &
+  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'onFatal' | 'clock' | 'random'>>
+
+const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
+const AGENT_CHARS_MAX = 64
+
+/**
+ * Checks once, defaults once.
+ * @throws SoukError `invalid_request`
+ */
+export function soukOptions(init: SoukInit): SoukOptions {
+  const options = {
+    network: 'dev',
+    bootstrap: [],
+    agent: 'souk',
+    onFatal: () => {},
+    clock: systemClock,
+    random: systemRandom,
+    ...init
+  }
+  if (!NETWORK.test(options.network)) {
+    throw new SoukError(
+      'invalid_request',
+      `"${options.network.slice(0, 40)}" is not a network name: use a-z, 0-9 and "-".`
+    )
+  }
+  if (options.agent.length > AGENT_CHARS_MAX) throw new SoukError('invalid_request', 'The agent name is too long.')
+  if (options.providerKey !== undefined && options.providerKey.type !== 'Ed25519') {
+    throw new SoukError('invalid_request', 'A provider key is an Ed25519 key.')
+  }
+  for (const address of options.bootstrap) checkBootstrap(address)
+  return options
+}
+
+function checkBootstrap(address: string): void {
+  let names: string[]
+  try {
+    names = multiaddr(address)
+      .getComponents()
+      .map(({ name }) => name)
+  } catch (cause) {
+    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
+  }
+  if (!names.includes('p2p')) {
+    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" names no peer: it ends in /p2p/<peer id>.`)
+  }
+}

@@ -1,0 +1,113 @@
+import type { ApiId } from '../base/api-name.ts'
+import { sha256 } from '../base/bytes.ts'
+import { type Clock, deadline, type Timer } from '../base/clock.ts'
+import { ANNOUNCE_MS, ANNOUNCE_SETTLE_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits.ts'
+import type { Directory, Offer, Published } from '../interface/directory.ts'
+import type { Delegation, SignedManifest } from '../interface/manifest.ts'
+
+export interface AnnouncerInit {
+  readonly clock: Clock
+  readonly directory: Directory
+  /** Told of what went wrong behind the scenes. */
+  readonly onError: (error: unknown) => void
+}
+
+interface Announced {
+  offer: Offer
+  published?: Published
+}
+
+/**
+ * Keeps what this node serves findable: tells the directory at once, again before the record runs out, and again when
+ * the first peers appear after it was told to nobody.
+ */
+export class Announcer {
+  readonly #init: AnnouncerInit
+  readonly #announced = new Map<ApiId, Announced>()
+  #timer: Timer | undefined
+  #settling: Timer | undefined
+
+  constructor(init: AnnouncerInit) {
+    this.#init = init
+  }
+
+  start(beforeEachRound: () => Promise<void>): void {
+    this.#timer = this.#init.clock.after(RECORD_REPUT_MS, () => {
+      void beforeEachRound()
+        .then(() => this.#announceAll(() => true))
+        .catch(this.#init.onError)
+        .finally(() => this.start(beforeEachRound))
+    })
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#settling?.cancel()
+    this.#announced.clear()
+  }
+
+  published(id: ApiId): Published | undefined {
+    return this.#announced.get(id)?.published
+  }
+
+  /** Waits for the directory, but no longer than a look-up would take; the announcement goes on behind. */
+  async announce(signed: SignedManifest, delegations: readonly Delegation[]): Promise<void> {
+    const { id, manifest, envelope } = signed
+    const { provider } = manifest
+    const offer = {
+      id,
+      manifestHash: sha256(envelope),
+      revision: manifest.revision,
+      tags: manifest.tags,
+      delegations: delegations.filter((delegation) => delegation.provider === provider)
+    }
+    const announced: Announced = { offer }
+    this.#announced.set(id, announced)
+    const { clock } = this.#init
+    await new Promise<void>((resolve) => {
+      const timer = clock.after(LOOKUP_MS, resolve)
+      void this.#publish(announced).finally(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+  }
+
+  forget(id: ApiId): void {
+    this.#announced.delete(id)
+  }
+
+  /** A peer appeared. What was told to nobody is told again, once the peer has settled in the routing table. */
+  peerJoined(): void {
+    this.#retry(ANNOUNCE_SETTLE_MS)
+  }
+
+  #retry(delayMs: number): void {
+    if (delayMs >= RECORD_REPUT_MS) return
+    this.#settling ??= this.#init.clock.after(delayMs, () => {
+      this.#settling = undefined
+      const isUnheard = ({ published }: Announced) => published === undefined || published.stored === 0
+      void this.#announceAll(isUnheard).then(() => {
+        // Settling takes as long as it takes; peers may also all have refused.
+        if ([...this.#announced.values()].some(isUnheard)) this.#retry(2 * delayMs)
+      })
+    })
+  }
+
+  async #announceAll(which: (announced: Announced) => boolean): Promise<void> {
+    // One after the other: a provider of many APIs must not flood its peers every twenty minutes.
+    for (const announced of [...this.#announced.values()]) if (which(announced)) await this.#publish(announced)
+  }
+
+  async #publish(announced: Announced): Promise<void> {
+    const { clock, directory, onError } = this.#init
+    const limit = deadline(clock, ANNOUNCE_MS, () => new Error('announcing took too long'))
+    try {
+      announced.published = await directory.publish(announced.offer, limit.signal)
+    } catch (error) {
+      onError(error)
+    } finally {
+      limit.clear()
+    }
+  }
+}

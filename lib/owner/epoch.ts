@@ -1,0 +1,17 @@
+import type { Clock } from '../base/clock.ts'
+import type { Documents } from '../interface/store.ts'
+
+const NODE = 'node'
+const EPOCH = 'epoch'
+
+/**
+ * The boot epoch of this process: the time, but always above the last one, so that it grows even where the clock was set
+ * back. A call sent to an earlier epoch is never run by this one.
+ */
+export async function nextEpoch(documents: Documents, clock: Clock): Promise<bigint> {
+  const last = BigInt((await documents.get(NODE, EPOCH)) ?? 0)
+  const now = BigInt(clock.now())
+  const epoch = now > last ? now : last + 1n
+  await documents.put(NODE, EPOCH, epoch.toString())
+  return epoch
+}

@@ -1,0 +1,53 @@
+import { text, utf8 } from '../base/bytes.ts'
+import { collect } from '../base/collect.ts'
+import { SoukError } from '../base/errors.ts'
+import { REQUEST_BYTES_CEILING } from '../base/limits.ts'
+import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts'
+import type { Headers } from '../interface/payload.ts'
+
+export interface HandlerInput {
+  /** The parsed JSON body; undefined when there was none. */
+  readonly body: unknown
+  readonly method: string
+  /** Sub-path and query. */
+  readonly path: string
+  readonly headers: Headers
+  /** Aborts when the consumer gives up or the deadline passes. */
+  readonly signal: AbortSignal
+}
+
+/** Answers a call with any JSON value. A SoukError it throws is passed on; anything else becomes `internal_error`. */
+export type Handler = (input: HandlerInput) => unknown
+
+const JSON_HEADERS: Headers = [['content-type', 'application/json']]
+
+/**
+ * An API written in code, without any upstream: `souk.serve({ name, price }, handler(({ body }) => …))`. It is listed as
+ * REST; every answer counts as success.
+ *
+ * @param operations what the manifest says of it; default: one operation `call` that takes any JSON.
+ */
+export function handler(
+  handle: Handler,
+  operations: readonly Operation[] = [{ name: 'call', description: 'Takes any JSON.' }]
+): Adapter {
+  return {
+    protocol: 'REST',
+    description: { operations },
+    async call({ method, path, headers, body }: AdapterRequest, signal: AbortSignal) {
+      const input = parse(await collect(body, REQUEST_BYTES_CEILING, () => new SoukError('request_too_large')))
+      const output = await handle({ body: input, method, path, headers, signal })
+      const json: string | undefined = JSON.stringify(output)
+      return { status: 200, headers: JSON_HEADERS, body: utf8(json ?? 'null'), success: true, upstreamMs: 0 }
+    }
+  }
+}
+
+function parse(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined
+  try {
+    return JSON.parse(text(bytes))
+  } catch (cause) {
+    throw new SoukError('invalid_request', 'The body is not JSON.', { cause })
+  }
+}

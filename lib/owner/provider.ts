@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, REQUEST_BYTES_CEILING, REQUEST_BYTES_MAX } from '../base/limits.ts'
+import { parseUsdc } from '../base/money.ts'
+import type { Adapter } from '../interface/adapter.ts'
+import {
+  type Delegation,
+  LISTING_MOVES,
+  type ListingState,
+  type Manifest,
+  type Notary,
+  type SignedManifest
+} from '../interface/manifest.ts'
+import type { Listing, ListingInit } from '../interface/souk.ts'
+import type { Documents } from '../interface/store.ts'
+import type { Announcer } from './announcer.ts'
+import type { Owner } from './owner.ts'
+import { DEFAULT_TERMS, type ServingTerms } from './served-api.ts'
+
+export interface ProviderInit {
+  readonly clock: Clock
+  readonly documents: Documents
+  readonly notary: Notary
+  readonly owner: Owner
+  readonly announcer: Announcer
+}
+
+/** Documents of this area: the last signed manifest of each own name, and the delegations given. */
+const MANIFESTS = 'manifests'
+const DELEGATIONS = 'delegations'
+
+interface KeptManifest {
+  readonly revision: number
+  readonly state: ListingState
+  /** base64 */
+  readonly envelope: string
+}
+
+/** The provider's side of listings: signs their manifests, moves their states, keeps them announced. */
+export class Provider {
+  readonly #init: ProviderInit
+
+  constructor(init: ProviderInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `invalid_request` */
+  async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
+    const last = await this.#lastManifest(checkApiName(init.name))
+    const wanted = this.#manifestFor(init, adapter, last?.state ?? 'published')
+    const kept = last?.signed
+    const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
+    const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
+    return this.#publish(signed, adapter, servingTerms(init))
+  }
+
+  async move(name: string, state: ListingState): Promise<Listing> {
+    const { owner, notary } = this.#init
+    const api = owner.get(apiId(name, notary.provider))
+    if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}" of its own.`)
+    const { manifest } = api.signed
+    const moves: readonly ListingState[] = LISTING_MOVES[manifest.state]
+    if (manifest.state !== state && !moves.includes(state)) {
+      const allowed = moves.length === 0 ? 'nothing' : moves.join(' or ')
+      throw new SoukError('invalid_request', `A listing that is ${manifest.state} can become ${allowed}, not ${state}.`)
+    }
+    const signed = manifest.state === state ? api.signed : await this.#sign({ ...manifest, state }, manifest.revision)
+    return this.#publish(signed, api.adapter, api.terms)
+  }
+
+  async remove(name: string): Promise<void> {
+    const { owner, announcer, notary } = this.#init
+    const own = apiId(name, notary.provider)
+    const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
+    if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
+    announcer.forget(api.signed.id)
+    await owner.delete(api.signed.id)
+  }
+
+  /** Serves another provider's API, whose signed manifest and delegation of this node were checked already. */
+  async serveReplica(signed: SignedManifest, delegations: readonly Delegation[], adapter: Adapter): Promise<Listing> {
+    const { owner, announcer } = this.#init
+    if (signed.manifest.protocol !== adapter.protocol) {
+      throw new SoukError('invalid_request', `${signed.id} is a ${signed.manifest.protocol} API.`)
+    }
+    await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
+    await announcer.announce(signed, delegations)
+    return this.#listing(signed.id)
+  }
+
+  listings(): Listing[] {
+    return this.#init.owner.list().map(({ signed }) => this.#listing(signed.id))
+  }
+
+  async delegate(peer: string): Promise<Delegation> {
+    const { clock, documents, notary, owner, announcer } = this.#init
+    const delegation = await notary.delegate(peer, clock.now() + DELEGATION_TTL_MS)
+    await documents.put(DELEGATIONS, peer, toDocument(delegation))
+    const delegations = await this.delegations()
+    const own = owner.list().filter(({ signed }) => signed.manifest.provider === notary.provider)
+    await Promise.all(own.map(({ signed }) => announcer.announce(signed, delegations)))
+    return delegation
+  }
+
+  /** Those that still hold. */
+  async delegations(): Promise<Delegation[]> {
+    const { clock, documents } = this.#init
+    const all = await documents.list(DELEGATIONS)
+    return all.map(({ value }) => fromDocument(value)).filter(({ expiresAt }) => expiresAt > clock.now())
+  }
+
+  /** Manifests run out like everything signed; those of this provider's listings are signed again in good time. */
+  async renew(): Promise<void> {
+    const { owner, notary } = this.#init
+    for (const { signed, adapter, terms } of owner.list()) {
+      if (signed.manifest.provider !== notary.provider || this.#holdsLong(signed)) continue
+      await this.#publish(await this.#sign(signed.manifest, signed.manifest.revision), adapter, terms)
+    }
+  }
+
+  #manifestFor(init: ListingInit, adapter: Adapter, state: ListingState): Manifest {
+    const { notary } = this.#init
+    return {
+      name: init.name,
+      provider: notary.provider,
+      protocol: adapter.protocol,
+      description: init.description ?? '',
+      tags: init.tags ?? [],
+      price: parseUsdc(init.price),
+      currency: 'USDC',
+      idempotent: init.idempotent ?? false,
+      api: adapter.description,
+      // Serving a retired name again starts it anew.
+      state: state === 'retired' ? 'published' : state,
+      revision: 0,
+      issuedAt: 0,
+      expiresAt: 0
+    }
+  }
+
+  async #sign(wanted: Manifest, lastRevision = 0): Promise<SignedManifest> {
+    const { clock, notary, documents } = this.#init
+    const issuedAt = clock.now()
+    const revision = lastRevision + 1
+    const signed = await notary.sign({ ...wanted, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
+    // Kept before anybody sees it: a revision is never used twice.
+    const kept: KeptManifest = { revision, state: wanted.state, envelope: toBase64(signed.envelope) }
+    await documents.put(MANIFESTS, wanted.name, JSON.stringify(kept))
+    return signed
+  }
+
+  /** What was last signed under a name. `signed` is missing when it has expired, or was signed by an earlier key. */
+  async #lastManifest(name: string): Promise<(KeptManifest & { signed?: SignedManifest }) | undefined> {
+    const { documents, notary } = this.#init
+    const json = await documents.get(MANIFESTS, name)
+    if (json === undefined) return undefined
+    const kept = JSON.parse(json) as KeptManifest
+    try {
+      const signed = await notary.verify(Buffer.from(kept.envelope, 'base64'))
+      return signed.manifest.provider === notary.provider ? { ...kept, signed } : kept
+    } catch {
+      return kept
+    }
+  }
+
+  #holdsLong({ manifest }: SignedManifest): boolean {
+    return manifest.expiresAt - this.#init.clock.now() > MANIFEST_TTL_MS / 2
+  }
+
+  async #publish(signed: SignedManifest, adapter: Adapter, terms: ServingTerms): Promise<Listing> {
+    const { owner, announcer } = this.#init
+    await owner.set({ signed, adapter, terms })
+    await announcer.announce(signed, await this.delegations())
+    return this.#listing(signed.id)
+  }
+
+  #listing(id: ApiId): Listing {
+    const { owner, announcer, notary } = this.#init
+    const api = owner.get(id)
+    if (api === undefined) throw new SoukError('api_not_found')
+    const { provider, state } = api.signed.manifest
+    return {
+      signed: api.signed,
+      own: provider === notary.provider,
+      state,
+      published: announcer.published(id),
+      inFlight: owner.inFlightOf(api)
+    }
+  }
+}
+
+function servingTerms({ requestBytesMax = REQUEST_BYTES_MAX, forwardsPaths = false }: ListingInit): ServingTerms {
+  if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > REQUEST_BYTES_CEILING) {
+    throw new SoukError('invalid_request', `Request bodies can be allowed up to ${REQUEST_BYTES_CEILING} bytes.`)
+  }
+  return { requestBytesMax, forwardsPaths }
+}
+
+/** Everything a consumer relies on is the same; only the signature's own dates and number may differ. */
+function sameTerms(a: Manifest, b: Manifest): boolean {
+  const terms = (manifest: Manifest) => ({ ...manifest, revision: 0, issuedAt: 0, expiresAt: 0 })
+  return isDeepStrictEqual(terms(a), terms(b))
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+function toDocument({ envelope, ...rest }: Delegation): string {
+  return JSON.stringify({ ...rest, envelope: toBase64(envelope) })
+}
+
+function fromDocument(json: string): Delegation {
+  const kept = JSON.parse(json) as Omit<Delegation, 'envelope'> & { envelope: string }
+  return { ...kept, envelope: Buffer.from(kept.envelope, 'base64') }
+}

@@ -1,0 +1,281 @@
+import type { ComponentLogger, Libp2pEvents, Logger, PeerId, PeerStore, PrivateKey, Startable } from '@libp2p/interface'
+import { serviceCapabilities, serviceDependencies } from '@libp2p/interface'
+import type { AddressManager, ConnectionManager, Registrar } from '@libp2p/interface-internal'
+import type { KadDHT } from '@libp2p/kad-dht'
+import type { TypedEventTarget } from 'main-event'
+import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
+import { deadline, sleep } from './base/clock.ts'
+import { SoukError } from './base/errors.ts'
+import { DRAIN_MS, LOOKUP_MS, STORED_RESPONSE_MS } from './base/limits.ts'
+import { requestIds } from './base/request-id.ts'
+import { CallProtocol } from './call/call-protocol.ts'
+import { Consumer } from './call/consumer.ts'
+import type { Adapter } from './interface/adapter.ts'
+import type {
+  Catalogue,
+  Directory,
+  Resolution,
+  ResolveOptions,
+  SearchPage,
+  SearchQuery
+} from './interface/directory.ts'
+import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
+import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
+import type { Store } from './interface/store.ts'
+import type { Till } from './interface/till.ts'
+import { Libp2pLink } from './link/libp2p-link.ts'
+import { Neighbours } from './link/neighbours.ts'
+import { type SoukInit, type SoukOptions, soukOptions } from './options.ts'
+import { Announcer } from './owner/announcer.ts'
+import { nextEpoch } from './owner/epoch.ts'
+import { Owner } from './owner/owner.ts'
+import { Provider } from './owner/provider.ts'
+import { createMeteredTill } from './pay/metered-till.ts'
+import { createCatalogue } from './resolve/catalogue.ts'
+import { createKadDirectory } from './resolve/kad-directory.ts'
+import { serveManifests } from './resolve/manifest-exchange.ts'
+import { createNotary } from './resolve/notary.ts'
+import { createResolver, type PinningResolver } from './resolve/resolver.ts'
+import { createMemoryStore } from './store/memory-store.ts'
+
+/** What Souk needs of the libp2p node it is a service of. `dht` is the service that `soukDht()` made. */
+export interface SoukComponents {
+  readonly peerId: PeerId
+  readonly privateKey: PrivateKey
+  readonly connectionManager: ConnectionManager
+  readonly registrar: Registrar
+  readonly peerStore: PeerStore
+  readonly addressManager: AddressManager
+  readonly events: TypedEventTarget<Libp2pEvents>
+  readonly logger: ComponentLogger
+  readonly dht?: KadDHT
+}
+
+/**
+ * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht(), souk: souk() } })`.
+ * @throws SoukError `invalid_request` for options that cannot work
+ */
+export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk {
+  const options = soukOptions(init)
+  return (components) => new SoukService(options, components)
+}
+
+/** The parts that exist while the service runs: they need the boot epoch, which is read from the opened store. */
+interface Running {
+  readonly owner: Owner
+  readonly provider: Provider
+  readonly announcer: Announcer
+  readonly calls: CallProtocol
+  readonly consumer: Consumer
+  readonly resolver: PinningResolver
+  readonly catalogue: Catalogue
+  readonly till: Till
+}
+
+class SoukService implements Souk, Startable {
+  readonly [serviceCapabilities] = ['@souk/market']
+  readonly [serviceDependencies] = ['@libp2p/identify']
+  readonly store: Store
+  readonly #options: SoukOptions
+  readonly #components: SoukComponents
+  readonly #log: Logger
+  readonly #link: Libp2pLink
+  readonly #directory: Directory
+  readonly #notary: Notary
+  readonly #neighbours: Neighbours
+  #running: Running | undefined
+
+  constructor(options: SoukOptions, components: SoukComponents) {
+    const { clock, bootstrap } = options
+    const providerKey = options.providerKey ?? components.privateKey
+    this.#options = options
+    this.#components = components
+    this.#log = components.logger.forComponent('souk')
+    this.store = options.store ?? createMemoryStore()
+    this.#link = new Libp2pLink(components, clock)
+    this.#directory = options.directory ?? kadDirectory(components, options, this.#log)
+    this.#notary = createNotary({ providerKey, clock })
+    this.#neighbours = new Neighbours({
+      // One by one: libp2p's components are a proxy that must not be spread.
+      connectionManager: components.connectionManager,
+      events: components.events,
+      documents: this.store.documents,
+      clock,
+      bootstrap,
+      log: this.#log
+    })
+    serveManifests({ link: this.#link, local: () => this.#local() })
+  }
+
+  async start(): Promise<void> {
+    await this.store.open()
+    this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
+    await this.#link.start()
+  }
+
+  async afterStart(): Promise<void> {
+    const { announcer, provider } = this.#run()
+    this.#components.events.addEventListener('peer:identify', this.#onPeer)
+    announcer.start(async () => {
+      await provider.renew()
+      await this.store.calls.dropResponses(this.#options.clock.now() - STORED_RESPONSE_MS)
+    })
+    await this.#neighbours.start()
+  }
+
+  /** New calls go elsewhere; those under way get their time. */
+  async beforeStop(): Promise<void> {
+    const { owner, announcer, calls } = this.#run()
+    this.#neighbours.stop()
+    this.#components.events.removeEventListener('peer:identify', this.#onPeer)
+    announcer.stop()
+    calls.drain()
+    await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
+  }
+
+  async stop(): Promise<void> {
+    const { owner } = this.#run()
+    this.#running = undefined
+    await this.#link.stop()
+    await Promise.all(owner.list().map(({ adapter }) => adapter.close?.()))
+    await this.store.close()
+  }
+
+  serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
+    return this.#run().provider.serve(init, adapter)
+  }
+
+  async serveReplica(id: ApiId, adapter: Adapter): Promise<Listing> {
+    const { provider, resolver } = this.#run()
+    const [{ signed }, record] = await this.#lookUp(async (signal) => {
+      const found = await resolver.resolve(parseApiRef(id), { signal, refresh: true })
+      return [found, await this.#directory.record(found.signed.id, signal)] as const
+    })
+    const delegations = record?.delegations ?? []
+    const self = this.#link.self
+    if (self !== signed.manifest.provider && !delegations.some(({ peer }) => peer === self)) {
+      const hint = `Its provider runs: souk provider delegate ${self}`
+      throw new SoukError('key_not_permitted', `The provider of ${id} has not delegated to this node. ${hint}`)
+    }
+    return provider.serveReplica(signed, delegations, adapter)
+  }
+
+  listings(): readonly Listing[] {
+    return this.#run().provider.listings()
+  }
+
+  move(name: string, state: ListingState): Promise<Listing> {
+    return this.#run().provider.move(name, state)
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#run().provider.remove(name)
+  }
+
+  delegate(peer: string): Promise<Delegation> {
+    return this.#run().provider.delegate(peer)
+  }
+
+  delegations(): Promise<readonly Delegation[]> {
+    return this.#run().provider.delegations()
+  }
+
+  call(init: CallInit): Promise<CallReply> {
+    return this.#run().consumer.call(init)
+  }
+
+  resolve(api: string | ApiRef, options: Partial<ResolveOptions> = {}): Promise<Resolution> {
+    const ref = typeof api === 'string' ? parseApiRef(api) : api
+    return this.#lookUp((signal) => this.#run().resolver.resolve(ref, { ...options, signal }), options.signal)
+  }
+
+  search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
+    return this.#lookUp((limited) => this.#run().catalogue.search(query, limited), signal)
+  }
+
+  async pin(name: string, provider: string): Promise<void> {
+    if (!isProviderId(provider)) throw new SoukError('invalid_request', 'That is not a provider id.')
+    await this.#run().resolver.pin(checkApiName(name), provider)
+  }
+
+  status(): SoukStatus {
+    const { owner, calls, till } = this.#run()
+    const peers = this.#link.peers()
+    return {
+      peer: this.#link.self,
+      provider: this.#notary.provider,
+      network: this.#options.network,
+      addresses: this.#components.addressManager.getAddresses().map(String),
+      peers,
+      alone: peers.length === 0,
+      till: till.scheme,
+      listings: owner.list().length,
+      serving: owner.inFlight,
+      calling: calls.calling
+    }
+  }
+
+  async #lookUp<T>(look: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const limit = deadline(this.#options.clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
+    try {
+      return await look(limit.signal)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #run(): Running {
+    if (this.#running === undefined) throw new SoukError('internal_error', 'The node is not running.')
+    return this.#running
+  }
+
+  *#local() {
+    for (const { signed } of this.#running?.owner.list() ?? []) yield signed
+  }
+
+  readonly #onPeer = () => this.#running?.announcer.peerJoined()
+
+  /** The only wiring. */
+  #assemble(epoch: bigint): Running {
+    const { clock, random, network, agent } = this.#options
+    const { calls: log, documents } = this.store
+    const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
+    const local = () => this.#local()
+
+    const till = this.#options.till?.({ calls: log }) ?? createMeteredTill({ log })
+    const owner = new Owner({ clock, till, calls: log, epoch })
+    const handler = owner.handle.bind(owner)
+    const onAck = log.acknowledge.bind(log)
+    const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
+    const catalogue = createCatalogue({ directory, link, local, clock })
+    const resolver = createResolver({ directory, link, documents, local, clock, random })
+    const ids = requestIds(clock, random)
+    const consumer = new Consumer({
+      clock,
+      resolver,
+      caller: calls,
+      till,
+      requestIds: ids,
+      self: link.self,
+      handle: handler
+    })
+    const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
+    const announcer = new Announcer({ clock, directory, onError })
+    const provider = new Provider({ clock, documents, notary, owner, announcer })
+    return { owner, provider, announcer, calls, consumer, resolver, catalogue, till }
+  }
+}
+
+function kadDirectory(
+  { dht, privateKey }: SoukComponents,
+  { clock, providerKey }: SoukOptions,
+  log: Logger
+): Directory {
+  if (dht === undefined) {
+    throw new SoukError(
+      'invalid_request',
+      'Souk needs a libp2p service called "dht": add `dht: soukDht({ network })` before it.'
+    )
+  }
+  return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
+}
