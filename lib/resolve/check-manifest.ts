@@ -1,0 +1,63 @@
+import { isApiName, isProviderId } from '../base/api-name.ts'
+import { SoukError } from '../base/errors.ts'
+import {
+  API_NAME_CHARS_MAX,
+  DESCRIPTION_CHARS_MAX,
+  JSON_DEPTH_MAX,
+  MANIFEST_TTL_MS,
+  OPERATIONS_MAX,
+  PRICE_ATOMS_MAX,
+  TAG_CHARS_MAX,
+  TAGS_MAX
+} from '../base/limits.ts'
+import { PROTOCOLS } from '../interface/adapter.ts'
+import { LISTING_MOVES, type Manifest } from '../interface/manifest.ts'
+import { isShallow } from './manifest-codec.ts'
+
+/** Texts of strangers are shown in terminals and pages: no control characters but tab and line ends. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+
+/** What holds for every manifest, whenever it is looked at. @throws SoukError `invalid_request` with what is wrong. */
+export function checkManifest(manifest: Manifest): void {
+  const { name, provider, protocol, currency, state, revision, issuedAt, expiresAt, price, description } = manifest
+  must(isApiName(name), `its name must be a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-"`)
+  must(isProviderId(provider), 'its provider is not a provider id')
+  must(PROTOCOLS.includes(protocol), `its protocol must be one of ${PROTOCOLS.join(', ')}`)
+  must(currency === 'USDC', 'its currency must be USDC')
+  must(Object.hasOwn(LISTING_MOVES, state), 'its state is unknown')
+  must(price >= 0n && price <= PRICE_ATOMS_MAX, 'its price is out of range')
+  must(Number.isSafeInteger(revision) && revision >= 1, 'its revision must be 1 or more')
+  must(Number.isSafeInteger(issuedAt) && Number.isSafeInteger(expiresAt) && issuedAt >= 0, 'its times are out of range')
+  must(issuedAt < expiresAt && expiresAt - issuedAt <= MANIFEST_TTL_MS, 'it holds for too long, or for no time')
+  must(description.length <= DESCRIPTION_CHARS_MAX, `its description is over ${DESCRIPTION_CHARS_MAX} characters`)
+  must(!CONTROL.test(description), 'its description has control characters')
+  checkTags(manifest.tags)
+  checkOperations(manifest)
+}
+
+function checkTags(tags: readonly string[]): void {
+  must(tags.length <= TAGS_MAX, `it has more than ${TAGS_MAX} tags`)
+  must(new Set(tags).size === tags.length, 'it has a tag twice')
+  for (const tag of tags) {
+    must(tag.length > 0 && tag.length <= TAG_CHARS_MAX, `a tag has 1 to ${TAG_CHARS_MAX} characters`)
+    must(!CONTROL.test(tag) && tag.trim() === tag, 'a tag has control characters or spaces around it')
+  }
+}
+
+function checkOperations({ api, protocol }: Manifest): void {
+  must(api.operations.length <= OPERATIONS_MAX, `it has more than ${OPERATIONS_MAX} operations`)
+  must(api.sdl === undefined || protocol === 'GraphQL', 'only a GraphQL API has an SDL')
+  const names = new Set<string>()
+  for (const { name, description = '', input, output } of api.operations) {
+    must(name !== '' && !CONTROL.test(name), 'an operation has no name, or control characters in it')
+    must(!names.has(name), 'two of its operations have the same name')
+    must(!CONTROL.test(description), 'the description of an operation has control characters')
+    must(isShallow(input) && isShallow(output), `a schema nests deeper than ${JSON_DEPTH_MAX}`)
+    names.add(name)
+  }
+}
+
+function must(holds: boolean, otherwise: string): void {
+  if (!holds) throw new SoukError('invalid_request', `The manifest is refused: ${otherwise}.`)
+}

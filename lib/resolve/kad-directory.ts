@@ -1,0 +1,207 @@
+import type { PrivateKey } from '@libp2p/interface'
+import type { KadDHT, QueryEvent, ValueEvent } from '@libp2p/kad-dht'
+import { LRUCache } from 'lru-cache'
+import type { CID } from 'multiformats/cid'
+import { equals } from 'uint8arrays/equals'
+import type { ApiId } from '../base/api-name.ts'
+import { type Clock, deadline } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import {
+  ADDRESSES_PER_PEER_MAX,
+  ANNOUNCEMENTS_AT_ONCE,
+  LOOKUP_MS,
+  RECORD_REPUT_MS,
+  RESOLUTIONS_MAX
+} from '../base/limits.ts'
+import type { Directory, DirectoryRecord, Offer, Published } from '../interface/directory.ts'
+import type { PeerAddress } from '../interface/link.ts'
+import { apiCid, catalogueCid, nameCid, recordKey, splitId, tagCid } from './keys.ts'
+import { verifyRecord, type VerifiedRecord } from './record.ts'
+import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
+import { eachOf, ignore, within } from './within.ts'
+
+export interface KadDirectoryInit {
+  /** The service that `soukDht` made: its rules judge our records. */
+  readonly dht: KadDHT
+  /** The node's own libp2p key, Ed25519. */
+  readonly privateKey: PrivateKey
+  /** Signs records of APIs that this node's provider owns. Default: the node's own key. */
+  readonly providerKey?: PrivateKey
+  readonly clock: Clock
+  /** Takes libp2p's formatted log calls. */
+  readonly log?: (formatter: string, ...args: unknown[]) => void
+}
+
+/** The directory on a Kademlia DHT: signed records as values, hints as provider records. */
+export function createKadDirectory(init: KadDirectoryInit): Directory {
+  return new KadDirectory(init)
+}
+
+class KadDirectory implements Directory {
+  readonly #dht: KadDHT
+  readonly #clock: Clock
+  readonly #author: RecordAuthor
+  readonly #log: (formatter: string, ...args: unknown[]) => void
+  /** What this node announces: the hints of each API, and when each was last heard by somebody. */
+  readonly #offers = new Map<ApiId, readonly CID[]>()
+  readonly #announcedAt = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
+
+  constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
+    this.#dht = dht
+    this.#clock = clock
+    this.#log = log
+    this.#author = createRecordAuthor({ privateKey, clock, ...(providerKey === undefined ? {} : { providerKey }) })
+  }
+
+  async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
+    signal.throwIfAborted()
+    const current = this.#author.owns(offer) ? undefined : await this.#find(offer.id, signal)
+    const bytes = await this.#author.write(offer, current)
+    const hints = [nameCid(splitId(offer.id).name), catalogueCid(), ...offer.tags.map(tagCid)]
+    this.#offers.set(offer.id, hints)
+    const announcing = this.#announce(apiCid(offer.id), hints, signal)
+    const published = await this.#put(offer, bytes, signal)
+    await announcing
+    signal.throwIfAborted()
+    return published
+  }
+
+  async withdraw(id: ApiId, signal: AbortSignal): Promise<void> {
+    const hints = this.#offers.get(id) ?? []
+    this.#offers.delete(id)
+    const kept = new Set([...this.#offers.values()].flat().map(String))
+    for (const cid of [apiCid(id), ...hints].filter((cid) => !kept.has(cid.toString()))) {
+      this.#announcedAt.delete(cid.toString())
+      await this.#dht.cancelReprovide(cid, { signal })
+    }
+  }
+
+  async record(
+    id: ApiId,
+    signal: AbortSignal,
+    onHigher?: (record: DirectoryRecord) => void
+  ): Promise<DirectoryRecord | undefined> {
+    return (await this.#find(id, signal, onHigher))?.record
+  }
+
+  servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(apiCid(id), signal)
+  }
+
+  claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(nameCid(name), signal)
+  }
+
+  catalogues(signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(catalogueCid(), signal)
+  }
+
+  /** Puts, and once more above what the network holds when all of it refused: this clock may have gone back. */
+  async #put(offer: Offer, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
+    const published = await this.#putBytes(offer.id, bytes, signal)
+    if (published.asked === 0 || published.stored > 0) return published
+    const current = await this.#find(offer.id, signal)
+    if (current === undefined || equals(current.bytes, bytes)) return published
+    return this.#putBytes(offer.id, await this.#author.write(offer, current), signal)
+  }
+
+  /** `put` does not throw when peers refuse, so their answers are counted. */
+  async #putBytes(id: ApiId, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
+    let asked = 0
+    let stored = 0
+    const onProgress = ({ type }: { type: string }) => {
+      if (type === 'kad-dht:query:final-peer') asked++
+    }
+    await this.#drain(this.#dht.put(recordKey(id), bytes, { signal, onProgress }), signal, (event) => {
+      if (event.name !== 'PEER_RESPONSE' || event.messageName !== 'PUT_VALUE') return
+      if (event.record !== undefined && equals(event.record.value, bytes)) stored++
+    })
+    return { asked, stored }
+  }
+
+  /** Tells where this node's API is at once; hints that were heard lately are not repeated. */
+  async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<void> {
+    const due = hints.filter((cid) => {
+      const at = this.#announcedAt.get(cid.toString())
+      return at === undefined || this.#clock.elapsed() - at > RECORD_REPUT_MS / 2
+    })
+    await eachOf([api, ...due], ANNOUNCEMENTS_AT_ONCE, async (cid) => {
+      let heard = 0
+      await this.#drain(this.#dht.provide(cid, { signal }), signal, (event) => {
+        if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') heard++
+      })
+      if (heard > 0) this.#announcedAt.set(cid.toString(), this.#clock.elapsed())
+    })
+  }
+
+  /** Runs a query to its end or to the signal's; what goes wrong on the way is logged, the events tell how far it got. */
+  async #drain(query: AsyncIterable<QueryEvent>, signal: AbortSignal, take: (event: QueryEvent) => void) {
+    const run = async () => {
+      for await (const event of query) take(event)
+    }
+    try {
+      await within(run(), signal)
+    } catch (error) {
+      this.#log('a query ended early - %e', error)
+    }
+  }
+
+  /**
+   * Values are taken as they arrive: kad-dht itself tells the best one only after correcting stale peers, and throws when
+   * one of them refuses.
+   */
+  async #find(
+    id: ApiId,
+    signal: AbortSignal,
+    onHigher?: (record: DirectoryRecord) => void
+  ): Promise<VerifiedRecord | undefined> {
+    signal.throwIfAborted()
+    const first = Promise.withResolvers<VerifiedRecord | undefined>()
+    const enough = new AbortController()
+    const query = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), enough.signal)
+    let best: VerifiedRecord | undefined
+    const take = async (bytes: Uint8Array) => {
+      if (best !== undefined && equals(best.bytes, bytes)) return
+      const found = await verifyRecord(bytes, { now: this.#clock.now(), id }).catch(ignore)
+      if (found === undefined || found.record.seq <= (best?.record.seq ?? 0n)) return
+      const isFirst = best === undefined
+      best = found
+      if (isFirst) first.resolve(found)
+      else onHigher?.(found.record)
+    }
+    const taking: Array<Promise<void>> = []
+    const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
+      if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
+    }
+    const values = this.#dht.get(recordKey(id), { signal: query.signal, onProgress })
+    void this.#drain(values, query.signal, ignore)
+      .then(() => Promise.all(taking))
+      .then(() => first.resolve(best))
+      .finally(() => query.clear())
+    try {
+      const found = await within(first.promise, signal)
+      if (onHigher === undefined) enough.abort()
+      return found
+    } catch (error) {
+      enough.abort()
+      throw error
+    }
+  }
+
+  async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
+    const seen = new Set<string>()
+    try {
+      for await (const event of this.#dht.findProviders(cid, { signal })) {
+        if (event.name !== 'PROVIDER') continue
+        for (const { id, multiaddrs } of event.providers) {
+          const peer = id.toString()
+          if (seen.has(peer)) continue
+          seen.add(peer)
+          yield { id: peer, addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String) }
+        }
+      }
+    } catch (error) {
+      this.#log('looking for %s ended early - %e', cid, error)
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { sha256 } from '../base/bytes.ts'
+import { SoukError } from '../base/errors.ts'
+import { SERVERS_MAX } from '../base/limits.ts'
+import { equals } from 'uint8arrays/equals'
+import type { Directory, DirectoryRecord } from '../interface/directory.ts'
+import type { Link, PeerAddress } from '../interface/link.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import { mayServe } from './delegation.ts'
+import { splitId } from './keys.ts'
+import { fetchManifests } from './manifest-exchange.ts'
+import type { Pins } from './pins.ts'
+import { ignore } from './within.ts'
+
+export interface LookUpInit {
+  readonly directory: Directory
+  readonly link: Link
+  readonly clock: Clock
+  readonly pins: Pins
+  /** A node that should serve the API could not be asked. */
+  readonly onUnreachable: (owner: string) => void
+}
+
+/** A verified manifest and the peer it came from. */
+export interface Seed {
+  readonly peer: PeerAddress
+  readonly signed: SignedManifest
+}
+
+export interface LookUpOptions {
+  readonly signal: AbortSignal
+  /** What is known already, from asking about a bare name. */
+  readonly seeds?: readonly Seed[]
+  /** The directory has something newer than what this look-up ended with. */
+  readonly onHigher: () => void
+}
+
+export interface Found {
+  readonly signed: SignedManifest
+  /** Delegated nodes that say they serve it; first those that just answered. */
+  readonly owners: readonly PeerAddress[]
+  /** Delegated nodes that did not say so, or could not be reached: for when all others failed. */
+  readonly spares: readonly PeerAddress[]
+}
+
+/**
+ * Finds one API: the record, the nodes that say they serve it, and a manifest from one of those that may. All at the same
+ * time; ends with the first manifest that is as new as the record, or with the best there is when all was tried or the
+ * signal aborts.
+ * @throws SoukError `api_not_found`, `owner_unreachable`; the signal's reason
+ */
+export function lookUp(init: LookUpInit, id: ApiId, options: LookUpOptions): Promise<Found> {
+  return new LookUp(init, id, options).run()
+}
+
+class LookUp {
+  readonly #init: LookUpInit
+  readonly #id: ApiId
+  readonly #options: LookUpOptions
+  readonly #name: string
+  readonly #provider: string
+  readonly #result = Promise.withResolvers<Found>()
+  readonly #stop = new AbortController()
+  readonly #hints = new Map<string, PeerAddress>()
+  readonly #asked = new Set<string>()
+  readonly #answered = new Map<string, PeerAddress>()
+  /** Asked, and had nothing that may be used. */
+  readonly #empty = new Set<string>()
+  readonly #unreachable = new Set<string>()
+  #record: DirectoryRecord | undefined
+  #best: SignedManifest | undefined
+  #recordIsKnown = false
+  #triedSpares = false
+  #running = 0
+  #done = false
+
+  constructor(init: LookUpInit, id: ApiId, options: LookUpOptions) {
+    this.#init = init
+    this.#id = id
+    this.#options = options
+    const { name, provider } = splitId(id)
+    this.#name = name
+    this.#provider = provider
+  }
+
+  async run(): Promise<Found> {
+    const { signal, seeds = [] } = this.#options
+    const onAbort = () => this.#finish()
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#hintConnected()
+    for (const { peer, signed } of seeds) {
+      this.#hints.set(peer.id, peer)
+      this.#asked.add(peer.id)
+      this.#track(this.#take(peer, signed))
+    }
+    this.#track(this.#readRecord())
+    this.#track(this.#readServers())
+    this.#askAllowed()
+    if (signal.aborted) this.#finish()
+    try {
+      return await this.#result.promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#stop.abort()
+    }
+  }
+
+  /** Counts a step as running until it ended, however it did. */
+  #track(step: Promise<void>): void {
+    this.#running++
+    void step.catch(ignore).then(() => {
+      this.#running--
+      this.#proceed()
+    })
+  }
+
+  async #readRecord(): Promise<void> {
+    const { directory } = this.#init
+    try {
+      const onHigher = (record: DirectoryRecord) => this.#onHigher(record)
+      this.#raise(await directory.record(this.#id, this.#options.signal, onHigher))
+    } finally {
+      this.#recordIsKnown = true
+      this.#hintConnected()
+      this.#askAllowed()
+    }
+  }
+
+  #onHigher(record: DirectoryRecord): void {
+    if (this.#done) {
+      this.#options.onHigher()
+      return
+    }
+    this.#raise(record)
+    this.#askAllowed()
+  }
+
+  #raise(record: DirectoryRecord | undefined): void {
+    if ((record?.seq ?? 0n) > (this.#record?.seq ?? 0n)) this.#record = record
+  }
+
+  async #readServers(): Promise<void> {
+    const { directory, link } = this.#init
+    for await (const peer of directory.servers(this.#id, this.#stop.signal)) {
+      if (peer.id === link.self) continue
+      // Anybody may claim to serve it; those who may are never crowded out.
+      if (this.#hints.size >= SERVERS_MAX && !this.#mayServe(peer.id)) continue
+      this.#hints.set(peer.id, peer)
+      this.#askAllowed()
+    }
+  }
+
+  /** Connected nodes that may serve it are asked even when the directory does not name them yet. */
+  #hintConnected(): void {
+    for (const peer of this.#init.link.peers()) {
+      if (this.#mayServe(peer.id) && !this.#hints.has(peer.id)) this.#hints.set(peer.id, peer)
+    }
+  }
+
+  #mayServe(peer: string): boolean {
+    return mayServe(peer, this.#provider, this.#record?.delegations ?? [], this.#init.clock.now())
+  }
+
+  #askAllowed(): void {
+    for (const peer of this.#hints.values()) if (this.#mayServe(peer.id)) this.#ask(peer)
+  }
+
+  #ask(peer: PeerAddress): void {
+    if (this.#done || this.#asked.has(peer.id) || this.#asked.size >= SERVERS_MAX) return
+    this.#asked.add(peer.id)
+    this.#track(this.#fetch(peer))
+  }
+
+  async #fetch(peer: PeerAddress): Promise<void> {
+    const { link, clock, onUnreachable } = this.#init
+    try {
+      // Goes on after the end of the look-up: whether this node is alive is worth knowing for the next choice.
+      const request = { name: this.#name, provider: this.#provider }
+      const { manifests } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
+      for (const signed of manifests) await this.#take(peer, signed)
+      if (manifests.length === 0) this.#empty.add(peer.id)
+    } catch {
+      this.#unreachable.add(peer.id)
+      if (!this.#options.signal.aborted) onUnreachable(peer.id)
+    }
+  }
+
+  async #take(peer: PeerAddress, signed: SignedManifest): Promise<void> {
+    if (!(await this.#init.pins.allows(signed))) {
+      this.#empty.add(peer.id)
+      return
+    }
+    this.#answered.set(peer.id, peer)
+    if (this.#best === undefined || isNewer(signed, this.#best)) this.#best = signed
+  }
+
+  #proceed(): void {
+    if (this.#done) return
+    if (this.#recordIsKnown && this.#isCurrent()) {
+      this.#finish()
+    } else if (this.#running === 0) {
+      if (!this.#askSpares()) this.#finish()
+    }
+  }
+
+  /** As new as the record says, from a node that may serve it. Without a record the provider's own word is enough. */
+  #isCurrent(): boolean {
+    if (this.#best === undefined || ![...this.#answered.keys()].some((peer) => this.#mayServe(peer))) return false
+    if (this.#record === undefined) return true
+    const { manifest, envelope } = this.#best
+    const { revision, issuedAt, manifestHash } = this.#record
+    if (manifest.revision !== revision) return manifest.revision > revision
+    return equals(sha256(envelope), manifestHash) || manifest.issuedAt >= issuedAt
+  }
+
+  /** Nobody who announced the API has it: the nodes its record names are asked wherever they are. */
+  #askSpares(): boolean {
+    if (this.#triedSpares || this.#best !== undefined || this.#record === undefined) return false
+    this.#triedSpares = true
+    const before = this.#running
+    for (const peer of this.#named()) this.#ask({ id: peer, addresses: [] })
+    return this.#running > before
+  }
+
+  /** Who may serve it by the record, this node left out. */
+  #named(): string[] {
+    const named = [...(this.#record?.delegations ?? []).map(({ peer }) => peer), this.#provider]
+    return [...new Set(named)].filter((peer) => peer !== this.#init.link.self && this.#mayServe(peer))
+  }
+
+  #finish(): void {
+    if (this.#done) return
+    this.#done = true
+    const best = this.#best
+    if (best === undefined) {
+      this.#result.reject(this.#failure())
+      return
+    }
+    const announced = [...this.#answered.values(), ...this.#hints.values()].filter(({ id }) => this.#mayServe(id))
+    const owners = [...new Map(announced.map((peer) => [peer.id, peer])).values()]
+    const isSpare = ({ id }: PeerAddress) => this.#empty.has(id) || this.#unreachable.has(id)
+    const others = this.#named().filter((id) => !owners.some((owner) => owner.id === id))
+    this.#result.resolve(
+      this.#init.pins.raise(best).then(() => ({
+        signed: best,
+        owners: owners.filter((owner) => !isSpare(owner)),
+        spares: [...owners.filter(isSpare), ...others.map((id) => ({ id, addresses: [] }))]
+      }))
+    )
+  }
+
+  #failure(): unknown {
+    const { signal } = this.#options
+    const isPending = this.#asked.size > this.#empty.size
+    if (isPending || (this.#record !== undefined && this.#asked.size === 0)) {
+      return new SoukError('owner_unreachable', `${this.#id} exists, but no node that serves it answered.`)
+    }
+    return signal.aborted ? signal.reason : new SoukError('api_not_found', `There is no API ${this.#id}.`)
+  }
+}
+
+function isNewer({ manifest: a }: SignedManifest, { manifest: b }: SignedManifest): boolean {
+  return a.revision === b.revision ? a.issuedAt > b.issuedAt : a.revision > b.revision
+}

@@ -1,0 +1,158 @@
+import { decodeMessage, encodeMessage } from 'protons-runtime'
+import { JSON_DEPTH_MAX, OPERATIONS_MAX, TAGS_MAX } from '../base/limits.ts'
+import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
+import type { ListingState, Manifest } from '../interface/manifest.ts'
+import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from './wire.ts'
+
+/** `souk.Manifest` and `souk.Operation` of `docs/souk-directory.proto`. JSON Schemas travel as JSON texts. */
+
+interface OperationMessage {
+  name: string
+  description?: string
+  input?: string
+  output?: string
+}
+
+const operationCodec = codec<OperationMessage>({
+  start: () => ({ name: '' }),
+  write(value, writer) {
+    writeText(writer, 1, value.name)
+    // These have explicit presence: an empty one is written, an absent one is not.
+    if (value.description !== undefined) writer.uint32(bytesTag(2)).string(value.description)
+    if (value.input !== undefined) writer.uint32(bytesTag(3)).string(value.input)
+    if (value.output !== undefined) writer.uint32(bytesTag(4)).string(value.output)
+  },
+  read(value, tag, reader) {
+    if (tag === bytesTag(1)) value.name = reader.string()
+    else if (tag === bytesTag(2)) value.description = reader.string()
+    else if (tag === bytesTag(3)) value.input = reader.string()
+    else if (tag === bytesTag(4)) value.output = reader.string()
+    else return false
+    return true
+  }
+})
+
+interface ManifestMessage {
+  name: string
+  provider: string
+  protocol: string
+  description: string
+  tags: string[]
+  price: bigint
+  currency: string
+  idempotent: boolean
+  operations: OperationMessage[]
+  sdl?: string
+  state: string
+  revision: number
+  issuedAt: number
+  expiresAt: number
+}
+
+const manifestCodec = codec<ManifestMessage>({
+  start: () => ({
+    name: '',
+    provider: '',
+    protocol: '',
+    description: '',
+    tags: [],
+    price: 0n,
+    currency: '',
+    idempotent: false,
+    operations: [],
+    state: '',
+    revision: 0,
+    issuedAt: 0,
+    expiresAt: 0
+  }),
+  write(value, writer) {
+    writeText(writer, 1, value.name)
+    writeText(writer, 2, value.provider)
+    writeText(writer, 3, value.protocol)
+    writeText(writer, 4, value.description)
+    for (const tag of value.tags) writer.uint32(bytesTag(5)).string(tag)
+    writeInteger(writer, 6, value.price)
+    writeText(writer, 7, value.currency)
+    if (value.idempotent) writer.uint32(varintTag(8)).bool(true)
+    for (const operation of value.operations) {
+      writer.uint32(bytesTag(9))
+      operationCodec.encode(operation, writer)
+    }
+    if (value.sdl !== undefined) writer.uint32(bytesTag(10)).string(value.sdl)
+    writeText(writer, 11, value.state)
+    writeInteger(writer, 12, value.revision)
+    writeInteger(writer, 13, value.issuedAt)
+    writeInteger(writer, 14, value.expiresAt)
+  },
+  read(value, tag, reader) {
+    if (tag === bytesTag(1)) value.name = reader.string()
+    else if (tag === bytesTag(2)) value.provider = reader.string()
+    else if (tag === bytesTag(3)) value.protocol = reader.string()
+    else if (tag === bytesTag(4)) value.description = reader.string()
+    else if (tag === bytesTag(5)) append(value.tags, reader.string(), TAGS_MAX)
+    else if (tag === varintTag(6)) value.price = reader.uint64()
+    else if (tag === bytesTag(7)) value.currency = reader.string()
+    else if (tag === varintTag(8)) value.idempotent = reader.bool()
+    else if (tag === bytesTag(9)) {
+      append(value.operations, operationCodec.decode(reader, reader.uint32()), OPERATIONS_MAX)
+    } else if (tag === bytesTag(10)) value.sdl = reader.string()
+    else if (tag === bytesTag(11)) value.state = reader.string()
+    else if (tag === varintTag(12)) value.revision = readSafeInteger(reader)
+    else if (tag === varintTag(13)) value.issuedAt = readSafeInteger(reader)
+    else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
+    else return false
+    return true
+  }
+})
+
+/** Deterministic for a given manifest: the same object always gives the same bytes. */
+export function encodeManifest(manifest: Manifest): Uint8Array {
+  const { api, ...rest } = manifest
+  const value: ManifestMessage = {
+    ...rest,
+    tags: [...manifest.tags],
+    operations: api.operations.map(({ name, description, input, output }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(input === undefined ? {} : { input: JSON.stringify(input) }),
+      ...(output === undefined ? {} : { output: JSON.stringify(output) })
+    })),
+    ...(api.sdl === undefined ? {} : { sdl: api.sdl })
+  }
+  return encodeMessage(value, manifestCodec)
+}
+
+/** Reads the form only; `checkManifest` says whether the values are allowed. Throws whatever the bytes provoke. */
+export function decodeManifest(bytes: Uint8Array): Manifest {
+  const { operations, sdl, ...rest } = decodeMessage(bytes, manifestCodec)
+  return {
+    ...rest,
+    protocol: rest.protocol as Protocol,
+    currency: rest.currency as 'USDC',
+    state: rest.state as ListingState,
+    api: { operations: operations.map(toOperation), ...(sdl === undefined ? {} : { sdl }) }
+  }
+}
+
+function toOperation({ name, description, input, output }: OperationMessage): Operation {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(input === undefined ? {} : { input: parseSchema(input) }),
+    ...(output === undefined ? {} : { output: parseSchema(output) })
+  }
+}
+
+function parseSchema(text: string): JsonSchema {
+  const schema: unknown = JSON.parse(text)
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    throw new TypeError('A JSON Schema is an object here.')
+  }
+  return schema as JsonSchema
+}
+
+/** Whether a JSON value nests at most `JSON_DEPTH_MAX` deep. Walks no further than that. */
+export function isShallow(value: unknown, depthMax = JSON_DEPTH_MAX): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depthMax > 0 && Object.values(value).every((member) => isShallow(member, depthMax - 1))
+}

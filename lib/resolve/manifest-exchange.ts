@@ -1,0 +1,112 @@
+import { apiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../base/limits.ts'
+import type { Link, PeerAddress } from '../interface/link.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import {
+  decodeManifestReply,
+  decodeManifestRequest,
+  encodeManifestReply,
+  encodeManifestRequest,
+  type ManifestReply,
+  type ManifestRequest
+} from './exchange-codec.ts'
+import { verifyManifest } from './verify-manifest.ts'
+
+export const MANIFEST_PROTOCOL = '/souk/manifest/1.0.0'
+
+/** Room in a reply for what stands around the envelopes. */
+const FRAMING_BYTES = 1024
+
+/** Manifests of what this node serves, its own and those of providers that delegated to it. */
+export type LocalManifests = () => Iterable<SignedManifest>
+
+/** Answers peers that ask what is served here. Drafts are nobody's business yet. */
+export function serveManifests({ link, local }: { readonly link: Link; readonly local: LocalManifests }): void {
+  link.serve(
+    MANIFEST_PROTOCOL,
+    async (bytes) => {
+      const request = decodeManifestRequest(bytes)
+      const shown = [...local()].filter(({ manifest }) => manifest.state !== 'draft')
+      return encodeManifestReply(answer(request, shown))
+    },
+    { requestBytesMax: MANIFEST_REQUEST_BYTES_MAX }
+  )
+}
+
+function answer({ name, provider, cursor }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
+  if (name === undefined) return page(shown, cursor ?? '')
+  const named = shown.filter(({ manifest }) => manifest.name === name)
+  return page(provider === undefined ? named : named.filter(({ id }) => id === apiId(name, provider)), '')
+}
+
+/** In the order of ids, from the first after the cursor, as many as fit. */
+function page(shown: readonly SignedManifest[], cursor: string): ManifestReply {
+  const after = shown.filter(({ id }) => id > cursor).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const manifests: Uint8Array[] = []
+  let bytes = FRAMING_BYTES
+  for (const { envelope } of after.slice(0, PAGE_MAX)) {
+    bytes += envelope.length
+    if (bytes > MANIFEST_REPLY_BYTES_MAX) break
+    manifests.push(envelope)
+  }
+  const next = manifests.length < after.length ? after[manifests.length - 1]?.id : undefined
+  return { manifests, ...(next === undefined ? {} : { next }) }
+}
+
+export interface FetchInit {
+  readonly link: Link
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** A manifest with these very bytes that was verified before: saves doing it again. */
+  readonly known?: (envelope: Uint8Array) => SignedManifest | undefined
+}
+
+export interface FetchedManifests {
+  readonly manifests: readonly SignedManifest[]
+  readonly next?: string
+}
+
+/**
+ * Asks one peer. What it sends is verified one by one; what does not hold, or was not asked for, is left out.
+ * @throws SoukError `owner_unreachable`
+ */
+export async function fetchManifests(
+  peer: PeerAddress,
+  request: ManifestRequest,
+  { link, clock, signal, known }: FetchInit
+): Promise<FetchedManifests> {
+  const bytes = await link.exchange(peer, MANIFEST_PROTOCOL, encodeManifestRequest(request), {
+    responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
+    signal
+  })
+  const reply = decode(bytes)
+  const now = clock.now()
+  const verified = await Promise.all(
+    reply.manifests.map(
+      async (envelope) =>
+        known?.(envelope) ??
+        // Copied: the envelope is kept, and a view would keep the whole reply.
+        (await verifyManifest(envelope.slice(), { now }).catch(() => undefined))
+    )
+  )
+  const manifests = verified.filter((signed) => signed !== undefined && wasAsked(request, signed))
+  return { manifests: manifests as SignedManifest[], ...(reply.next === undefined ? {} : { next: reply.next }) }
+}
+
+function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManifest): boolean {
+  return (
+    manifest.state !== 'draft' &&
+    (name === undefined || name === manifest.name) &&
+    (provider === undefined || provider === manifest.provider)
+  )
+}
+
+function decode(bytes: Uint8Array): ManifestReply {
+  try {
+    return decodeManifestReply(bytes)
+  } catch (error) {
+    throw new SoukError('owner_unreachable', 'A node gave an answer that could not be read.', { cause: error })
+  }
+}

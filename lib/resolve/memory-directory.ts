@@ -1,0 +1,70 @@
+import type { PrivateKey } from '@libp2p/interface'
+import type { ApiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Directory, Offer } from '../interface/directory.ts'
+import type { PeerAddress } from '../interface/link.ts'
+import { splitId } from './keys.ts'
+import { verifyRecord } from './record.ts'
+import { createRecordAuthor } from './record-author.ts'
+
+/** What directories of one process share instead of a network. Make one for each network. */
+export class MemoryDirectoryNetwork {
+  readonly records = new Map<ApiId, Uint8Array>()
+  /** Offers by the peer that made them. */
+  readonly offers = new Map<string, { readonly address: PeerAddress; readonly byId: Map<ApiId, Offer> }>()
+  /** Directories that joined. */
+  readonly members = new Set<string>()
+}
+
+export interface MemoryDirectoryInit {
+  readonly network: MemoryDirectoryNetwork
+  /** The node's own libp2p key, Ed25519. */
+  readonly privateKey: PrivateKey
+  /** Default: the node's own. */
+  readonly providerKey?: PrivateKey
+  /** Where others reach this node. Default: nowhere known. */
+  readonly addresses?: readonly string[]
+  readonly clock: Clock
+}
+
+/** A directory without a network, for tests: same signatures, same checks, same contract. */
+export function createMemoryDirectory(init: MemoryDirectoryInit): Directory {
+  const { network, clock, addresses = [] } = init
+  const author = createRecordAuthor(init)
+  network.members.add(author.self)
+
+  async function find(id: ApiId) {
+    const bytes = network.records.get(id)
+    return bytes === undefined ? undefined : verifyRecord(bytes, { now: clock.now(), id }).catch(() => undefined)
+  }
+
+  async function* peers(signal: AbortSignal, matches: (offer: Offer) => boolean): AsyncGenerator<PeerAddress> {
+    for (const { address, byId } of network.offers.values()) {
+      if (signal.aborted) return
+      if ([...byId.values()].some(matches)) yield address
+    }
+  }
+
+  return {
+    async publish(offer, signal) {
+      signal.throwIfAborted()
+      const current = await find(offer.id)
+      network.records.set(offer.id, await author.write(offer, current))
+      const mine = network.offers.get(author.self) ?? { address: { id: author.self, addresses }, byId: new Map() }
+      mine.byId.set(offer.id, offer)
+      network.offers.set(author.self, mine)
+      const others = network.members.size - 1
+      return { asked: others, stored: others }
+    },
+    async withdraw(id) {
+      network.offers.get(author.self)?.byId.delete(id)
+    },
+    async record(id, signal) {
+      signal.throwIfAborted()
+      return (await find(id))?.record
+    },
+    servers: (id, signal) => peers(signal, (offer) => offer.id === id),
+    claimants: (name, signal) => peers(signal, ({ id }) => splitId(id).name === name),
+    catalogues: (signal) => peers(signal, () => true)
+  }
+}

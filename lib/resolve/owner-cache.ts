@@ -1,0 +1,143 @@
+import { LRUCache } from 'lru-cache'
+import { type Clock, deadline } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import {
+  LOOKUP_MS,
+  RESOLUTION_FRESH_MS,
+  RESOLUTION_NEGATIVE_MS,
+  RESOLUTION_STALE_MS,
+  RESOLUTIONS_MAX
+} from '../base/limits.ts'
+import type { ResolveOptions } from '../interface/directory.ts'
+import { ignore, within } from './within.ts'
+
+/**
+ * Looks one thing up. Gets a signal of its own, as whoever asked first may leave while others still wait, and settles soon
+ * after that aborted: with what it has by then, or with an error.
+ */
+export type Loader<T> = (signal: AbortSignal) => Promise<T>
+
+/** What was found lately, and that nothing was found. Asking for one key many times at once loads it once. */
+export interface OwnerCache<T> {
+  /**
+   * Fresh: at once. Stale: at once, and loaded again behind it. Else loaded, for `LOOKUP_MS` at most.
+   * @throws what `load` throws, again and again for `RESOLUTION_NEGATIVE_MS`; SoukError `lookup_timeout`; the signal's reason
+   */
+  get(key: string, load: Loader<T>, options: ResolveOptions): Promise<T>
+  /** Something newer is known to exist: what is kept, or being loaded now, counts as stale. */
+  expire(key: string): void
+  /** What is kept was wrong: nothing of it is used again, nor of what is being loaded now. */
+  drop(key: string): void
+}
+
+export interface OwnerCacheInit<T> {
+  readonly clock: Clock
+  readonly bytesMax: number
+  /** Memory a value stands for. */
+  readonly bytesOf: (value: T) => number
+}
+
+export function createOwnerCache<T>(init: OwnerCacheInit<T>): OwnerCache<T> {
+  return new BoundedOwnerCache(init)
+}
+
+type Entry<T> =
+  | { readonly value: T; readonly at: number; stale: boolean; retryAt: number }
+  | { readonly error: SoukError; readonly at: number }
+
+interface Flight<T> {
+  readonly result: Promise<T>
+  stale: boolean
+}
+
+/** An error, or the bookkeeping of any entry. */
+const ENTRY_BYTES = 512
+
+class BoundedOwnerCache<T> implements OwnerCache<T> {
+  readonly #clock: Clock
+  readonly #bytesOf: (value: T) => number
+  readonly #entries: LRUCache<string, Entry<T>>
+  readonly #flights = new Map<string, Flight<T>>()
+
+  constructor({ clock, bytesMax, bytesOf }: OwnerCacheInit<T>) {
+    this.#clock = clock
+    this.#bytesOf = bytesOf
+    this.#entries = new LRUCache({
+      max: RESOLUTIONS_MAX,
+      maxSize: bytesMax,
+      sizeCalculation: (entry) => ENTRY_BYTES + ('value' in entry ? this.#bytesOf(entry.value) : 0)
+    })
+  }
+
+  async get(key: string, load: Loader<T>, { signal, refresh = false }: ResolveOptions): Promise<T> {
+    signal.throwIfAborted()
+    const entry = refresh ? undefined : this.#entries.get(key)
+    if (entry !== undefined) {
+      const now = this.#clock.elapsed()
+      const age = now - entry.at
+      if ('error' in entry) {
+        if (age < RESOLUTION_NEGATIVE_MS) throw entry.error
+      } else if (age < RESOLUTION_FRESH_MS && !entry.stale) {
+        return entry.value
+      } else if (age < RESOLUTION_STALE_MS) {
+        if (now >= entry.retryAt) void this.#fly(key, load).catch(ignore)
+        return entry.value
+      }
+    }
+    return within(this.#fly(key, load), signal)
+  }
+
+  expire(key: string): void {
+    const entry = this.#entries.peek(key)
+    if (entry !== undefined && 'value' in entry) entry.stale = true
+    const flight = this.#flights.get(key)
+    if (flight !== undefined) flight.stale = true
+  }
+
+  drop(key: string): void {
+    this.#entries.delete(key)
+    this.#flights.delete(key)
+  }
+
+  #fly(key: string, load: Loader<T>): Promise<T> {
+    const running = this.#flights.get(key)
+    if (running !== undefined) return running.result
+    const flight: Flight<T> = { result: this.#load(load), stale: false }
+    this.#flights.set(key, flight)
+    // Dropped in the meantime: whoever waits still gets it, but it is not kept.
+    const lands = () => this.#flights.get(key) === flight && this.#flights.delete(key)
+    flight.result.then(
+      (value) => {
+        if (lands()) this.#keep(key, value, flight.stale)
+      },
+      (error: unknown) => {
+        if (lands()) this.#keepError(key, asSoukError(error))
+      }
+    )
+    return flight.result
+  }
+
+  async #load(load: Loader<T>): Promise<T> {
+    const limit = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'))
+    try {
+      return await load(limit.signal)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #keep(key: string, value: T, stale: boolean): void {
+    this.#entries.set(key, { value, at: this.#clock.elapsed(), stale, retryAt: 0 })
+  }
+
+  /** A failed repeat does not push out what is still usable; it is only not tried again at once. */
+  #keepError(key: string, error: SoukError): void {
+    const now = this.#clock.elapsed()
+    const entry = this.#entries.peek(key)
+    if (entry !== undefined && 'value' in entry && now - entry.at < RESOLUTION_STALE_MS) {
+      entry.retryAt = now + RESOLUTION_NEGATIVE_MS
+    } else {
+      this.#entries.set(key, { error, at: now })
+    }
+  }
+}

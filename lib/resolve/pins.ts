@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache'
+import { type ApiId, checkApiName, isProviderId } from '../base/api-name.ts'
+import { SoukError } from '../base/errors.ts'
+import { RESOLUTIONS_MAX } from '../base/limits.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import type { Documents } from '../interface/store.ts'
+
+/** What this node holds providers to: no way back behind a revision seen, and names bound by its user. */
+export interface Pins {
+  /** The manifest is not older than the newest one seen of this API. */
+  allows(signed: SignedManifest): Promise<boolean>
+  /** Remembers the manifest as the newest. Durable when it resolves; nothing is written when nothing changed. */
+  raise(signed: SignedManifest): Promise<void>
+  /** The provider a bare name is bound to here. */
+  provider(name: string): Promise<string | undefined>
+  /** @throws SoukError `invalid_request` */
+  bind(name: string, provider: string): Promise<void>
+}
+
+const REVISIONS = 'revisions'
+const NAMES = 'pins'
+
+/** A provider signs the same revision again when it runs out: then the later one is the newer one. */
+interface Mark {
+  readonly revision: number
+  readonly issuedAt: number
+}
+
+const isOlder = (a: Mark, b: Mark): boolean =>
+  a.revision === b.revision ? a.issuedAt < b.issuedAt : a.revision < b.revision
+
+export function createPins(documents: Documents): Pins {
+  const marks = new LRUCache<ApiId, Mark>({ max: RESOLUTIONS_MAX })
+  const bindings = new LRUCache<string, { readonly provider: string | undefined }>({ max: RESOLUTIONS_MAX })
+
+  async function markOf(id: ApiId): Promise<Mark | undefined> {
+    const known = marks.get(id)
+    if (known !== undefined) return known
+    const text = await documents.get(REVISIONS, id)
+    // Another raise may have finished while this one read.
+    if (text !== undefined && !marks.has(id)) marks.set(id, JSON.parse(text) as Mark)
+    return marks.get(id)
+  }
+
+  return {
+    async allows({ id, manifest }) {
+      const mark = await markOf(id)
+      return mark === undefined || !isOlder(manifest, mark)
+    },
+
+    async raise({ id, manifest: { revision, issuedAt } }) {
+      const mark = await markOf(id)
+      const raised = { revision, issuedAt }
+      if (mark !== undefined && !isOlder(mark, raised)) return
+      marks.set(id, raised)
+      await documents.put(REVISIONS, id, JSON.stringify(raised))
+    },
+
+    async provider(name) {
+      const known = bindings.get(name)
+      if (known !== undefined) return known.provider
+      const text = await documents.get(NAMES, name)
+      const provider = text === undefined ? undefined : (JSON.parse(text) as string)
+      if (!bindings.has(name)) bindings.set(name, { provider })
+      return bindings.get(name)?.provider
+    },
+
+    async bind(name, provider) {
+      if (!isProviderId(provider)) throw new SoukError('invalid_request', 'A name is pinned to a provider id.')
+      await documents.put(NAMES, checkApiName(name), JSON.stringify(provider))
+      bindings.set(name, { provider })
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { ApiId } from '../base/api-name.ts'
+import { SoukError } from '../base/errors.ts'
+import { CLAIMANTS_MAX } from '../base/limits.ts'
+import { formatUsdc } from '../base/money.ts'
+import type { PeerAddress } from '../interface/link.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import type { LookUpInit, Seed } from './look-up.ts'
+import { fetchManifests } from './manifest-exchange.ts'
+import { within } from './within.ts'
+
+interface Claim {
+  readonly id: ApiId
+  readonly seeds: readonly Seed[]
+}
+
+/**
+ * The API that a bare name means: that of the only provider who claims it. Every claimant is heard before one counts as
+ * the only one: else whoever is quicker than the rightful one would get its callers.
+ * @throws SoukError `api_not_found`, `name_conflict`, `owner_unreachable`; the signal's reason
+ */
+export async function resolveName(init: LookUpInit, name: string, signal: AbortSignal): Promise<Claim> {
+  const { seeds, isSilent } = await hear(init, name, signal)
+  const claims = new Map<ApiId, Seed[]>()
+  for (const seed of seeds) claims.set(seed.signed.id, [...(claims.get(seed.signed.id) ?? []), seed])
+  const all = [...claims].map(([id, seeds]) => ({ id, seeds }))
+  const live = all.filter(({ seeds }) => seeds.some(({ signed }) => signed.manifest.state !== 'retired'))
+  const candidates = live.length > 0 ? live : all
+  const [only] = candidates
+  if (only === undefined) {
+    if (isSilent)
+      throw new SoukError('owner_unreachable', `"${name}" was published, but no node that serves it answered.`)
+    throw new SoukError('api_not_found', `There is no API named "${name}".`)
+  }
+  return candidates.length === 1 ? only : decide(init, name, candidates, signal)
+}
+
+/** Asks everybody who says to know an API of this name. */
+async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
+  const { directory, link, clock, pins } = init
+  const seeds: Seed[] = []
+  let answers = 0
+  const ask = async (peer: PeerAddress) => {
+    const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch(() => undefined)
+    if (fetched === undefined) return
+    answers++
+    for (const signed of fetched.manifests.slice(0, CLAIMANTS_MAX)) {
+      if (await pins.allows(signed)) seeds.push({ peer, signed })
+    }
+  }
+  const asking: Array<Promise<void>> = []
+  for await (const peer of directory.claimants(name, signal)) {
+    if (peer.id !== link.self) asking.push(ask(peer))
+    if (asking.length >= CLAIMANTS_MAX) break
+  }
+  await within(Promise.all(asking), signal)
+  signal.throwIfAborted()
+  return { seeds, isSilent: asking.length > 0 && answers === 0 }
+}
+
+/** A manifest alone may be an old one that somebody replays; a live record shows that its provider still serves it. */
+async function decide(init: LookUpInit, name: string, claims: readonly Claim[], signal: AbortSignal): Promise<Claim> {
+  const records = await Promise.all(claims.map(({ id }) => init.directory.record(id, signal).catch(() => undefined)))
+  signal.throwIfAborted()
+  const proven = claims.filter((_, index) => records[index] !== undefined)
+  const [only] = proven
+  if (proven.length === 1 && only !== undefined) return only
+  const rivals = proven.length > 0 ? proven : claims
+  const candidates = rivals.flatMap(({ seeds }) => seeds.slice(0, 1).map(({ signed }) => describe(signed)))
+  throw conflict(name, candidates)
+}
+
+export function conflict(name: string, candidates: ReadonlyArray<{ readonly id: ApiId }>): SoukError {
+  return new SoukError('name_conflict', `Several providers use the name "${name}"; name one as name@provider.`, {
+    members: { candidates }
+  })
+}
+
+export const describe = ({ id, manifest }: SignedManifest) => ({
+  id,
+  protocol: manifest.protocol,
+  price: formatUsdc(manifest.price),
+  description: manifest.description
+})

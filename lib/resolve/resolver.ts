@@ -1,0 +1,117 @@
+import { type ApiId, type ApiRef, apiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { RESOLUTIONS_BYTES_MAX } from '../base/limits.ts'
+import type { Random } from '../base/random.ts'
+import type { Directory, Resolution, ResolveOptions, Resolver } from '../interface/directory.ts'
+import type { Link } from '../interface/link.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import type { Documents } from '../interface/store.ts'
+import { createOwnerChoice, type OwnerChoice } from './choose-owner.ts'
+import { splitId } from './keys.ts'
+import { type Found, type LookUpInit, lookUp, type Seed } from './look-up.ts'
+import type { LocalManifests } from './manifest-exchange.ts'
+import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
+import { createPins, type Pins } from './pins.ts'
+import { conflict, describe, resolveName } from './resolve-name.ts'
+import { ignore } from './within.ts'
+
+export interface ResolverInit {
+  readonly directory: Directory
+  readonly link: Link
+  /** Where pins are kept. */
+  readonly documents: Documents
+  /** What this node serves itself: found without asking anybody. */
+  readonly local: LocalManifests
+  readonly clock: Clock
+  readonly random: Random
+  /** Told of each manifest that was found and verified, e.g. for the catalogue. */
+  readonly learn?: (signed: SignedManifest) => void
+}
+
+export interface PinningResolver extends Resolver {
+  /** Binds a bare name to one provider. @throws SoukError `invalid_request` */
+  pin(name: string, provider: string): Promise<void>
+}
+
+/** The resolver over a directory and a link. */
+export function createResolver(init: ResolverInit): PinningResolver {
+  return new CachingResolver(init)
+}
+
+class CachingResolver implements PinningResolver {
+  readonly #self: string
+  readonly #local: LocalManifests
+  readonly #learn: (signed: SignedManifest) => void
+  readonly #pins: Pins
+  readonly #choice: OwnerChoice
+  readonly #lookUp: LookUpInit
+  readonly #apis: OwnerCache<Found>
+  readonly #names: OwnerCache<ApiId>
+
+  constructor({ directory, link, documents, local, clock, random, learn = ignore }: ResolverInit) {
+    this.#self = link.self
+    this.#local = local
+    this.#learn = learn
+    this.#pins = createPins(documents)
+    this.#choice = createOwnerChoice({ clock, random })
+    this.#lookUp = {
+      directory,
+      link,
+      clock,
+      pins: this.#pins,
+      onUnreachable: (owner) => this.#choice.failed(owner)
+    }
+    this.#apis = createOwnerCache({
+      clock,
+      bytesMax: RESOLUTIONS_BYTES_MAX,
+      bytesOf: ({ signed }) => signed.envelope.length
+    })
+    this.#names = createOwnerCache({ clock, bytesMax: RESOLUTIONS_BYTES_MAX, bytesOf: (id) => id.length })
+  }
+
+  async resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution> {
+    const id = ref.provider === undefined ? await this.#idOf(ref.name, options) : apiId(ref.name, ref.provider)
+    for (const signed of this.#local()) {
+      if (signed.id === id) return { signed, owners: [{ id: this.#self, addresses: [] }] }
+    }
+    const { signed, owners, spares } = await this.#apis.get(id, (signal) => this.#find(id, signal), options)
+    return { signed, owners: [...this.#choice.order(id, owners), ...spares] }
+  }
+
+  report(id: ApiId, owner: string, outcome: { readonly ok: true; readonly ms: number } | { readonly ok: false }): void {
+    if (outcome.ok) {
+      this.#choice.worked(id, owner, outcome.ms)
+      return
+    }
+    this.#choice.failed(owner)
+    this.#apis.drop(id)
+    this.#names.drop(splitId(id).name)
+  }
+
+  pin(name: string, provider: string): Promise<void> {
+    return this.#pins.bind(name, provider)
+  }
+
+  /** Its pin, else what is served here, else the only claimant's. */
+  async #idOf(name: string, options: ResolveOptions): Promise<ApiId> {
+    const provider = await this.#pins.provider(name)
+    if (provider !== undefined) return apiId(name, provider)
+    const served = [...this.#local()].filter(({ manifest }) => manifest.name === name)
+    if (served.length > 1) throw conflict(name, served.map(describe))
+    return served[0]?.id ?? this.#names.get(name, (signal) => this.#findName(name, signal), options)
+  }
+
+  async #findName(name: string, signal: AbortSignal): Promise<ApiId> {
+    const { id, seeds } = await resolveName(this.#lookUp, name, signal)
+    // What was learnt on the way fills the cache; if that fails, whoever asked hears it from there.
+    await this.#apis.get(id, (signal) => this.#find(id, signal, seeds), { signal }).catch(ignore)
+    signal.throwIfAborted()
+    return id
+  }
+
+  async #find(id: ApiId, signal: AbortSignal, seeds: readonly Seed[] = []): Promise<Found> {
+    const found = await lookUp(this.#lookUp, id, { signal, seeds, onHigher: () => this.#apis.expire(id) })
+    this.#learn(found.signed)
+    return found
+  }
+}

@@ -1,0 +1,36 @@
+import { type ApiId, apiId } from '../base/api-name.ts'
+import { CLOCK_SKEW_MS } from '../base/limits.ts'
+import type { Manifest, SignedManifest } from '../interface/manifest.ts'
+import { checkManifest } from './check-manifest.ts'
+import { open, refusal } from './envelope.ts'
+import { decodeManifest } from './manifest-codec.ts'
+import { MANIFEST } from './sign-manifest.ts'
+
+export interface ManifestExpectation {
+  /** Wall time, milliseconds since the epoch. */
+  readonly now: number
+  /** Refuses the manifest of any other API. */
+  readonly id?: ApiId
+}
+
+/**
+ * Turns bytes of a stranger into a manifest that its provider signed, that keeps every rule and that holds now.
+ * Whether it is older than one seen before is a question for `pins.ts`.
+ * @throws SoukError `invalid_request` with what is wrong.
+ */
+export async function verifyManifest(envelope: Uint8Array, expected: ManifestExpectation): Promise<SignedManifest> {
+  const { signer, payload } = await open(MANIFEST, envelope)
+  let manifest: Manifest
+  try {
+    manifest = decodeManifest(payload)
+  } catch (error) {
+    throw refusal(MANIFEST, 'cannot be read', error)
+  }
+  checkManifest(manifest)
+  if (signer !== manifest.provider) throw refusal(MANIFEST, 'was not signed by its provider')
+  const id = apiId(manifest.name, manifest.provider)
+  if (expected.id !== undefined && expected.id !== id) throw refusal(MANIFEST, 'is that of another API')
+  if (manifest.issuedAt > expected.now + CLOCK_SKEW_MS) throw refusal(MANIFEST, 'is from the future')
+  if (manifest.expiresAt <= expected.now) throw refusal(MANIFEST, 'has expired')
+  return { id, manifest, envelope }
+}

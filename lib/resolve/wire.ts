@@ -1,0 +1,67 @@
+import { type Codec, message, type Reader, type Writer } from 'protons-runtime'
+
+/** A protobuf message written by hand: `read` takes one field by its whole tag and tells whether it knew it. */
+export interface MessageShape<T> {
+  write(value: T, writer: Writer): void
+  start(): T
+  read(value: T, tag: number, reader: Reader): boolean
+}
+
+/** Tags as they stand on the wire: field number and wire type together, so that a field of another type counts as unknown. */
+export const varintTag = (field: number): number => field << 3
+export const bytesTag = (field: number): number => (field << 3) | 2
+
+/**
+ * Deterministic codec: fields in ascending order, defaults left out, unknown fields skipped.
+ * Decoding throws when the bytes end inside a field.
+ */
+export function codec<T>(shape: MessageShape<T>): Codec<T, T> {
+  return message<T, T>(
+    (value, writer, options = {}) => {
+      if (options.lengthDelimited !== false) writer.fork()
+      shape.write(value, writer)
+      if (options.lengthDelimited !== false) writer.ldelim()
+    },
+    (reader, length) => {
+      const end = length === undefined ? reader.len : reader.pos + length
+      if (end > reader.len) throw new RangeError('The message is longer than its bytes.')
+      const value = shape.start()
+      while (reader.pos < end) {
+        const tag = reader.uint32()
+        if (!shape.read(value, tag, reader)) reader.skipType(tag & 7)
+      }
+      if (reader.pos !== end) throw new RangeError('A field is longer than its message.')
+      return value
+    },
+    // oxlint-disable-next-line require-yield -- Souk's messages are decoded whole, never field by field.
+    function* () {
+      throw new Error('Souk messages are decoded whole.')
+    }
+  )
+}
+
+/** A varint that JavaScript can hold exactly. */
+export function readSafeInteger(reader: Reader): number {
+  const value = reader.uint64()
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError('The number is too large.')
+  return Number(value)
+}
+
+export function writeText(writer: Writer, field: number, value: string): void {
+  if (value !== '') writer.uint32(bytesTag(field)).string(value)
+}
+
+export function writeBytes(writer: Writer, field: number, value: Uint8Array): void {
+  if (value.length > 0) writer.uint32(bytesTag(field)).bytes(value)
+}
+
+export function writeInteger(writer: Writer, field: number, value: number | bigint): void {
+  if (BigInt(value) !== 0n) writer.uint32(varintTag(field)).uint64(BigInt(value))
+}
+
+/** Appends to a repeated field, up to a bound. */
+export function append<T>(list: T[], value: T, max: number): true {
+  if (list.length >= max) throw new RangeError('A list is too long.')
+  list.push(value)
+  return true
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import protobuf from 'protobufjs'
+import { decodeMessage, encodeMessage } from 'protons-runtime'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import type { Manifest } from '../../../lib/interface/manifest.ts'
+import { delegationCodec } from '../../../lib/resolve/delegation.ts'
+import {
+  decodeManifestReply,
+  decodeManifestRequest,
+  encodeManifestReply,
+  encodeManifestRequest
+} from '../../../lib/resolve/exchange-codec.ts'
+import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
+import { recordCodec } from '../../../lib/resolve/record.ts'
+import { idOf, keyOf, manifestOf, NOW } from './fixtures.ts'
+
+/** Numbers as texts, bytes as base64: the same value, whoever read it. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, member: unknown) => {
+      if (typeof member === 'bigint' || typeof member === 'number') return String(member)
+      return member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member
+    })
+  )
+
+describe('docs/souk-directory.proto', () => {
+  let types: protobuf.Root
+
+  before(async () => {
+    types = await protobuf.load('docs/souk-directory.proto')
+  })
+
+  function read(type: string, bytes: Uint8Array): unknown {
+    const message = types.lookupType(`souk.${type}`)
+    return plain(
+      message.toObject(message.decode(bytes), { longs: String, bytes: String, defaults: true, arrays: true })
+    )
+  }
+
+  function write(type: string, value: object): Uint8Array {
+    const message = types.lookupType(`souk.${type}`)
+    return Uint8Array.from(message.encode(message.fromObject(value)).finish())
+  }
+
+  it('describes a manifest, both ways', async () => {
+    const operation = { name: 'get', description: '', input: { type: 'object' }, output: { type: 'number' } }
+    const manifest: Manifest = manifestOf(idOf(await keyOf('a')), {
+      protocol: 'GraphQL',
+      idempotent: true,
+      price: 10n ** 15n,
+      revision: Number.MAX_SAFE_INTEGER,
+      api: { operations: [operation, { name: 'bare' }], sdl: '' }
+    })
+    const { api, issuedAt, expiresAt, ...rest } = manifest
+    const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
+    const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
+    const object = { ...message, price: message.price.toString() }
+    assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
+    assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
+  })
+
+  it('describes a record and a delegation, both ways', async () => {
+    const record = {
+      id: 'ticker@12D3KooW',
+      seq: BigInt(NOW),
+      issuedAt: NOW,
+      expiresAt: NOW + 1,
+      manifestHash: utf8('hash'),
+      revision: 7,
+      delegations: [utf8('one'), utf8('two')]
+    }
+    assert.deepEqual(read('Record', encodeMessage(record, recordCodec)), plain(record))
+    const foreign = write('Record', { ...record, seq: record.seq.toString() })
+    assert.deepEqual(plain(decodeMessage(foreign, recordCodec)), plain(record))
+    const delegation = { peer: utf8('peer'), expiresAt: NOW }
+    assert.deepEqual(read('Delegation', encodeMessage(delegation, delegationCodec)), plain(delegation))
+    assert.deepEqual(plain(decodeMessage(write('Delegation', delegation), delegationCodec)), plain(delegation))
+  })
+
+  it('describes the manifest exchange, both ways', () => {
+    const request = { name: 'ticker', provider: 'p', cursor: 'c' }
+    assert.deepEqual(read('ManifestRequest', encodeManifestRequest(request)), request)
+    assert.deepEqual(decodeManifestRequest(write('ManifestRequest', request)), request)
+    assert.deepEqual(decodeManifestRequest(write('ManifestRequest', {})), {})
+    const reply = { manifests: [utf8('one'), utf8('two')], next: 'n' }
+    assert.deepEqual(read('ManifestReply', encodeManifestReply(reply)), plain(reply))
+    assert.deepEqual(plain(decodeManifestReply(write('ManifestReply', reply))), plain(reply))
+  })
+
+  it('uses no field of the wire that the codecs do not know', () => {
+    const fields = Object.fromEntries(
+      ['Manifest', 'Operation', 'Record', 'Delegation', 'ManifestRequest', 'ManifestReply'].map((type) => [
+        type,
+        types.lookupType(`souk.${type}`).fieldsArray.length
+      ])
+    )
+    assert.deepEqual(fields, {
+      Manifest: 14,
+      Operation: 4,
+      Record: 7,
+      Delegation: 2,
+      ManifestRequest: 3,
+      ManifestReply: 2
+    })
+  })
+})
