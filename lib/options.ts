@@ -23,14 +23,11 @@ export interface SoukInit {
   readonly bootstrap?: readonly string[]
   /** Told to peers for people to read. Default `souk`. */
   readonly agent?: string
-  /** The books can no longer be trusted on this disk: stop the process and start again from what is on it. */
-  readonly onFatal?: (error: unknown) => void
   readonly clock?: Clock
   readonly random?: Random
 }
 
-export type SoukOptions = SoukInit &
-  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'onFatal' | 'clock' | 'random'>>
+export type SoukOptions = SoukInit & Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'clock' | 'random'>>
 
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 const AGENT_CHARS_MAX = 64
@@ -44,7 +41,6 @@ export function soukOptions(init: SoukInit): SoukOptions {
     network: 'dev',
     bootstrap: [],
     agent: 'souk',
-    onFatal: () => {},
     clock: systemClock,
     random: systemRandom,
     ...init

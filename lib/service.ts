@@ -137,7 +137,7 @@ class SoukService implements Souk, Startable {
     const { owner } = this.#run()
     this.#running = undefined
     await this.#link.stop()
-    await Promise.all(owner.list().map(({ adapter }) => adapter.close?.()))
+    for (const { adapter } of owner.list()) await adapter.close?.()
     await this.store.close()
   }
 

@@ -30,7 +30,7 @@ const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
 /** The receiving end: pauses the stream, and with it the sender, while nobody reads. */
 export class StreamSource implements BulkSource {
   readonly #stream: Stream
-  #chunks: Uint8Array[] = []
+  readonly #chunks: Uint8Array[] = []
   #bytes = 0
   #paused = false
   #ended = false

@@ -92,7 +92,9 @@ export class Neighbours {
 }
 
 function withPeer(address: Multiaddr, peer: PeerId): Multiaddr {
-  return address.getComponents().some(({ name }) => name === 'p2p') ? address : address.encapsulate(`/p2p/${peer}`)
+  return address.getComponents().some(({ name }) => name === 'p2p')
+    ? address
+    : address.encapsulate(`/p2p/${peer.toString()}`)
 }
 
 /** libp2p dials a list of addresses only where they are all of one peer. */

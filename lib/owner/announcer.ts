@@ -96,7 +96,7 @@ export class Announcer {
 
   async #announceAll(which: (announced: Announced) => boolean): Promise<void> {
     // One after the other: a provider of many APIs must not flood its peers every twenty minutes.
-    for (const announced of [...this.#announced.values()]) if (which(announced)) await this.#publish(announced)
+    for (const announced of this.#announced.values()) if (which(announced)) await this.#publish(announced)
   }
 
   async #publish(announced: Announced): Promise<void> {
