@@ -1,0 +1,93 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { isNetworkName, type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
+import type { NodeConfig } from './node-config.ts'
+import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profile.ts'
+import { SetupError } from './setup-error.ts'
+import type { Environment, Settings } from './settings.ts'
+
+/** It becomes a directory's name. */
+const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
+
+/** The only place that reads the process's environment. */
+export function processEnvironment(): Environment {
+  return process.env
+}
+
+/**
+ * The directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
+ * @throws SetupError `config_invalid` for a name that is no plain word.
+ */
+export function locateProfile(name: string | undefined, env: Environment): ProfileLocation {
+  const chosen = name ?? given(env['SOUK_PROFILE']) ?? DEFAULT_PROFILE
+  if (!PROFILE_NAME.test(chosen)) {
+    throw new SetupError('config_invalid', `"${chosen}" is not a profile name: use letters, digits, "-" and "_".`)
+  }
+  return { name: chosen, directory: join(homeDirectory(env), chosen) }
+}
+
+function homeDirectory(env: Environment): string {
+  const home = given(env['SOUK_HOME'])
+  if (home !== undefined) return resolve(home)
+  const data = given(env['XDG_DATA_HOME'])
+  // XDG Base Directory Specification: "All paths set in these environment variables must be absolute", else ignored.
+  const base = data !== undefined && isAbsolute(data) ? data : join(homedir(), '.local', 'share')
+  return join(base, 'souk')
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}
+
+export interface LoadOptions {
+  /** As typed; names are those of `Settings`. */
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly profile?: string | undefined
+  readonly env: Environment
+  /** Asked when nobody said which network a new profile belongs to. Without it that is an error. */
+  readonly askNetwork?: (choices: readonly Network[]) => Promise<string>
+}
+
+/**
+ * Puts a node's configuration together: flags, then environment, then `profile.json`, then defaults.
+ * @throws SetupError `config_invalid`, `network_missing`, `permissions_too_open`, `profile_broken`
+ */
+export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
+  // Checking loads what talking to a running node does not need.
+  const [{ readEnvironment, readFlags, readSaved }, { compose }] = await Promise.all([
+    import('./settings.ts'),
+    import('./node-config.ts')
+  ])
+  const profile = locateProfile(options.profile, options.env)
+  const saved = readSaved(await readProfileJson(profile, 'settings'))
+  const asked = { ...readEnvironment(options.env), ...readFlags(options.flags) }
+  const network = await chooseNetwork(profile, asked, saved, options.askNetwork)
+  return compose(profile, network, asked, saved)
+}
+
+async function chooseNetwork(
+  profile: ProfileLocation,
+  asked: Settings,
+  saved: Settings,
+  ask: LoadOptions['askNetwork']
+): Promise<NetworkName> {
+  if (saved.network !== undefined) {
+    if (asked.network === undefined || asked.network === saved.network) return saved.network
+    throw new SetupError('config_invalid', `The profile "${profile.name}" belongs to the network ${saved.network}.`, {
+      hint: `souk up --profile <another name> --network ${asked.network}`
+    })
+  }
+  if (asked.network !== undefined) return asked.network
+  if (ask === undefined) {
+    throw new SetupError('network_missing', `The profile "${profile.name}" is new, and it needs a network.`, {
+      hint: `souk up --network dev (there are ${NETWORK_NAMES.join(', ')})`
+    })
+  }
+  const answer = await ask(Object.values(NETWORKS))
+  if (!isNetworkName(answer)) {
+    throw new SetupError('config_invalid', `There is no network "${answer}".`, {
+      hint: `one of ${NETWORK_NAMES.join(', ')}`
+    })
+  }
+  return answer
+}

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path'
+import type { NetworkName } from './networks.ts'
+import type { ProfileLocation } from './profile.ts'
+import type { Settings } from './settings.ts'
+import { SetupError } from './setup-error.ts'
+
+/** A port somebody asked for has to be that one; a port of our own choosing moves up when it is taken. */
+export interface PortWish {
+  readonly port: number
+  readonly exact: boolean
+}
+
+/** Everything a node needs to know to run, checked. Made by `loadConfig`, or by hand when embedding. */
+export interface NodeConfig {
+  readonly profile: ProfileLocation
+  readonly network: NetworkName
+  readonly p2p: {
+    readonly host: string
+    readonly port: PortWish
+    /** Multiaddrs told to others instead of the ones listened on. */
+    readonly announce: readonly string[]
+    /** Multiaddrs with peer ids; beside the network's own. */
+    readonly bootstrap: readonly string[]
+  }
+  /** Absent for a node that only serves and has no HTTP ingress. */
+  readonly ingress?: {
+    readonly host: string
+    readonly port: PortWish
+    /** Paths of PEM files. */
+    readonly tls?: { readonly certFile: string; readonly keyFile: string }
+    readonly trustProxy: boolean
+    readonly corsOrigins: readonly string[]
+  }
+  readonly admin: { readonly port: PortWish }
+}
+
+const DEFAULTS = { p2pPort: 4402, ingressPort: 8402, adminPort: 3000, host: '127.0.0.1' }
+
+/** @throws SetupError `config_invalid` */
+export function compose(profile: ProfileLocation, network: NetworkName, asked: Settings, saved: Settings): NodeConfig {
+  const all: Settings = { ...saved, ...asked }
+  const port = (key: 'p2pPort' | 'ingressPort' | 'adminPort'): PortWish => ({
+    port: all[key] ?? DEFAULTS[key],
+    exact: asked[key] !== undefined
+  })
+  const config: NodeConfig = {
+    profile,
+    network,
+    p2p: {
+      host: all.p2pHost ?? DEFAULTS.host,
+      port: port('p2pPort'),
+      announce: all.announce ?? [],
+      bootstrap: all.bootstrap ?? []
+    },
+    admin: { port: port('adminPort') }
+  }
+  return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
+}
+
+function composeIngress(all: Settings, port: PortWish): NonNullable<NodeConfig['ingress']> {
+  if ((all.tlsCert === undefined) !== (all.tlsKey === undefined)) {
+    throw new SetupError('config_invalid', 'A certificate and its key belong together.', {
+      hint: 'souk up --tls-cert cert.pem --tls-key key.pem'
+    })
+  }
+  return {
+    host: all.ingressHost ?? DEFAULTS.host,
+    port,
+    trustProxy: all.trustProxy ?? false,
+    corsOrigins: all.corsOrigin ?? [],
+    ...(all.tlsCert !== undefined && all.tlsKey !== undefined
+      ? { tls: { certFile: resolve(all.tlsCert), keyFile: resolve(all.tlsKey) } }
+      : {})
+  }
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { SetupError } from './setup-error.ts'
+
+/** Any permission of group or others. */
+const OTHERS = 0o077
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+/** Windows has no such bits: there the profile lies in the user's own directory, which its access lists guard. */
+const MODES_MEAN_SOMETHING = process.platform !== 'win32'
+
+/** Makes a directory that only its owner can enter; refuses one that is looser already. */
+export async function ensurePrivateDirectory(path: string): Promise<void> {
+  const created = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
+  // A umask can only take bits away, and a 0000 umask leaves parents open: what counts is the directory itself.
+  if (created !== undefined && MODES_MEAN_SOMETHING) await chmod(path, DIRECTORY_MODE)
+  await checkPrivate(path)
+}
+
+/**
+ * Refuses a file or directory that others on this machine may read or write.
+ * @throws SetupError `permissions_too_open`; the system's `ENOENT` when there is none.
+ */
+export async function checkPrivate(path: string): Promise<void> {
+  const found = await stat(path)
+  if (!MODES_MEAN_SOMETHING || (found.mode & OTHERS) === 0) return
+  const wanted = found.isDirectory() ? '700' : '600'
+  const mode = (found.mode & 0o777).toString(8).padStart(3, '0')
+  throw new SetupError('permissions_too_open', `${path} is open to other users of this machine (mode ${mode}).`, {
+    hint: `chmod ${wanted} ${path}`
+  })
+}
+
+/** The bytes of a private file, or undefined when there is none. @throws SetupError `permissions_too_open` */
+export async function readPrivateFile(path: string): Promise<Uint8Array | undefined> {
+  try {
+    await checkPrivate(path)
+    const file = await open(path, 'r')
+    try {
+      return await file.readFile()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Replaces a file whole: after a crash there is the old one or the new one, never half of one. */
+export async function writePrivateFile(path: string, content: Uint8Array | string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
+  try {
+    const file = await open(temporary, 'wx', FILE_MODE)
+    try {
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncDirectory(dirname(path))
+}
+
+/** A renamed file is only durable once its directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  if (!MODES_MEAN_SOMETHING) return
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

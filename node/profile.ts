@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { checkPrivate, ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
+import { SetupError } from './setup-error.ts'
+
+/** Where a profile lies: one directory with everything one node keeps. */
+export interface ProfileLocation {
+  readonly name: string
+  readonly directory: string
+}
+
+export const DEFAULT_PROFILE = 'default'
+
+/** The files of a profile. Each is 0600 in a 0700 directory. */
+const FILES = {
+  /** What its owner decided, and the ports it got last. */
+  settings: 'profile.json',
+  /** What runs now; gone when the node stopped by itself. */
+  running: 'running.json',
+  /** libp2p private key, Ed25519, in libp2p's protobuf. */
+  identity: 'identity.key',
+  adminToken: 'admin.token',
+  /** Secret under which consumer keys are hashed. */
+  pepper: 'pepper',
+  store: 'souk.db',
+  lock: 'lock'
+} as const
+
+export type ProfileFile = keyof typeof FILES
+export const PROFILE_FILES = Object.keys(FILES) as readonly ProfileFile[]
+
+/** Where the parts of a running node are reached, for clients on this machine. */
+export interface RunningInfo {
+  readonly pid: number
+  readonly peer: string
+  readonly network: string
+  /** URLs. */
+  readonly admin: string
+  readonly ingress?: string
+  /** Multiaddrs. */
+  readonly p2p: readonly string[]
+}
+
+export function profileFile(profile: ProfileLocation, file: ProfileFile): string {
+  return join(profile.directory, FILES[file])
+}
+
+/** Makes the directory where there is none. @throws SetupError `permissions_too_open` */
+export async function openProfile(profile: ProfileLocation): Promise<void> {
+  await ensurePrivateDirectory(profile.directory)
+  for (const file of PROFILE_FILES) {
+    try {
+      await checkPrivate(profileFile(profile, file))
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+}
+
+/** `profile.json` or `running.json` as parsed JSON, unchecked; undefined when there is none. */
+export async function readProfileJson(profile: ProfileLocation, file: 'settings' | 'running'): Promise<unknown> {
+  const path = profileFile(profile, file)
+  const bytes = await readPrivateFile(path)
+  if (bytes === undefined) return undefined
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    throw new SetupError('profile_broken', `${path} is not JSON.`, { cause: error, hint: `repair or delete ${path}` })
+  }
+}
+
+export async function writeProfileJson(
+  profile: ProfileLocation,
+  file: 'settings' | 'running',
+  value: object
+): Promise<void> {
+  await writePrivateFile(profileFile(profile, file), `${JSON.stringify(value, undefined, 2)}\n`)
+}
+
+/** The bytes of a secret, made by `create` the first time. */
+export async function secretOf(
+  profile: ProfileLocation,
+  file: 'identity' | 'adminToken' | 'pepper',
+  create: () => Promise<Uint8Array> | Uint8Array
+): Promise<Uint8Array> {
+  const path = profileFile(profile, file)
+  const known = await readPrivateFile(path)
+  if (known !== undefined) {
+    if (known.length > 0) return known
+    throw new SetupError('profile_broken', `${path} is empty.`, {
+      hint: `restore it from a backup, or delete it to get a new one`
+    })
+  }
+  const fresh = await create()
+  await writePrivateFile(path, fresh)
+  return fresh
+}

@@ -1,0 +1,120 @@
+import { multiaddr } from '@multiformats/multiaddr'
+import { z } from 'zod'
+import { NETWORK_NAMES } from './networks.ts'
+import { SetupError } from './setup-error.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const PORT_MAX = 65_535
+
+const yes = new Set(['1', 'true', 'yes', 'on'])
+const no = new Set(['0', 'false', 'no', 'off'])
+
+/** Flags come as words or numbers, the environment as words, `profile.json` as JSON: one reading for all. */
+const port = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0).max(PORT_MAX))
+const flag = z.union([
+  z.boolean(),
+  z
+    .string()
+    .toLowerCase()
+    .refine((word) => yes.has(word) || no.has(word), 'say true or false')
+    .transform((word) => yes.has(word))
+])
+const list = (item: z.ZodType<string>) =>
+  z.preprocess(
+    (given) => (typeof given === 'string' ? given.split(/[\s,]+/).filter((word) => word !== '') : given),
+    z.array(item)
+  )
+const host = z.string().regex(/^[\w.:-]+$/, 'give an IP address or host name')
+const address = z.string().refine(isMultiaddr, 'give a multiaddr such as /ip4/192.0.2.1/tcp/4402/p2p/12D3KooW…')
+/** Who it is has to be in it: an address alone could be anybody's. */
+const peerAddress = address.refine((text) => text.includes('/p2p/'), 'it has to end in /p2p/<peer id>')
+const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
+
+/** What a person may decide about a node, from whichever place it comes. */
+const settingsSchema = z.object({
+  network: z.enum(NETWORK_NAMES).optional(),
+  p2pHost: host.optional(),
+  p2pPort: port.optional(),
+  announce: list(address).optional(),
+  bootstrap: list(peerAddress).optional(),
+  ingress: flag.optional(),
+  ingressHost: host.optional(),
+  ingressPort: port.optional(),
+  tlsCert: z.string().min(1).optional(),
+  tlsKey: z.string().min(1).optional(),
+  trustProxy: flag.optional(),
+  corsOrigin: list(origin).optional(),
+  adminPort: port.optional()
+})
+
+export type Settings = z.output<typeof settingsSchema>
+
+const NAMES = Object.keys(settingsSchema.shape)
+
+export function readFlags(flags: Readonly<Record<string, unknown>>): Settings {
+  return read(
+    only(NAMES, (name) => flags[name]),
+    flagName
+  )
+}
+
+export function readEnvironment(env: Environment): Settings {
+  return read(
+    only(NAMES, (name) => (env[variableName(name)] === '' ? undefined : env[variableName(name)])),
+    variableName
+  )
+}
+
+/** `profile.json`; an empty object when there is none. Members it does not know are left alone. */
+export function readSaved(saved: unknown): Settings {
+  return read(saved ?? {}, (name) => `profile.json: ${name}`)
+}
+
+function read(values: unknown, nameOf: (name: string) => string): Settings {
+  const result = settingsSchema.safeParse(values)
+  if (result.success) return stripUndefined(result.data)
+  const issue = result.error.issues[0]
+  const name = String(issue?.path[0] ?? '')
+  throw new SetupError('config_invalid', `${nameOf(name)} is not valid: ${explain(name, issue?.message)}.`)
+}
+
+function explain(name: string, message = 'it has the wrong form'): string {
+  if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
+  if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`
+  return message === 'Invalid input' ? 'it has the wrong form' : message
+}
+
+/** `p2pPort` → `--p2p-port` */
+function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** `p2pPort` → `SOUK_P2P_PORT` */
+function variableName(name: string): string {
+  return `SOUK_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+function only(names: readonly string[], valueOf: (name: string) => unknown): Record<string, unknown> {
+  const pairs = names.map((name): [string, unknown] => [name, valueOf(name)])
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
+}
+
+/** So that spreading one source over another never covers a value with nothing. */
+function stripUndefined(settings: Settings): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+}
+
+function isMultiaddr(text: string): boolean {
+  try {
+    multiaddr(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isOrigin(text: string): boolean {
+  if (text === '*') return true
+  return URL.canParse(text) && new URL(text).origin === text
+}

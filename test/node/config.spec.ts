@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig, locateProfile } from '../../node/config.ts'
+
+describe('config', () => {
+  let home: string
+  let env: Record<string, string>
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-config-'))
+    env = { SOUK_HOME: home }
+  })
+  afterEach(() => rm(home, { recursive: true }))
+
+  async function save(settings: object, profile = 'default'): Promise<void> {
+    const directory = join(home, profile)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await writeFile(join(directory, 'profile.json'), JSON.stringify(settings), { mode: 0o600 })
+  }
+  const refused = (code: string, message: RegExp) => (error: Error & { code?: string }) => {
+    assert.equal(error.code, code)
+    assert.match(error.message, message)
+    return true
+  }
+
+  it('takes flags before the environment, that before the profile, that before defaults', async () => {
+    await save({ network: 'dev', p2pPort: 1111, ingressPort: 2222, adminPort: 3333 })
+    const config = await loadConfig({
+      env: { ...env, SOUK_P2P_PORT: '4444', SOUK_INGRESS_PORT: '5555' },
+      flags: { p2pPort: '6666' }
+    })
+    assert.deepEqual(config.p2p.port, { port: 6666, exact: true })
+    assert.deepEqual(config.ingress?.port, { port: 5555, exact: true })
+    assert.deepEqual(config.admin.port, { port: 3333, exact: false })
+    assert.equal(config.p2p.host, '127.0.0.1')
+  })
+
+  it('lets a port that nobody asked for move up, and one that was asked for not', async () => {
+    const config = await loadConfig({ env, flags: { network: 'dev', adminPort: '0' } })
+    assert.deepEqual(config.p2p.port, { port: 4402, exact: false })
+    assert.deepEqual(config.ingress?.port, { port: 8402, exact: false })
+    assert.deepEqual(config.admin.port, { port: 0, exact: true })
+  })
+
+  it('wants a network for a new profile, asks for it where somebody can be asked, and then keeps to it', async () => {
+    await assert.rejects(loadConfig({ env, flags: {} }), refused('network_missing', /needs a network/))
+    const asked = await loadConfig({ env, flags: {}, askNetwork: async () => 'base-sepolia' })
+    assert.equal(asked.network, 'base-sepolia')
+    await assert.rejects(
+      loadConfig({ env, flags: {}, askNetwork: async () => 'x' }),
+      refused('config_invalid', /no network "x"/)
+    )
+
+    await save({ network: 'dev' })
+    assert.equal((await loadConfig({ env, flags: {} })).network, 'dev')
+    await assert.rejects(
+      loadConfig({ env, flags: { network: 'base' } }),
+      refused('config_invalid', /belongs to the network dev/)
+    )
+  })
+
+  it('says which setting is wrong, by the name it was given under', async () => {
+    const load = (flags: object, more: Record<string, string> = {}) =>
+      loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })
+    await assert.rejects(load({ p2pPort: '65536' }), refused('config_invalid', /^--p2p-port is not valid: give a port/))
+    await assert.rejects(load({ p2pPort: '1e3' }), refused('config_invalid', /^--p2p-port/))
+    await assert.rejects(load({}, { SOUK_ADMIN_PORT: '-1' }), refused('config_invalid', /^SOUK_ADMIN_PORT/))
+    await assert.rejects(
+      load({ network: 'mainnet' }),
+      refused('config_invalid', /^--network is not valid: give one of dev/)
+    )
+    await assert.rejects(load({ bootstrap: ['localhost:4402'] }), refused('config_invalid', /^--bootstrap.*multiaddr/))
+    await assert.rejects(load({ bootstrap: ['/ip4/192.0.2.1/tcp/4402'] }), refused('config_invalid', /peer id/))
+    await assert.rejects(load({ corsOrigin: ['shop.example'] }), refused('config_invalid', /^--cors-origin.*origin/))
+    await assert.rejects(load({ tlsCert: 'cert.pem' }), refused('config_invalid', /belong together/))
+    await save({ network: 'dev', ingressPort: 'many' })
+    await assert.rejects(load({}), refused('config_invalid', /^profile.json: ingressPort/))
+  })
+
+  it('reads lists and switches from the environment', async () => {
+    const config = await loadConfig({
+      env: {
+        ...env,
+        SOUK_NETWORK: 'dev',
+        SOUK_BOOTSTRAP:
+          '/ip4/192.0.2.1/tcp/4402/p2p/12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX, /dns4/peer.example/tcp/4402/p2p/12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX',
+        SOUK_INGRESS: 'no',
+        SOUK_P2P_HOST: ''
+      },
+      flags: {}
+    })
+    assert.deepEqual(config.p2p.bootstrap, [
+      '/ip4/192.0.2.1/tcp/4402/p2p/12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX',
+      '/dns4/peer.example/tcp/4402/p2p/12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
+    ])
+    assert.equal(config.ingress, undefined)
+    assert.equal(config.p2p.host, '127.0.0.1')
+  })
+
+  it('keeps profiles under SOUK_HOME, else in the XDG data home', () => {
+    assert.equal(locateProfile('a', { SOUK_HOME: '/srv/souk' }).directory, '/srv/souk/a')
+    assert.equal(locateProfile(undefined, { XDG_DATA_HOME: '/data' }).directory, '/data/souk/default')
+    assert.match(locateProfile(undefined, { XDG_DATA_HOME: 'relative' }).directory, /\.local\/share\/souk\/default$/)
+    assert.equal(locateProfile(undefined, { SOUK_HOME: '/s', SOUK_PROFILE: 'shop' }).name, 'shop')
+  })
+
+  it('takes no profile name that is more than a name', () => {
+    for (const name of ['..', 'a/b', '', '.hidden', 'a b', 'x'.repeat(64)]) {
+      assert.throws(() => locateProfile(name, env), refused('config_invalid', /is not a profile name/))
+    }
+  })
+})
