@@ -1,0 +1,18 @@
+import type { Clock, Souk } from '../../lib/interface/index.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Log } from '../log.ts'
+import type { Registrations } from '../registrations.ts'
+import type { DoctorView, StatusView } from './api.ts'
+
+/** What the admin API shows and steers. */
+export interface AdminInit {
+  readonly souk: Souk
+  readonly registrations: Registrations
+  readonly keys: Keys
+  readonly clock: Clock
+  readonly token: string
+  readonly log: Log
+  /** What only the composition root knows. */
+  readonly status: () => StatusView
+  readonly doctor: (signal: AbortSignal) => Promise<DoctorView>
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify'
+import type { Registered, RegistrationStatus } from '../registrations.ts'
+import { type ApiView, type RegisteredView, registerSchema, replicaSchema } from './api.ts'
+import { parse } from './problems.ts'
+import type { AdminInit } from './admin-init.ts'
+import { apiView } from './views.ts'
+import { whileConnected } from '../ingress/visit.ts'
+import { present } from './present.ts'
+
+interface Named {
+  Params: { name: string }
+}
+
+/** What this node serves. */
+export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminInit): void {
+  const view = async (status: RegistrationStatus): Promise<ApiView> =>
+    apiView(status, await souk.store.calls.usage(), souk.status().provider)
+  const registered = async (done: Registered): Promise<RegisteredView> => ({
+    api: await view(registrations.show(done.registration.name)),
+    updated: done.updated,
+    warnings: done.warnings
+  })
+
+  app.get('/apis', async (): Promise<{ apis: ApiView[] }> => {
+    const usage = await souk.store.calls.usage()
+    const { provider } = souk.status()
+    return { apis: registrations.list().map((status) => apiView(status, usage, provider)) }
+  })
+
+  app.post('/apis', async (request, reply): Promise<RegisteredView> => {
+    const input = parse(registerSchema, request.body)
+    const terms = present({
+      name: input.name,
+      price: input.price,
+      description: input.description,
+      tags: input.tags,
+      idempotent: input.idempotent,
+      requestBytesMax: input.request_bytes_max,
+      forwardsPaths: input.forward_paths
+    })
+    const done = await registrations.register(terms, input.protocol, upstreamOf(input), whileConnected(reply.raw))
+    if (!done.updated) reply.code(201)
+    return registered(done)
+  })
+
+  app.post('/replicas', async (request, reply): Promise<RegisteredView> => {
+    const input = parse(replicaSchema, request.body)
+    const done = await registrations.serve(input.api, upstreamOf(input), whileConnected(reply.raw))
+    if (!done.updated) reply.code(201)
+    return registered(done)
+  })
+
+  app.get<Named>('/apis/:name', (request): Promise<ApiView> => view(registrations.show(request.params.name)))
+
+  app.post<Named>('/apis/:name/pause', async (request): Promise<ApiView> => {
+    return view(await registrations.move(request.params.name, 'paused'))
+  })
+
+  app.post<Named>('/apis/:name/resume', async (request): Promise<ApiView> => {
+    return view(await registrations.move(request.params.name, 'published'))
+  })
+
+  app.delete<Named>('/apis/:name', async (request, reply) => {
+    await registrations.remove(request.params.name)
+    return reply.code(204).send()
+  })
+}
+
+function upstreamOf(input: { endpoint: string; timeout_ms?: number | undefined; method?: 'GET' | 'POST' | undefined }) {
+  return present({ endpoint: input.endpoint, timeoutMs: input.timeout_ms, method: input.method })
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import { limits } from '../../lib/index.ts'
+import { PROTOCOLS } from '../../lib/interface/index.ts'
+
+/**
+ * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
+ * epoch, names snake_case as in problem documents.
+ */
+
+const timeoutMs = z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX)
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'give an http: or https: URL')
+const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
+
+const upstreamSchema = z.object({
+  endpoint: httpUrl,
+  timeout_ms: timeoutMs.optional(),
+  method: z.enum(['GET', 'POST']).optional()
+})
+
+/** `POST /apis` */
+export const registerSchema = z.strictObject({
+  name: z.string(),
+  protocol: z.enum(PROTOCOLS),
+  price: amount,
+  currency: z.literal('USDC').default('USDC'),
+  description: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  idempotent: z.boolean().optional(),
+  request_bytes_max: z.int().min(1).optional(),
+  forward_paths: z.boolean().optional(),
+  ...upstreamSchema.shape
+})
+export type RegisterInput = z.input<typeof registerSchema>
+
+/** `POST /replicas` */
+export const replicaSchema = z.strictObject({ api: z.string(), ...upstreamSchema.shape })
+export type ReplicaInput = z.input<typeof replicaSchema>
+
+/** `POST /keys` */
+export const issueKeySchema = z.strictObject({
+  label: z.string().optional(),
+  /** Milliseconds since the epoch. Default: never. */
+  expires_at: z.int().optional()
+})
+export type IssueKeyInput = z.input<typeof issueKeySchema>
+
+/** `GET /search` */
+export const searchSchema = z.strictObject({
+  q: z.string().optional(),
+  protocol: z.string().optional(),
+  tag: z.string().optional(),
+  max_price: amount.optional(),
+  limit: z.coerce.number().int().min(1).optional(),
+  cursor: z.string().optional()
+})
+export type SearchInput = z.input<typeof searchSchema>
+
+/** `POST /call` */
+export const callSchema = z.strictObject({
+  api: z.string(),
+  body: z.json(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  /** Asks for Server-Sent Events. */
+  stream: z.boolean().optional(),
+  timeout_ms: timeoutMs.optional(),
+  max_price: amount.optional(),
+  idempotency_key: z.string().optional()
+})
+export type CallInput = z.input<typeof callSchema>
+
+/** `POST /delegations` */
+export const delegateSchema = z.strictObject({ peer: z.string() })
+export type DelegateInput = z.input<typeof delegateSchema>
+
+/** `PUT /pins/{name}` */
+export const pinSchema = z.strictObject({ provider: z.string() })
+export type PinInput = z.input<typeof pinSchema>
+
+export interface StatusView {
+  readonly version: string
+  readonly profile: string
+  readonly peer: string
+  readonly provider: string
+  readonly network: string
+  readonly money: string
+  readonly admin: string
+  readonly ingress: string | null
+  readonly p2p: readonly string[]
+  readonly peers: number
+  readonly alone: boolean
+  readonly till: string
+  readonly listings: number
+  readonly serving: number
+  readonly calling: number
+  readonly uptime_ms: number
+}
+
+/** An API as anybody sees it. */
+export interface ListingView {
+  /** `name@provider`. */
+  readonly id: string
+  readonly name: string
+  readonly provider: string
+  readonly protocol: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly price: string
+  readonly currency: 'USDC'
+  readonly idempotent: boolean
+  readonly state: string
+  readonly revision: number
+  readonly operations: readonly string[]
+}
+
+/** An API this node serves, as its provider sees it. */
+export interface ApiView extends ListingView {
+  /** False where this node serves another provider's API. */
+  readonly own: boolean
+  readonly endpoint: string
+  readonly method: string | null
+  readonly timeout_ms: number | null
+  readonly registered_at: number
+  /** Peers that took the last announcement; null before the first. */
+  readonly published: { readonly asked: number; readonly stored: number } | null
+  readonly in_flight: number
+  readonly calls: { readonly captured: number; readonly voided: number }
+  /** What the captured calls are worth, and what was really charged. */
+  readonly metered: string
+  readonly charged: string
+  /** Why it is not served at the moment, where it should be. */
+  readonly problem: string | null
+}
+
+export interface RegisteredView {
+  readonly api: ApiView
+  /** The name was registered before: this is a new revision of it. */
+  readonly updated: boolean
+  readonly warnings: readonly string[]
+}
+
+export interface SearchView {
+  readonly listings: readonly ListingView[]
+  readonly next: string | null
+}
+
+/** A consumer key; never the key itself. */
+export interface KeyView {
+  readonly id: string
+  readonly label: string
+  /** Enough to recognise it by. */
+  readonly hint: string
+  readonly state: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+  readonly last_used_at: number | null
+}
+
+/** The only time the key itself is shown. */
+export interface IssuedKeyView extends KeyView {
+  readonly key: string
+}
+
+export interface PeerView {
+  readonly peer: string
+  readonly addresses: readonly string[]
+}
+
+export interface DelegationView {
+  readonly peer: string
+  readonly provider: string
+  readonly expires_at: number
+}
+
+export interface DoctorCheck {
+  /** What was looked at, e.g. `upstream bb-sse-ticker`. */
+  readonly name: string
+  /** `warn`: works, and somebody should know. */
+  readonly result: 'ok' | 'warn' | 'fail'
+  readonly message: string
+  readonly hint?: string
+}
+
+export interface DoctorView {
+  readonly ok: boolean
+  readonly checks: readonly DoctorCheck[]
+}
+
+/** The answer's head, told before its body. */
+export interface CallHead {
+  readonly request_id: string
+  readonly api: string
+  readonly owner: string
+  readonly status: number
+  readonly headers: ReadonlyArray<readonly [string, string]>
+  readonly price: string
+  readonly charged: string
+  /** Milliseconds: the whole, then where they went. */
+  readonly ms: number
+  readonly timing: { readonly lookup: number; readonly net: number; readonly owner: number; readonly upstream: number }
+}
+
+/**
+ * `POST /call` answers in lines of JSON (`application/x-ndjson`), so that a stream shows as it comes: one head, any number of
+ * data, then end or error. What fails before the head is a problem document.
+ */
+export type CallEvent =
+  | ({ readonly type: 'head' } & CallHead)
+  | { readonly type: 'data'; readonly base64: string }
+  | { readonly type: 'end' }
+  | { readonly type: 'error'; readonly problem: { readonly [member: string]: unknown } }

@@ -1,0 +1,177 @@
+import type { Problem } from '../../lib/interface/index.ts'
+import { DEFAULT_PROFILE, type ProfileLocation, profileFile, readProfileJson, type RunningInfo } from '../profile.ts'
+import { readPrivateFile } from '../private-file.ts'
+import type {
+  ApiView,
+  CallEvent,
+  CallHead,
+  CallInput,
+  DelegationView,
+  DoctorView,
+  IssuedKeyView,
+  IssueKeyInput,
+  KeyView,
+  ListingView,
+  PeerView,
+  RegisteredView,
+  RegisterInput,
+  ReplicaInput,
+  SearchInput,
+  SearchView,
+  StatusView
+} from './api.ts'
+
+/** A refusal of the admin API: its problem document as an error. Match on `code`. */
+export class AdminProblem extends Error {
+  override readonly name = 'AdminProblem'
+  readonly code: string
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    super(problem.detail)
+    this.code = problem.code
+    this.problem = problem
+  }
+}
+
+/** No node answers for the profile. */
+export class NodeNotRunning extends Error {
+  override readonly name = 'NodeNotRunning'
+  readonly code = 'node_not_running'
+  readonly hint: string
+
+  constructor(profile: string, cause?: unknown) {
+    super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
+    this.hint = profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
+  }
+}
+
+/** The head of a call's answer, and its body as it arrives. */
+export interface CallAnswer {
+  readonly head: CallHead
+  /** Throws `AdminProblem` when the body breaks off. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** One method per route. All throw `AdminProblem` and `NodeNotRunning`. */
+export interface AdminClient {
+  status(): Promise<StatusView>
+  apis(): Promise<{ apis: readonly ApiView[] }>
+  api(name: string): Promise<ApiView>
+  register(input: RegisterInput): Promise<RegisteredView>
+  serve(input: ReplicaInput): Promise<RegisteredView>
+  pause(name: string): Promise<ApiView>
+  resume(name: string): Promise<ApiView>
+  remove(name: string): Promise<void>
+  issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
+  keys(): Promise<{ keys: readonly KeyView[] }>
+  revokeKey(id: string): Promise<KeyView>
+  search(input: SearchInput): Promise<SearchView>
+  call(input: CallInput): Promise<CallAnswer>
+  peers(): Promise<{ peers: readonly PeerView[] }>
+  doctor(): Promise<DoctorView>
+  delegate(peer: string): Promise<DelegationView>
+  delegations(): Promise<{ delegations: readonly DelegationView[] }>
+  pin(name: string, provider: string): Promise<void>
+}
+
+export type { ListingView }
+
+/**
+ * Finds the node that runs on a profile. Needs the profile's files, so it works for the user who owns them.
+ * @throws `NodeNotRunning`; SetupError `permissions_too_open`
+ */
+export async function connect(profile: ProfileLocation): Promise<AdminClient> {
+  const running = (await readProfileJson(profile, 'running')) as RunningInfo | undefined
+  const token = await readPrivateFile(profileFile(profile, 'adminToken'))
+  if (running === undefined || token === undefined) throw new NodeNotRunning(profile.name)
+  return createAdminClient({ url: running.admin, token: new TextDecoder().decode(token), profile: profile.name })
+}
+
+export interface AdminClientInit {
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly url: string
+  readonly token: string
+  /** Named in errors. */
+  readonly profile: string
+}
+
+export function createAdminClient({ url, token, profile }: AdminClientInit): AdminClient {
+  async function send(method: string, path: string, body?: unknown): Promise<Response> {
+    const headers = { authorization: `Bearer ${token}` }
+    let response: Response
+    try {
+      response = await fetch(
+        `${url}/admin/v1${path}`,
+        body === undefined
+          ? { method, headers }
+          : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      )
+    } catch (error) {
+      throw new NodeNotRunning(profile, error)
+    }
+    if (response.ok) return response
+    // Some other program may have got the port since.
+    if (response.headers.get('content-type')?.startsWith('application/problem+json') !== true) {
+      throw new NodeNotRunning(profile)
+    }
+    throw new AdminProblem((await response.json()) as Problem)
+  }
+  async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return (await (await send(method, path, body)).json()) as T
+  }
+  const named = (collection: string, name: string) => `/${collection}/${encodeURIComponent(name)}`
+
+  return {
+    status: () => json('GET', '/status'),
+    apis: () => json('GET', '/apis'),
+    api: (name) => json('GET', named('apis', name)),
+    register: (input) => json('POST', '/apis', input),
+    serve: (input) => json('POST', '/replicas', input),
+    pause: (name) => json('POST', `${named('apis', name)}/pause`),
+    resume: (name) => json('POST', `${named('apis', name)}/resume`),
+    remove: async (name) => void (await send('DELETE', named('apis', name))),
+    issueKey: (input) => json('POST', '/keys', input),
+    keys: () => json('GET', '/keys'),
+    revokeKey: (id) => json('DELETE', named('keys', id)),
+    search: (input) => json('GET', `/search?${query(input)}`),
+    call: async (input) => readCall(await send('POST', '/call', input)),
+    peers: () => json('GET', '/peers'),
+    doctor: () => json('GET', '/doctor'),
+    delegate: (peer) => json('POST', '/delegations', { peer }),
+    delegations: () => json('GET', '/delegations'),
+    pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
+  }
+}
+
+function query(input: object): string {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}
+
+async function readCall(response: Response): Promise<CallAnswer> {
+  const events = callEvents(response)
+  const first = await events.next()
+  if (first.done === true || first.value.type !== 'head') throw new Error('The admin API gave a call no head.')
+  const { type: _, ...head } = first.value
+  return { head, body: bodyOf(events) }
+}
+
+async function* bodyOf(events: AsyncIterable<CallEvent>): AsyncIterable<Uint8Array> {
+  for await (const event of events) {
+    if (event.type === 'data') yield Buffer.from(event.base64, 'base64')
+    if (event.type === 'error') throw new AdminProblem(event.problem as Problem)
+    if (event.type === 'end') return
+  }
+  throw new Error('The connection to the node broke before the answer ended.')
+}
+
+async function* callEvents(response: Response): AsyncGenerator<CallEvent, undefined> {
+  let rest = ''
+  if (response.body === null) return
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line) as CallEvent
+  }
+}

@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify'
+import { isProviderId, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import type { Delegation } from '../../lib/interface/index.ts'
+import { delegateSchema, type DelegationView, type PeerView, pinSchema, searchSchema, type SearchView } from './api.ts'
+import { whileConnected } from '../ingress/visit.ts'
+import { present } from './present.ts'
+import { parse } from './problems.ts'
+import type { AdminInit } from './admin-init.ts'
+import { listingView } from './views.ts'
+
+/** This node and the network around it. */
+export function nodeRoutes(app: FastifyInstance, { souk, status, doctor }: AdminInit): void {
+  app.get('/status', () => status())
+
+  app.get('/peers', (): { peers: PeerView[] } => ({
+    peers: souk.status().peers.map(({ id, addresses }) => ({ peer: id, addresses }))
+  }))
+
+  app.get('/doctor', (_request, reply) => doctor(whileConnected(reply.raw)))
+
+  app.get('/search', async (request, reply): Promise<SearchView> => {
+    const { q, max_price, ...rest } = parse(searchSchema, request.query)
+    const query = { ...rest, text: q, maxPrice: max_price === undefined ? undefined : parseUsdc(max_price) }
+    const page = await souk.search(present(query), whileConnected(reply.raw))
+    return { listings: page.listings.map(listingView), next: page.next ?? null }
+  })
+
+  app.get(
+    '/delegations',
+    async (): Promise<{ delegations: DelegationView[] }> => ({
+      delegations: (await souk.delegations()).map(delegationView)
+    })
+  )
+
+  app.post('/delegations', async (request): Promise<DelegationView> => {
+    const { peer } = parse(delegateSchema, request.body)
+    if (!isProviderId(peer)) throw new SoukError('invalid_request', 'That is not a peer id (they start with 12D3KooW).')
+    return delegationView(await souk.delegate(peer))
+  })
+
+  app.put<{ Params: { name: string } }>('/pins/:name', async (request, reply) => {
+    const { provider } = parse(pinSchema, request.body)
+    const ref = parseApiRef(`${request.params.name}@${provider}`)
+    await souk.pin(ref.name, provider)
+    return reply.code(204).send()
+  })
+}
+
+function delegationView({ peer, provider, expiresAt }: Delegation): DelegationView {
+  return { peer, provider, expires_at: expiresAt }
+}

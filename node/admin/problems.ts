@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import { asSoukError, type ErrorCode, isSoukError, SoukError, toProblem } from '../../lib/index.ts'
+import type { Log } from '../log.ts'
+
+/** Fastify's own refusals, in our words. */
+const FASTIFY_CODES: Readonly<Record<string, { code: ErrorCode; detail: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'request_too_large', detail: 'The request body is too large.' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'invalid_request', detail: 'The body is empty; send JSON.' },
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'invalid_request', detail: 'The body is not JSON.' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', detail: 'Send content-type: application/json.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { code: 'invalid_request', detail: 'The content-length is wrong.' },
+  FST_ERR_BAD_URL: { code: 'invalid_request', detail: 'The URL is not valid.' }
+}
+
+/** Every failure leaves as a problem document (RFC 9457) from the one table; foreign texts stay in the log. */
+export function answerWithProblems(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler(async (thrown, request, reply) => {
+    const error = translate(thrown)
+    if (error.code === 'internal_error') {
+      log.error('an admin request failed', { request_id: request.id, url: request.url, cause: error.cause })
+    }
+    return reply.code(error.status).type('application/problem+json').send(toProblem(error, request.id))
+  })
+  app.setNotFoundHandler((request) => {
+    throw new SoukError('operation_not_found', `The admin API has no ${request.method} ${request.url.slice(0, 80)}.`)
+  })
+}
+
+function translate(thrown: unknown): SoukError {
+  if (isSoukError(thrown)) return asSoukError(thrown)
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  const known = FASTIFY_CODES[code]
+  return known === undefined ? asSoukError(thrown) : new SoukError(known.code, known.detail, { cause: thrown })
+}
+
+/**
+ * Reads what a client sent.
+ * @throws SoukError `invalid_request`, with every fault in the member `invalid`.
+ */
+export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const invalid = result.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issue.message }))
+  const [first] = invalid
+  const detail =
+    first === undefined ? undefined : first.field === '' ? first.message : `${first.field}: ${first.message}`
+  throw new SoukError('invalid_request', detail, { members: { invalid } })
+}

@@ -1,0 +1,47 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import { formatRequestId, limits, requestIds, systemRandom } from '../../lib/index.ts'
+import { graceful } from '../graceful.ts'
+import { listenOnFreePort } from '../listen.ts'
+import type { PortWish } from '../node-config.ts'
+import type { AdminInit } from './admin-init.ts'
+import { apiRoutes } from './api-routes.ts'
+import { callRoute } from './call-route.ts'
+import { guard } from './guard.ts'
+import { keyRoutes } from './key-routes.ts'
+import { nodeRoutes } from './node-routes.ts'
+import { answerWithProblems } from './problems.ts'
+
+export interface Admin {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** The admin API, for programs of this machine: loopback only, whatever else is configured. */
+export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin> {
+  const ids = requestIds(init.clock, systemRandom)
+  let bound = 0
+  const app: FastifyInstance = fastify({
+    bodyLimit: limits.ADMIN_BODY_BYTES_MAX,
+    genReqId: () => formatRequestId(ids.next()),
+    // A JSON key that would reach into prototypes is refused, as everywhere.
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error'
+  })
+  app.removeContentTypeParser('text/plain')
+  guard(app, { token: init.token, port: () => bound })
+  answerWithProblems(app, init.log)
+  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute]
+  for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
+
+  await app.ready()
+  const ending = graceful(app.server, init.clock)
+  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...port }))
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    async close() {
+      await ending.close(limits.ADMIN_DRAIN_MS)
+      await app.close()
+    }
+  }
+}

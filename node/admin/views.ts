@@ -1,0 +1,66 @@
+import { type ApiRef, formatUsdc } from '../../lib/index.ts'
+import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
+import type { RegistrationStatus } from '../registrations.ts'
+import type { ApiView, ListingView } from './api.ts'
+
+export function listingView({ id, manifest }: SignedManifest): ListingView {
+  return {
+    id,
+    name: manifest.name,
+    provider: manifest.provider,
+    protocol: manifest.protocol,
+    description: manifest.description,
+    tags: manifest.tags,
+    price: formatUsdc(manifest.price),
+    currency: manifest.currency,
+    idempotent: manifest.idempotent,
+    state: manifest.state,
+    revision: manifest.revision,
+    operations: manifest.api.operations.map((operation) => operation.name)
+  }
+}
+
+/** `self` is this node's provider id: what an own API is published under even while it is not served. */
+export function apiView(status: RegistrationStatus, usage: readonly UsageRow[], self: string): ApiView {
+  const { registration, listing, problem } = status
+  const { upstream } = registration
+  const known =
+    listing === undefined ? unservedView(status, self) : { ...listingView(listing.signed), state: listing.state }
+  const row = usage.find(({ api }) => api === known.id)
+  return {
+    ...known,
+    own: registration.kind === 'own',
+    endpoint: upstream.endpoint,
+    method: upstream.method ?? null,
+    timeout_ms: upstream.timeoutMs ?? null,
+    registered_at: registration.registeredAt,
+    published: listing?.published ?? null,
+    in_flight: listing?.inFlight ?? 0,
+    calls: { captured: row?.captured ?? 0, voided: row?.voided ?? 0 },
+    metered: formatUsdc(row?.metered ?? 0n),
+    charged: formatUsdc(row?.charged ?? 0n),
+    problem: problem ?? (listing === undefined ? 'It is not served.' : null)
+  }
+}
+
+function unservedView({ registration }: RegistrationStatus, self: string): ListingView {
+  const terms = registration.kind === 'own' ? registration.terms : undefined
+  const { name, provider }: Required<ApiRef> = {
+    name: registration.name,
+    provider: registration.kind === 'own' ? self : registration.provider
+  }
+  return {
+    id: `${name}@${provider}`,
+    name,
+    provider,
+    protocol: registration.protocol,
+    description: terms?.description ?? '',
+    tags: terms?.tags ?? [],
+    price: terms?.price ?? '0',
+    currency: 'USDC',
+    idempotent: terms?.idempotent ?? false,
+    state: 'unserved',
+    revision: 0,
+    operations: []
+  }
+}

@@ -1,0 +1,176 @@
+import { statfs } from 'node:fs/promises'
+import { asSoukError, deadline, limits, SoukError } from '../lib/index.ts'
+import type { Clock, Souk } from '../lib/interface/index.ts'
+import type { DoctorCheck, DoctorView } from './admin/api.ts'
+import type { Network } from './networks.ts'
+import { checkPrivate, isMissing } from './private-file.ts'
+import { PROFILE_FILES, type ProfileLocation, profileFile } from './profile.ts'
+import type { Registrations, RegistrationStatus } from './registrations.ts'
+import { SetupError } from './setup-error.ts'
+
+const NODE_MAJOR_MIN = 24
+const GIB = 2 ** 30
+
+export interface DoctorInit {
+  readonly profile: ProfileLocation
+  readonly network: Network
+  readonly souk: Souk
+  readonly registrations: Registrations
+  readonly clock: Clock
+  /** Peer id of the key on disk, read afresh. */
+  readonly identityOnDisk: () => Promise<string>
+  /** Addresses as listened on: multiaddrs and URLs. */
+  readonly p2p: readonly string[]
+  readonly ingress: string | undefined
+  readonly admin: string
+  /** When the node started, by both kinds of time. */
+  readonly startedAt: { readonly now: number; readonly elapsed: number }
+}
+
+/** Looks at everything that commonly is wrong with a node, and says what to do about it. */
+export async function examine(init: DoctorInit, signal: AbortSignal): Promise<DoctorView> {
+  const checks = await Promise.all([
+    nodeVersion(),
+    files(init),
+    identity(init),
+    ports(init),
+    peers(init),
+    reachability(init),
+    clock(init),
+    disk(init),
+    ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
+  ])
+  return { ok: checks.every(({ result }) => result !== 'fail'), checks }
+}
+
+type Finding = DoctorCheck | Promise<DoctorCheck>
+
+const ok = (name: string, message: string): DoctorCheck => ({ name, result: 'ok', message })
+const warn = (name: string, message: string, hint: string): DoctorCheck => ({ name, result: 'warn', message, hint })
+const fail = (name: string, message: string, hint: string): DoctorCheck => ({ name, result: 'fail', message, hint })
+
+function nodeVersion(): Finding {
+  const isEnough = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN
+  return isEnough
+    ? ok('node', `Node.js ${process.version}`)
+    : fail('node', `Node.js ${process.version} is too old.`, `install Node.js ${NODE_MAJOR_MIN} or newer`)
+}
+
+async function files({ profile }: DoctorInit): Promise<DoctorCheck> {
+  for (const path of [profile.directory, ...PROFILE_FILES.map((file) => profileFile(profile, file))]) {
+    try {
+      await checkPrivate(path)
+    } catch (error) {
+      if (isMissing(error)) continue
+      if (error instanceof SetupError) return fail('files', error.message, error.hint ?? `look at ${path}`)
+      return fail('files', `${path} cannot be looked at.`, 'run souk doctor as the user who owns the profile')
+    }
+  }
+  return ok('files', `${profile.directory} is private`)
+}
+
+async function identity({ souk, profile, identityOnDisk }: DoctorInit): Promise<DoctorCheck> {
+  const { peer } = souk.status()
+  const onDisk = await identityOnDisk().catch(() => undefined)
+  if (onDisk === peer) return ok('identity', peer)
+  const path = profileFile(profile, 'identity')
+  return onDisk === undefined
+    ? fail('identity', `${path} cannot be read.`, 'restore it from a backup before this node stops')
+    : fail('identity', `${path} holds the key of another node, ${onDisk}.`, 'restore the right one, then restart')
+}
+
+async function ports({ p2p, ingress, admin, clock }: DoctorInit): Promise<DoctorCheck> {
+  if (p2p.length === 0) return fail('ports', 'The node listens for no peers.', 'restart it with souk up')
+  if (ingress !== undefined) {
+    const limit = deadline(clock, limits.DOCTOR_CHECK_MS, () => new SoukError('upstream_timeout'))
+    try {
+      await fetch(`${ingress}/livez`, { signal: limit.signal })
+    } catch {
+      // Its own certificate may not be one for this address: somebody answered all the same.
+      if (ingress.startsWith('http:')) return fail('ports', `Nothing answers on ${ingress}.`, 'restart it with souk up')
+    } finally {
+      limit.clear()
+    }
+  }
+  return ok('ports', [...p2p, ...(ingress === undefined ? [] : [ingress]), admin].join(', '))
+}
+
+function peers({ souk }: DoctorInit): Finding {
+  const { alone, peers } = souk.status()
+  return alone
+    ? warn(
+        'peers',
+        'No peer is connected: nobody finds what is served here.',
+        'souk up --bootstrap <multiaddr of a peer>'
+      )
+    : ok('peers', `${peers.length} connected`)
+}
+
+function reachability({ p2p, network }: DoctorInit): Finding {
+  const isLocal = p2p.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
+  if (isLocal && !network.privateAddresses) {
+    return warn('reachability', 'Peers on other machines cannot reach this node.', 'souk up --p2p-host 0.0.0.0')
+  }
+  return ok('reachability', isLocal ? 'from this machine' : 'from other machines')
+}
+
+/** There is nobody to ask for the time who could be trusted; but a clock that jumped, or went back, shows. */
+function clock({ clock, startedAt, registrations }: DoctorInit): Finding {
+  const now = clock.now()
+  const drift = now - startedAt.now - (clock.elapsed() - startedAt.elapsed)
+  const newest = Math.max(0, ...registrations.list().map(({ registration }) => registration.registeredAt))
+  if (Math.abs(drift) > limits.CLOCK_SKEW_MS) {
+    return fail(
+      'clock',
+      `The clock was moved by ${Math.round(drift / 1000)} s since the node started.`,
+      'set up NTP, then restart'
+    )
+  }
+  if (newest > now + limits.CLOCK_SKEW_MS) {
+    return fail(
+      'clock',
+      'The clock is behind: something here was registered in its future.',
+      'set up NTP, then restart'
+    )
+  }
+  return ok('clock', new Date(now).toISOString())
+}
+
+async function disk({ profile }: DoctorInit): Promise<DoctorCheck> {
+  const found = await statfs(profile.directory)
+  const free = found.bavail * found.bsize
+  const text = `${(free / GIB).toFixed(1)} GiB free`
+  return free >= limits.DISK_FREE_BYTES_MIN
+    ? ok('disk', text)
+    : warn('disk', text, `make room on the disk of ${profile.directory}`)
+}
+
+function listing({ registration, listing, problem }: RegistrationStatus): Finding {
+  const name = `listing ${registration.name}`
+  if (problem !== undefined || listing === undefined) {
+    return fail(name, problem ?? 'It is not served.', `souk api show ${registration.name}`)
+  }
+  const { published } = listing
+  if (published !== undefined && published.asked > 0 && published.stored === 0) {
+    return warn(name, `None of ${published.asked} peers took the announcement.`, 'souk peers')
+  }
+  return ok(name, listing.state)
+}
+
+async function upstream(
+  init: DoctorInit,
+  { registration }: RegistrationStatus,
+  signal: AbortSignal
+): Promise<DoctorCheck> {
+  const name = `upstream ${registration.name}`
+  const late = () => new SoukError('upstream_timeout')
+  const limit = deadline(init.clock, limits.DOCTOR_CHECK_MS, late, signal)
+  try {
+    await init.registrations.check(registration, limit.signal)
+    return ok(name, registration.upstream.endpoint)
+  } catch (error) {
+    return fail(name, asSoukError(error).message, `look at ${registration.upstream.endpoint}`)
+  } finally {
+    limit.clear()
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * A whole node in your own process: profile, ingress and admin API included. Use `souk` for the library alone.
+ *
+ * @packageDocumentation
+ */
+export { type LoadOptions, loadConfig, locateProfile } from './config.ts'
+export { type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
+export type { NodeInfo } from './node-info.ts'
+export type { NodeConfig, PortWish } from './node-config.ts'
+export type { ProfileLocation } from './profile.ts'
+export { type RunningNode, type RunOptions, runNode } from './run.ts'
+export { SetupError, type SetupErrorCode } from './setup-error.ts'

@@ -1,0 +1,41 @@
+import type { Souk } from '../lib/interface/index.ts'
+import { NETWORKS } from './networks.ts'
+import type { NodeConfig } from './node-config.ts'
+import { VERSION } from './version.ts'
+
+/** Where a running node is reached. */
+export interface NodeInfo {
+  readonly version: string
+  readonly profile: string
+  readonly peer: string
+  readonly network: string
+  /** What money is called there. */
+  readonly money: string
+  /** URLs; no ingress on a node that only serves. */
+  readonly admin: string
+  readonly ingress: string | undefined
+  /** Multiaddrs, with the peer id. */
+  readonly p2p: readonly string[]
+  /** No peer was connected yet when it was ready. */
+  readonly alone: boolean
+}
+
+export function nodeInfo(
+  { profile, network }: NodeConfig,
+  souk: Souk,
+  ingress: string | undefined,
+  admin: string
+): NodeInfo {
+  const { peer, addresses, alone } = souk.status()
+  return {
+    version: VERSION,
+    profile: profile.name,
+    peer,
+    network,
+    money: NETWORKS[network].money,
+    admin,
+    ingress,
+    p2p: addresses,
+    alone
+  }
+}

@@ -1,0 +1,265 @@
+import { type Clock, limits, parseApiRef, SoukError, asSoukError, deadline, type Timer } from '../lib/index.ts'
+import type {
+  Adapter,
+  AdapterFactory,
+  Documents,
+  Inspection,
+  Listing,
+  ListingInit,
+  Protocol,
+  Souk,
+  UpstreamConfig
+} from '../lib/interface/index.ts'
+
+const COLLECTION = 'registrations'
+
+interface RegistrationBase {
+  readonly protocol: Protocol
+  readonly upstream: UpstreamConfig
+  /** What the adapter read of the upstream, so that a restart needs no upstream. */
+  readonly snapshot: string
+  /** Milliseconds since the epoch. */
+  readonly registeredAt: number
+}
+
+/** An upstream of this node, and what is published with it: own terms, or another provider's API. */
+export type Registration = RegistrationBase &
+  (
+    | { readonly kind: 'own'; readonly name: string; readonly terms: ListingInit }
+    | { readonly kind: 'replica'; readonly name: string; readonly provider: string }
+  )
+
+export interface Registered {
+  readonly registration: Registration
+  readonly listing: Listing
+  readonly updated: boolean
+  readonly warnings: readonly string[]
+}
+
+/** A registration beside its listing; `problem` says why there is none. */
+export interface RegistrationStatus {
+  readonly registration: Registration
+  readonly listing: Listing | undefined
+  readonly problem: string | undefined
+}
+
+export interface RegistrationsInit {
+  readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
+  readonly documents: Documents
+  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly clock: Clock
+  /** Told what could not be served, and when it could again. */
+  readonly log: (line: string) => void
+}
+
+/**
+ * The upstreams of this node: checked when they are registered, kept, and served again after a restart. A name is used
+ * once on a node, whether for an own API or a replica.
+ */
+export class Registrations {
+  readonly #init: RegistrationsInit
+  readonly #known = new Map<string, Registration>()
+  readonly #problems = new Map<string, string>()
+  #retry: Timer | undefined
+  #stopped = false
+  /** One change at a time: two registrations of one name would race for its revision. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(init: RegistrationsInit) {
+    this.#init = init
+  }
+
+  /** Serves everything that was registered before. What cannot be served yet is tried again later, and said. */
+  async restore(): Promise<void> {
+    for (const { value } of await this.#init.documents.list(COLLECTION)) {
+      const registration = JSON.parse(value) as Registration
+      this.#known.set(registration.name, registration)
+    }
+    await this.#serveAll([...this.#known.values()])
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#retry?.cancel()
+  }
+
+  /**
+   * Checks the upstream for real, publishes the listing and keeps both. An own name that is known gets a new revision.
+   * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
+   */
+  register(terms: ListingInit, protocol: Protocol, upstream: UpstreamConfig, signal: AbortSignal): Promise<Registered> {
+    return this.#exclusively(async () => {
+      const before = this.#known.get(terms.name)
+      if (before?.kind === 'replica') throw taken(terms.name)
+      const { adapter, inspection } = await this.#open(protocol, upstream, signal)
+      const listing = await serving(adapter, () => this.#init.souk.serve(terms, adapter))
+      const registration = await this.#keep({
+        kind: 'own',
+        name: terms.name,
+        terms,
+        protocol,
+        upstream,
+        snapshot: inspection.snapshot,
+        registeredAt: before?.registeredAt ?? this.#init.clock.now()
+      })
+      return { registration, listing, updated: before !== undefined, warnings: inspection.warnings }
+    })
+  }
+
+  /**
+   * Serves another provider's published API from this node's upstream.
+   * @throws SoukError those of `Souk.resolve`, `AdapterFactory.inspect` and `Souk.serveReplica`
+   */
+  serve(api: string, upstream: UpstreamConfig, signal: AbortSignal): Promise<Registered> {
+    return this.#exclusively(async () => {
+      const ref = parseApiRef(api)
+      const before = this.#known.get(ref.name)
+      if (before?.kind === 'own') throw taken(ref.name)
+      const { signed } = await this.#init.souk.resolve(ref, { signal })
+      const { protocol, provider } = signed.manifest
+      if (before !== undefined && before.provider !== provider) throw taken(ref.name)
+      const { adapter, inspection } = await this.#open(protocol, upstream, signal)
+      const listing = await serving(adapter, () => this.#init.souk.serveReplica(signed.id, adapter))
+      const registration = await this.#keep({
+        kind: 'replica',
+        name: ref.name,
+        provider,
+        protocol,
+        upstream,
+        snapshot: inspection.snapshot,
+        registeredAt: before?.registeredAt ?? this.#init.clock.now()
+      })
+      return { registration, listing, updated: before !== undefined, warnings: inspection.warnings }
+    })
+  }
+
+  list(): readonly RegistrationStatus[] {
+    return [...this.#known.keys()].sort().map((name) => this.show(name))
+  }
+
+  /** @throws SoukError `api_not_found` */
+  show(name: string): RegistrationStatus {
+    const registration = this.#known.get(name)
+    if (registration === undefined)
+      throw new SoukError('api_not_found', `No API "${name.slice(0, 80)}" is registered here.`)
+    const listing = this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
+    return { registration, listing, problem: this.#problems.get(name) }
+  }
+
+  /** @throws SoukError `api_not_found`, `invalid_request` */
+  async move(name: string, state: 'paused' | 'published'): Promise<RegistrationStatus> {
+    return this.#exclusively(async () => {
+      this.show(name)
+      await this.#init.souk.move(name, state)
+      return this.show(name)
+    })
+  }
+
+  /** Stops serving it and forgets it. @throws SoukError `api_not_found` */
+  remove(name: string): Promise<void> {
+    return this.#exclusively(async () => {
+      const { listing } = this.show(name)
+      if (listing !== undefined) await this.#init.souk.remove(listing.own ? name : listing.signed.id)
+      await this.#init.documents.delete(COLLECTION, name)
+      this.#known.delete(name)
+      this.#problems.delete(name)
+    })
+  }
+
+  /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
+  async check(registration: Registration, signal: AbortSignal): Promise<void> {
+    await this.#factory(registration.protocol).inspect(registration.upstream, signal)
+  }
+
+  async #open(
+    protocol: Protocol,
+    upstream: UpstreamConfig,
+    signal: AbortSignal
+  ): Promise<{ adapter: Adapter; inspection: Inspection }> {
+    const factory = this.#factory(protocol)
+    const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
+    const limit = deadline(this.#init.clock, limits.INSPECT_MS, late, signal)
+    try {
+      const inspection = await factory.inspect(upstream, limit.signal)
+      return { adapter: factory.open(upstream, inspection.snapshot), inspection }
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #factory(protocol: Protocol): AdapterFactory {
+    const factory = this.#init.factories[protocol]
+    if (factory === undefined) throw new SoukError('invalid_request', `This node has no adapter for ${protocol}.`)
+    return factory
+  }
+
+  async #keep(registration: Registration): Promise<Registration> {
+    await this.#init.documents.put(COLLECTION, registration.name, JSON.stringify(registration))
+    this.#known.set(registration.name, registration)
+    this.#problems.delete(registration.name)
+    return registration
+  }
+
+  async #serveAll(registrations: readonly Registration[]): Promise<void> {
+    for (const registration of registrations) {
+      if (this.#stopped) return
+      await this.#serveAgain(registration)
+    }
+    if (this.#problems.size > 0 && !this.#stopped) this.#retryLater()
+  }
+
+  async #serveAgain(registration: Registration): Promise<void> {
+    const { name } = registration
+    try {
+      const adapter = this.#factory(registration.protocol).open(registration.upstream, registration.snapshot)
+      await serving(adapter, () =>
+        registration.kind === 'own'
+          ? this.#init.souk.serve(registration.terms, adapter)
+          : this.#init.souk.serveReplica(`${name}@${registration.provider}`, adapter)
+      )
+      if (this.#problems.delete(name)) this.#init.log(`${name} is served again.`)
+    } catch (error) {
+      const why = asSoukError(error).message
+      if (this.#problems.get(name) !== why) this.#init.log(`${name} is not served: ${why}`)
+      this.#problems.set(name, why)
+    }
+  }
+
+  /** A replica's manifest comes from its provider, who may start after us. */
+  #retryLater(): void {
+    this.#retry = this.#init.clock.after(limits.RESTORE_RETRY_MS, () => {
+      void this.#exclusively(() => {
+        const waiting = [...this.#known.values()].filter(({ name }) => this.#problems.has(name))
+        return this.#serveAll(waiting)
+      })
+    })
+  }
+
+  #exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(task)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Hands an adapter over; one that was not taken is let go of. */
+async function serving(adapter: Adapter, serve: () => Promise<Listing>): Promise<Listing> {
+  try {
+    return await serve()
+  } catch (error) {
+    await adapter.close?.()
+    throw error
+  }
+}
+
+function isListingOf(registration: Registration, manifest: { name: string; provider: string }): boolean {
+  if (manifest.name !== registration.name) return false
+  return registration.kind === 'own' || manifest.provider === registration.provider
+}
+
+function taken(name: string): SoukError {
+  return new SoukError(
+    'invalid_request',
+    `The name "${name}" is used on this node already, for another provider's API or your own.`
+  )
+}

@@ -1,0 +1,233 @@
+import { readFile } from 'node:fs/promises'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { createNode, createSqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
+import type { Clock, Souk, Store } from '../lib/interface/index.ts'
+import { protocolFactories } from '../protocols/index.ts'
+import { type Admin, startAdmin } from './admin/server.ts'
+import type { StatusView } from './admin/api.ts'
+import { examine } from './doctor.ts'
+import { identityOf } from './identity.ts'
+import { createIngress, type Ingress } from './ingress/ingress.ts'
+import { createKeys, type Keys } from './keys/keys.ts'
+import { createLog, type Log } from './log.ts'
+import { NETWORKS } from './networks.ts'
+import { type NodeInfo, nodeInfo } from './node-info.ts'
+import type { NodeConfig, PortWish } from './node-config.ts'
+import { freeMultiaddr } from './p2p-port.ts'
+import { openProfile, profileFile, secretOf } from './profile.ts'
+import { lockProfile } from './profile-lock.ts'
+import { Registrations } from './registrations.ts'
+import { SetupError } from './setup-error.ts'
+import { VERSION } from './version.ts'
+import { forgetRunning, rememberRunning } from './written-down.ts'
+
+export interface RunOptions {
+  /** Lines for the operator. Default: nowhere. */
+  readonly log?: (line: string) => void
+  /**
+   * Called once when the node must stop: a commit failed, and only the disk knows what survived. Stop it, and start anew.
+   */
+  readonly onFailure?: (error: Error) => void
+}
+
+export interface RunningNode {
+  readonly info: NodeInfo
+  readonly souk: Souk
+  /** Ends what runs, in order; a second call waits for the first. */
+  stop(): Promise<void>
+}
+
+const SECRET_BYTES = 32
+
+/**
+ * Starts a whole node: profile, store, libp2p with Souk, the APIs registered before, ingress, admin API. It resolves when
+ * all of it can be used; when any part fails, what was started is stopped again.
+ *
+ * It stops the other way round: the admin API and the ingress take nothing new and let running calls end, then Souk drains
+ * and leaves the network, then the store is closed, and last the profile is free again.
+ *
+ * @throws SetupError
+ */
+export async function runNode(config: NodeConfig, options: RunOptions = {}): Promise<RunningNode> {
+  const log = createLog(options.log ?? (() => {}))
+  const onFailure =
+    options.onFailure ?? ((error) => log.error('the store failed; this node must be stopped', { cause: error }))
+  const undo = new AsyncDisposableStack()
+  try {
+    return await start({ config, log, onFailure, clock: systemClock, undo })
+  } catch (error) {
+    await undo.disposeAsync().catch((cause: unknown) => log.error('what was started did not stop cleanly', { cause }))
+    throw error
+  }
+}
+
+interface Start {
+  readonly config: NodeConfig
+  readonly log: Log
+  readonly onFailure: (error: Error) => void
+  readonly clock: Clock
+  readonly undo: AsyncDisposableStack
+}
+
+async function start(init: Start): Promise<RunningNode> {
+  const { config, log, clock, undo } = init
+  const { profile } = config
+  await openProfile(profile)
+  const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
+  undo.defer(() => lock.release())
+
+  const store = await startStore(init)
+  const { souk, p2pPort } = await startSouk(init, store)
+  const registrations = new Registrations({
+    souk,
+    documents: store.documents,
+    factories: protocolFactories,
+    clock,
+    log: log.info
+  })
+  undo.defer(() => registrations.stop())
+  await registrations.restore()
+
+  const keys = createKeys({
+    documents: store.documents,
+    secret: await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES))),
+    clock,
+    random: systemRandom,
+    network: config.network
+  })
+  const ingress = await startIngress(init, souk, keys)
+  const admin = await startAdminApi(init, { souk, registrations, keys, ingress })
+  const info = nodeInfo(config, souk, ingress, admin.url)
+  undo.defer(() => forgetRunning(profile))
+  await rememberRunning(config, info, p2pPort)
+  let stopping: Promise<void> | undefined
+  return { info, souk, stop: () => (stopping ??= undo.disposeAsync()) }
+}
+
+async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
+  const store = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure })
+  await store.open()
+  undo.defer(() => store.close())
+  return store
+}
+
+async function startSouk({ config, log, undo }: Start, store: Store): Promise<{ souk: Souk; p2pPort: number }> {
+  const { profile, p2p } = config
+  const network = NETWORKS[config.network]
+  const listen = await freeMultiaddr(p2p.host, p2p.port)
+  const node = await createNode({
+    network: network.name,
+    privateKey: await identityOf(profile),
+    listen: [listen.multiaddr],
+    announce: p2p.announce,
+    bootstrap: [...network.bootstrap, ...p2p.bootstrap],
+    store,
+    agent: `souk/${VERSION}`,
+    privateAddresses: network.privateAddresses
+  })
+  try {
+    await node.start()
+  } catch (error) {
+    throw new SetupError('start_failed', 'The peer-to-peer side of the node did not start.', { cause: error })
+  }
+  undo.defer(() => node.stop())
+  noteMove(log, 'peer-to-peer side', p2p.port, listen.port)
+  return { souk: node.souk, p2pPort: listen.port }
+}
+
+async function startIngress({ config, log, clock, undo }: Start, souk: Souk, keys: Keys): Promise<string | undefined> {
+  const wanted = config.ingress
+  if (wanted === undefined) return undefined
+  const { tls, port, ...rest } = wanted
+  const ingress: Ingress = createIngress({
+    souk,
+    keys,
+    clock,
+    random: systemRandom,
+    log,
+    options: { ...rest, ...port, ...(tls === undefined ? {} : { tls: await readTls(tls) }) }
+  })
+  undo.defer(() => ingress.close())
+  const listening = await ingress.listen()
+  noteMove(log, 'ingress', port, listening.port)
+  return listening.url
+}
+
+async function readTls({
+  certFile,
+  keyFile
+}: {
+  certFile: string
+  keyFile: string
+}): Promise<{ cert: string; key: string }> {
+  const [cert, key] = await Promise.all(
+    [certFile, keyFile].map((path) =>
+      readFile(path, 'utf8').catch((error: unknown) => {
+        throw new SetupError('config_invalid', `${path} cannot be read.`, { cause: error })
+      })
+    )
+  )
+  return { cert: cert ?? '', key: key ?? '' }
+}
+
+interface Parts {
+  readonly souk: Souk
+  readonly registrations: Registrations
+  readonly keys: Keys
+  readonly ingress: string | undefined
+}
+
+async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
+  const { config, log, clock, undo } = init
+  const { souk, registrations, keys, ingress } = parts
+  const { profile } = config
+  const startedAt = { now: clock.now(), elapsed: clock.elapsed() }
+  let url = ''
+  const status = (): StatusView => {
+    const { alone, peers, addresses, ...rest } = souk.status()
+    return {
+      version: VERSION,
+      profile: profile.name,
+      money: NETWORKS[config.network].money,
+      admin: url,
+      ingress: ingress ?? null,
+      p2p: addresses,
+      peers: peers.length,
+      alone,
+      uptime_ms: Math.round(clock.elapsed() - startedAt.elapsed),
+      ...rest
+    }
+  }
+  const doctor = (signal: AbortSignal) =>
+    examine(
+      {
+        profile,
+        network: NETWORKS[config.network],
+        souk,
+        registrations,
+        clock,
+        identityOnDisk: async () => peerIdFromPrivateKey(await identityOf(profile)).toString(),
+        p2p: souk.status().addresses,
+        ingress,
+        admin: url,
+        startedAt
+      },
+      signal
+    )
+  const token = text(await secretOf(profile, 'adminToken', makeToken))
+  const admin = await startAdmin({ souk, registrations, keys, clock, token, log, status, doctor }, config.admin.port)
+  undo.defer(() => admin.close())
+  url = admin.url
+  noteMove(log, 'admin API', config.admin.port, Number(new URL(url).port))
+  return admin
+}
+
+/** 256 bits, as text that can stand in a header. */
+function makeToken(): Uint8Array {
+  return utf8(Buffer.from(systemRandom.fill(new Uint8Array(SECRET_BYTES))).toString('base64url'))
+}
+
+function noteMove(log: Log, what: string, { port, exact }: PortWish, got: number | undefined): void {
+  if (exact || port === 0 || got === port) return
+  log.info(`Port ${port} is taken: the ${what} is on ${got}.`)
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { type Bench, startBench, TOKEN } from './harness.ts'
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly cors: string | undefined
+  readonly problem: { readonly code?: string; readonly request_id?: string; readonly detail?: string }
+}
+
+describe('admin API, who may speak to it', () => {
+  let bench: Bench
+
+  before(async () => {
+    bench = await startBench()
+  })
+  after(() => bench.stop())
+
+  /** Sends what fetch would not: any Host and Origin. */
+  function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+    const { port } = new URL(bench.url)
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, method, path: `/admin/v1${path}`, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            type: response.headers['content-type'] ?? '',
+            cors: response.headers['access-control-allow-origin'],
+            problem: text === '' ? {} : (JSON.parse(text) as Answer['problem'])
+          })
+        )
+      })
+      sent.on('error', reject).end(body)
+    })
+  }
+  const authorization = `Bearer ${TOKEN}`
+
+  it('takes the token, and nothing but the whole token', async () => {
+    assert.equal((await send('GET', '/status', { authorization })).status, 200)
+    for (const wrong of [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer x',
+      `Bearer ${TOKEN}x`,
+      `Bearer ${TOKEN.slice(1)}`,
+      `Basic ${TOKEN}`
+    ]) {
+      const answer = await send('GET', '/status', wrong === undefined ? {} : { authorization: wrong })
+      assert.equal(answer.status, 401, `took ${wrong}`)
+      assert.equal(answer.problem.code, 'admin_token_invalid')
+      assert.match(answer.type, /^application\/problem\+json/)
+      assert.ok(answer.problem.request_id)
+    }
+  })
+
+  it('asks for the token before it says whether a route exists', async () => {
+    assert.equal((await send('GET', '/nothing', {})).status, 401)
+    const answer = await send('GET', '/nothing', { authorization })
+    assert.equal(answer.status, 404)
+    assert.equal(answer.problem.code, 'operation_not_found')
+  })
+
+  it('is reached under its own names only, against DNS rebinding', async () => {
+    const { port } = new URL(bench.url)
+    assert.equal((await send('GET', '/status', { authorization, host: `localhost:${port}` })).status, 200)
+    for (const host of [
+      `evil.example:${port}`,
+      '127.0.0.1',
+      'localhost',
+      `127.0.0.1:${port}.evil.example`,
+      `localhost:${Number(port) + 1}`
+    ]) {
+      const answer = await send('GET', '/status', { authorization, host })
+      assert.equal(answer.status, 403, `took ${host}`)
+      assert.equal(answer.problem.code, 'ingress_not_allowed')
+    }
+  })
+
+  it('takes nothing from pages of other sites, and offers no CORS', async () => {
+    const { port } = new URL(bench.url)
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:5173', `https://127.0.0.1:${port}`]) {
+      const answer = await send('GET', '/status', { authorization, origin })
+      assert.equal(answer.status, 403, `took ${origin}`)
+      assert.equal(answer.cors, undefined)
+    }
+    const preflight = await send('OPTIONS', '/apis', {
+      origin: 'https://evil.example',
+      'access-control-request-method': 'POST'
+    })
+    assert.equal(preflight.status, 403)
+    assert.equal(preflight.cors, undefined)
+    assert.equal((await send('GET', '/status', { authorization, origin: bench.url })).status, 200)
+  })
+
+  it('takes JSON only', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const answer = await send('POST', '/keys', { authorization, 'content-type': type }, '{"label":"x"}')
+      assert.equal(answer.status, 415, `took ${type}`)
+      assert.equal(answer.problem.code, 'unsupported_media_type')
+    }
+    for (const body of [
+      '',
+      '{',
+      '"text"',
+      '[]',
+      '{"label":5}',
+      '{"label":"x","more":1}',
+      '{"__proto__":{"label":"x"}}'
+    ]) {
+      const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)
+      assert.equal(answer.status, 400, `took ${body}`)
+      assert.equal(answer.problem.code, 'invalid_request')
+    }
+    assert.deepEqual((await bench.client.keys()).keys, [])
+  })
+
+  it('refuses a body that is larger than any registration', async () => {
+    const body = JSON.stringify({ label: 'x'.repeat(2 * 1024 * 1024) })
+    const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)
+    assert.equal(answer.status, 413)
+    assert.equal(answer.problem.code, 'request_too_large')
+  })
+
+  it('tells nobody what went wrong inside, but logs it under the request id', async () => {
+    bench.registrations.list = () => {
+      throw new Error('secret detail')
+    }
+    const answer = await send('GET', '/apis', { authorization })
+    assert.equal(answer.status, 500)
+    assert.equal(answer.problem.code, 'internal_error')
+    assert.doesNotMatch(JSON.stringify(answer.problem), /secret detail/)
+    assert.match(bench.logged.join('\n'), new RegExp(`${answer.problem.request_id}[^]*secret detail`))
+  })
+})

@@ -1,0 +1,105 @@
+import {
+  createMemoryStore,
+  createNode,
+  type NodeOptions,
+  SoukError,
+  systemClock,
+  systemRandom
+} from '../../../lib/index.ts'
+import type { AdapterFactory, AdapterReply, Souk } from '../../../lib/interface/index.ts'
+import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
+import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
+import { startAdmin } from '../../../node/admin/server.ts'
+import { createKeys } from '../../../node/keys/keys.ts'
+import { createLog } from '../../../node/log.ts'
+import { Registrations } from '../../../node/registrations.ts'
+
+export const TOKEN = 'token-of-the-tests'
+
+/** A protocol whose upstream is a function here; `down` makes it unreachable. */
+export class FakeUpstream implements AdapterFactory {
+  readonly protocol = 'REST'
+  down = false
+  opened = 0
+  closed = 0
+  reply: (body: string) => Partial<AdapterReply> = (body) => ({ body: Buffer.from(body) })
+
+  inspect: AdapterFactory['inspect'] = async () => {
+    if (this.down) throw new SoukError('upstream_unreachable', 'Nothing listens there.')
+    return { description: { operations: [{ name: 'call' }] }, snapshot: 'as read', warnings: ['A warning.'] }
+  }
+
+  open: AdapterFactory['open'] = (_config, snapshot) => {
+    if (snapshot !== 'as read') throw new Error(`opened with ${snapshot}`)
+    this.opened++
+    return {
+      protocol: 'REST',
+      description: { operations: [{ name: 'call' }] },
+      call: async ({ body }) => ({
+        status: 200,
+        headers: [['content-type', 'application/json']],
+        body: new Uint8Array(0),
+        success: true,
+        upstreamMs: 1,
+        ...this.reply(Buffer.from(body as Uint8Array).toString())
+      }),
+      close: async () => void this.closed++
+    }
+  }
+}
+
+export interface Bench {
+  readonly souk: Souk
+  readonly registrations: Registrations
+  readonly upstream: FakeUpstream
+  readonly client: AdminClient
+  readonly url: string
+  readonly logged: string[]
+  stop(): Promise<void>
+}
+
+/** An admin API in front of a real node, with an upstream that is none. */
+export async function startBench(given: NodeOptions = {}): Promise<Bench> {
+  const upstream = new FakeUpstream()
+  const logged: string[] = []
+  const log = createLog((line) => logged.push(line))
+  const node = await createNode({ store: createMemoryStore(), ...given })
+  await node.start()
+  const { souk } = node
+  const { documents } = souk.store
+  const seams = { clock: systemClock, random: systemRandom }
+  const registrations = new Registrations({
+    souk,
+    documents,
+    factories: { REST: upstream },
+    clock: systemClock,
+    log: log.info
+  })
+  await registrations.restore()
+  const admin = await startAdmin(
+    {
+      souk,
+      registrations,
+      keys: createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
+      clock: systemClock,
+      token: TOKEN,
+      log,
+      status: () => ({ peer: souk.status().peer }) as StatusView,
+      doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] })
+    },
+    { port: 0, exact: true }
+  )
+  return {
+    souk,
+    registrations,
+    upstream,
+    logged,
+    url: admin.url,
+    client: createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' }),
+    async stop() {
+      await admin.close()
+      registrations.stop()
+      await node.stop()
+    }
+  }
+}
