@@ -1,0 +1,89 @@
+import { InvalidArgumentError } from 'commander'
+import type { Protocol } from '../../lib/interface/index.ts'
+import type { RegisteredView, RegisterInput } from '../admin/api.ts'
+import type { AddCommand, Cli } from './cli.ts'
+import { decimal, wholeNumber } from './number-option.ts'
+import { protocolNamed } from './protocol-option.ts'
+
+interface RegisterFlags {
+  readonly name: string
+  readonly protocol: Protocol
+  readonly endpoint: string
+  readonly price: string
+  readonly currency: 'USDC'
+  readonly description?: string
+  readonly tag?: string[]
+  readonly idempotent?: boolean
+  readonly method?: 'GET' | 'POST'
+  readonly timeoutMs?: number
+  readonly requestBytesMax?: number
+  readonly forwardPaths?: boolean
+}
+
+/** Options as in the service specification, part 4.5; the further ones are all optional. */
+export const addApiRegister: AddCommand = (to, cli) => {
+  to.command('register')
+    .description('publish an API; its endpoint is read first. A name again makes a new revision')
+    .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
+    .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL')
+    .requiredOption('--price <number>', 'per call; 0 is free', decimal)
+    .option('--currency <currency>', 'of the price', currency, 'USDC')
+    .option('--description <text>', 'what it is for')
+    .option('--tag <tag>', 'to be found by; may be repeated', collect)
+    .option('--idempotent', 'a call may be repeated without harm')
+    .option('--method <method>', 'REST: GET or POST upstream (default: POST)', method)
+    .option('--timeout-ms <ms>', 'longest answer of the endpoint', wholeNumber)
+    .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
+    .option('--forward-paths', 'REST: pass other methods and sub-paths on')
+    .action(async (flags: RegisterFlags) => {
+      const view = await (await cli.node()).register(inputOf(flags))
+      await tellRegistered(cli, view)
+    })
+}
+
+function inputOf(flags: RegisterFlags): RegisterInput {
+  return {
+    name: flags.name,
+    protocol: flags.protocol,
+    endpoint: flags.endpoint,
+    price: flags.price,
+    currency: flags.currency,
+    description: flags.description,
+    tags: flags.tag,
+    idempotent: flags.idempotent,
+    method: flags.method,
+    timeout_ms: flags.timeoutMs,
+    request_bytes_max: flags.requestBytesMax,
+    forward_paths: flags.forwardPaths
+  }
+}
+
+export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<void> {
+  const { api, updated, warnings } = view
+  for (const warning of warnings) cli.terminal.note(`warning: ${warning}`)
+  await cli.print(view, () => [api.id])
+  const many = api.operations.length
+  const found = many === 0 ? '' : `, ${many} operation${many === 1 ? '' : 's'}`
+  cli.terminal.note(
+    `${updated ? 'Updated' : 'Registered'} ${api.name}: ${api.protocol}${found}, ${api.price} USDC per call, ${api.state}.`
+  )
+  if (api.published === null || api.published.stored === 0) {
+    cli.terminal.note('No other node has heard of it yet: it is announced as peers connect.')
+  }
+}
+
+function currency(typed: string): string {
+  if (typed.toUpperCase() !== 'USDC') throw new InvalidArgumentError('Prices are in USDC.')
+  return 'USDC'
+}
+
+function method(typed: string): string {
+  const upper = typed.toUpperCase()
+  if (upper !== 'GET' && upper !== 'POST') throw new InvalidArgumentError('It is GET or POST.')
+  return upper
+}
+
+function collect(tag: string, before: string[] = []): string[] {
+  return [...before, tag]
+}

@@ -1,0 +1,20 @@
+import { processEnvironment } from '../config.ts'
+import type { AddCommand } from './cli.ts'
+import { stopSignal } from './stop-signal.ts'
+
+export const addDemo: AddCommand = (to, cli) => {
+  to.command('demo')
+    .description('a whole marketplace on this machine, with three APIs to call')
+    .option('--once', 'end after the first calls')
+    .action(async ({ once }: { once?: boolean }) => {
+      const { runDemo } = await import('../demo/run-demo.ts')
+      cli.exitCode = await runDemo({
+        once: once === true,
+        json: cli.json,
+        env: processEnvironment(),
+        stdout: (line) => void cli.terminal.write(`${line}\n`),
+        stderr: cli.terminal.note,
+        stopped: stopSignal()
+      })
+    })
+}

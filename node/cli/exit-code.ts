@@ -1,0 +1,33 @@
+/** Exit codes, after sysexits.h. */
+export const EXIT = {
+  ok: 0,
+  /** The command was understood and tried, and did not succeed. */
+  failed: 1,
+  usage: 64,
+  /** EX_UNAVAILABLE: no node is running. */
+  unavailable: 69,
+  /** EX_SOFTWARE: a fault of ours. */
+  internal: 70,
+  /** EX_NOPERM */
+  notPermitted: 77,
+  /** EX_CONFIG: wrong version of Node.js, or a configuration that cannot work. */
+  config: 78
+} as const
+
+const BY_CODE: Readonly<Record<string, number>> = {
+  usage: EXIT.usage,
+  network_missing: EXIT.usage,
+  node_not_running: EXIT.unavailable,
+  internal_error: EXIT.internal,
+  admin_token_invalid: EXIT.notPermitted,
+  ingress_not_allowed: EXIT.notPermitted,
+  key_not_permitted: EXIT.notPermitted,
+  permissions_too_open: EXIT.notPermitted,
+  config_invalid: EXIT.config,
+  profile_broken: EXIT.config
+}
+
+/** For an error's code: ours of the table, of setup, or of the command line. */
+export function exitCodeOf(code: string): number {
+  return BY_CODE[code] ?? EXIT.failed
+}

@@ -1,0 +1,94 @@
+import type { Problem } from '../../lib/interface/index.ts'
+import { exitCodeOf } from './exit-code.ts'
+
+/** A failed command as a person, or a script, is told of it. */
+export interface Failure {
+  readonly code: string
+  readonly exitCode: number
+  readonly what: string
+  readonly why?: string
+  readonly hint?: string
+  readonly requestId?: string
+}
+
+/** What to try, by the code of a problem. */
+const HINTS: Readonly<Record<string, string>> = {
+  admin_token_invalid: 'souk status, with --profile <name> if you run several nodes',
+  api_not_found: 'souk search, or souk api list for your own',
+  api_paused: 'again later, or souk api resume <name> if it is yours',
+  invalid_request: '--help for the form of each option',
+  key_not_permitted: 'asking the provider for: souk provider delegate <your peer id>',
+  lookup_timeout: 'again, or souk peers to see who is connected',
+  method_not_allowed: 'souk call without --method and --path',
+  owner_unreachable: 'again in a moment, or souk peers to see who is connected',
+  price_exceeds_limit: 'a higher --max-price',
+  upstream_invalid_response: 'the --protocol and --endpoint again',
+  upstream_timeout: 'again, or a longer --timeout-ms',
+  upstream_unreachable: 'whether the endpoint answers from this machine, e.g. with curl'
+}
+
+const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'UsageError'])
+
+/** Errors are known by their shape, not their class: those of the admin client, of setup and of the command line. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return internal(String(error))
+  if ('problem' in error) return problemFailure(error.problem as Problem)
+  const code = 'code' in error ? String(error.code) : ''
+  if (!OURS.has(error.name)) return internal(error.stack ?? error.message)
+  const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
+  // On this machine the system's own words may be shown, and help; those of a failed fetch never do.
+  const why = error.cause instanceof Error && code !== 'node_not_running' ? error.cause.message : undefined
+  return {
+    code,
+    exitCode: exitCodeOf(code),
+    what: error.message,
+    ...(why === undefined ? {} : { why }),
+    ...(hint === undefined ? {} : { hint })
+  }
+}
+
+function problemFailure(problem: Problem): Failure {
+  const hint = candidatesHint(problem) ?? HINTS[problem.code]
+  // What the schema of the admin API refused, the command line let through by mistake of whoever typed it.
+  const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
+  return {
+    code: problem.code,
+    exitCode: exitCodeOf(isUsage ? 'usage' : problem.code),
+    what: problem.title,
+    requestId: problem.request_id,
+    ...(problem.detail === problem.title ? {} : { why: problem.detail }),
+    ...(hint === undefined ? {} : { hint })
+  }
+}
+
+function candidatesHint(problem: Problem): string | undefined {
+  const candidates = problem['candidates']
+  if (!Array.isArray(candidates)) return undefined
+  const [first] = candidates as unknown[]
+  const id = typeof first === 'string' ? first : undefined
+  return id === undefined ? undefined : `souk call ${id}, or souk pin ${id} to settle it`
+}
+
+function internal(why: string): Failure {
+  return {
+    code: 'internal_error',
+    exitCode: exitCodeOf('internal_error'),
+    what: 'Something went wrong in souk itself.',
+    why
+  }
+}
+
+/** Lines for a person: what, why, what to try, and what to name when asking for help. */
+export function failureLines(failure: Failure): string[] {
+  return [
+    `souk: ${failure.what}`,
+    ...(failure.why === undefined ? [] : failure.why.split('\n').map((line) => `  ${line}`)),
+    ...(failure.hint === undefined ? [] : [`Try: ${failure.hint}`]),
+    ...(failure.requestId === undefined ? [] : [`Request id: ${failure.requestId}`])
+  ]
+}
+
+/** One line for a script. */
+export function failureJson({ code, what, why, hint, requestId }: Failure): string {
+  return JSON.stringify({ error: { code, what, why, try: hint, request_id: requestId } })
+}

@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from 'commander'
+
+/** A whole number above 0. */
+export function wholeNumber(typed: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(typed)) throw new InvalidArgumentError('It is a whole number above 0.')
+  return Number(typed)
+}
+
+/** A decimal number as the service takes prices: at most six decimals. */
+export function decimal(typed: string): string {
+  if (!/^\d+(\.\d{1,6})?$/.test(typed))
+    throw new InvalidArgumentError('It is a decimal number with at most six decimals, like 0.001.')
+  return typed
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `30d`, `12h` or `15m`, in milliseconds. */
+export function duration(typed: string): number {
+  const match = /^([1-9]\d{0,5})([mhd])$/.exec(typed)
+  const unit = UNITS[match?.[2] ?? '']
+  if (match === null || unit === undefined) throw new InvalidArgumentError('It is like 30d, 12h or 15m.')
+  return Number(match[1]) * unit
+}

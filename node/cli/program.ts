@@ -1,0 +1,85 @@
+import { Command, CommanderError } from 'commander'
+import { addApi } from './api.ts'
+import { addCall } from './call.ts'
+import { type AddCommand, type Cli, createCli } from './cli.ts'
+import { addDemo } from './demo.ts'
+import { addDoctor } from './doctor.ts'
+import { EXIT } from './exit-code.ts'
+import { failureJson, failureLines, failureOf } from './failure.ts'
+import { addKey } from './key.ts'
+import { addPeers } from './peers.ts'
+import { addPin } from './pin.ts'
+import { addProvider } from './provider.ts'
+import { addSearch } from './search.ts'
+import { addStatus } from './status.ts'
+import { processTerminal, type Terminal } from './terminal.ts'
+import { addUp } from './up.ts'
+
+const COMMANDS: readonly AddCommand[] = [
+  addUp,
+  addDemo,
+  addApi,
+  addKey,
+  addSearch,
+  addCall,
+  addStatus,
+  addPeers,
+  addDoctor,
+  addProvider,
+  addPin
+]
+
+/** Runs one command line, without the program's own name in front; resolves to the exit code. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  const program = new Command('souk')
+  const cli = createCli(program, terminal)
+  describe(program, terminal)
+  for (const add of COMMANDS) add(program, cli)
+  program.option('-V, --version', 'print the version').on('option:version', () => {
+    throw new CommanderError(EXIT.ok, 'souk.version', '')
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return cli.exitCode
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return report(error, cli)
+    if (error.code === 'souk.version') await printVersion(terminal)
+    // Commander has said what is wrong; asking for help is none.
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  }
+}
+
+function describe(program: Command, terminal: Terminal): void {
+  program
+    .description(
+      'A peer-to-peer marketplace for APIs: sell a REST, SOAP or GraphQL API per call, call any of them with JSON.'
+    )
+    .option('--profile <name>', 'which node of this machine (default: "default", or SOUK_PROFILE)')
+    .option('--json', 'data as JSON on stdout')
+    .option('--no-input', 'never ask anything')
+    .showSuggestionAfterError(true)
+    .showHelpAfterError('Try: souk --help, or --help behind any command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void terminal.write(text),
+      writeErr: (text) => terminal.note(text.trimEnd())
+    })
+    .addHelpText('after', EXAMPLES)
+}
+
+const EXAMPLES = `
+Examples:
+  souk up --network dev
+  souk api register --name bb-sse-ticker --protocol REST --endpoint http://127.0.0.1:9000/ --price 0.001 --currency USDC
+  souk call bb-sse-ticker '{"symbol":"BTCUSDT","interval":"1m"}'`
+
+async function printVersion(terminal: Terminal): Promise<void> {
+  const { default: manifest } = await import('souk/package.json', { with: { type: 'json' } })
+  await terminal.write(`${manifest.version}\n`)
+}
+
+function report(error: unknown, cli: Cli): number {
+  const failure = failureOf(error)
+  for (const line of cli.json ? [failureJson(failure)] : failureLines(failure)) cli.terminal.note(line)
+  return failure.exitCode
+}

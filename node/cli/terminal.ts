@@ -1,0 +1,34 @@
+/** The process as a command sees it, so that commands can be run without one. */
+export interface Terminal {
+  readonly stdin: AsyncIterable<Uint8Array | string>
+  /** Resolves when the reader has room for more. */
+  write(data: string | Uint8Array): Promise<void>
+  /** One line to stderr. */
+  readonly note: (line: string) => void
+  /** Somebody sits there who can be asked. */
+  readonly canAsk: boolean
+  ask(question: string): Promise<string>
+}
+
+export function processTerminal(): Terminal {
+  // `souk … | head`: whoever reads has enough, which is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+  return {
+    stdin: process.stdin,
+    write: (data) => new Promise((resolve) => process.stdout.write(data, () => resolve())),
+    note: (line) => void process.stderr.write(`${line}\n`),
+    canAsk: process.stdin.isTTY && process.stderr.isTTY,
+    async ask(question) {
+      const { createInterface } = await import('node:readline/promises')
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      try {
+        return (await lines.question(question)).trim()
+      } finally {
+        lines.close()
+      }
+    }
+  }
+}

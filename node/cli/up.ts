@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { loadConfig, processEnvironment } from '../config.ts'
+import type { AddCommand, Cli } from './cli.ts'
+import { EXIT } from './exit-code.ts'
+import { stopSignal } from './stop-signal.ts'
+import { facts } from './table.ts'
+
+export const addUp: AddCommand = (to, cli) => {
+  to.command('up')
+    .description('run a node until Ctrl-C')
+    .option('--network <network>', 'dev, base-sepolia or base; a new profile has to say')
+    .option('--p2p-host <address>', 'IP address to listen on for peers (default: 127.0.0.1)')
+    .option('--p2p-port <port>', 'default: 4402, or the next free one')
+    .option('--bootstrap <multiaddr...>', 'peers to start from')
+    .option('--announce <multiaddr...>', 'what to tell peers instead of the addresses listened on')
+    .option('--no-ingress', 'no HTTP ingress: a node that only serves')
+    .option('--ingress-host <host>', 'to listen on for consumers (default: 127.0.0.1)')
+    .option('--ingress-port <port>', 'default: 8402, or the next free one')
+    .option('--tls-cert <file>', 'certificate of the ingress, PEM')
+    .option('--tls-key <file>', 'its key, PEM')
+    .option('--trust-proxy', 'a proxy in front ends TLS and says who the client is')
+    .option('--cors-origin <origin...>', 'web pages that may call the ingress; "*" for any')
+    .option('--admin-port <port>', 'default: 3000, or the next free one')
+    .action(async (flags: Record<string, unknown>, command: Command) => {
+      // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
+      const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
+      const typed = Object.fromEntries(Object.entries(flags).filter(([name]) => isTyped(name)))
+      await up(cli, typed)
+    })
+}
+
+async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
+  const config = await loadConfig({
+    flags,
+    profile: cli.profile,
+    env: processEnvironment(),
+    ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
+  })
+  const { runNode } = await import('../run.ts')
+  const stopped = stopSignal()
+  const failed = Promise.withResolvers<Error>()
+  const node = await runNode(config, { log: (line) => cli.terminal.note(line), onFailure: failed.resolve })
+  try {
+    await announce(cli, node.info)
+    const failure = await Promise.race([stopped, failed.promise])
+    if (failure !== undefined) {
+      cli.terminal.note(`souk: The node cannot go on: ${failure.message}`)
+      cli.exitCode = EXIT.internal
+    } else {
+      cli.terminal.note('Stopping; Ctrl-C again ends it at once.')
+    }
+  } finally {
+    await node.stop()
+  }
+}
+
+/** What is told of a node that is ready. */
+interface Ready {
+  readonly version: string
+  readonly profile: string
+  readonly peer: string
+  readonly network: string
+  readonly money: string
+  readonly admin: string
+  readonly ingress: string | undefined
+  readonly p2p: readonly string[]
+  readonly alone: boolean
+}
+
+interface Choice {
+  readonly name: string
+  readonly summary: string
+}
+
+async function askNetwork(cli: Cli, choices: readonly Choice[]): Promise<string> {
+  cli.terminal.note('This profile is new. Which network does it belong to? It stays there for good.')
+  for (const line of facts(choices.map(({ name, summary }) => [`  ${name}`, summary]))) cli.terminal.note(line)
+  const [first] = choices
+  const answer = await cli.terminal.ask(`Network [${first?.name}]: `)
+  return answer === '' ? (first?.name ?? '') : answer
+}
+
+async function announce(cli: Cli, { alone, ...info }: Ready): Promise<void> {
+  const { terminal } = cli
+  terminal.note(`souk ${info.version} on ${info.network} (${info.money}), profile ${info.profile}`)
+  const places: Array<readonly [string, string]> = [
+    ['  peer', info.peer],
+    ...info.p2p.map((address) => ['  p2p', address] as const),
+    ['  ingress', info.ingress ?? 'none'],
+    ['  admin', info.admin]
+  ]
+  for (const line of facts(places)) terminal.note(line)
+  if (alone)
+    terminal.note('Alone: no peer is connected yet. Another node joins with: souk up --bootstrap <the p2p line above>')
+  terminal.note('Ready. Ctrl-C stops it.')
+  const { peer, network, admin, ingress, p2p, profile } = info
+  if (cli.json) await cli.print({ peer, network, admin, ingress: ingress ?? null, p2p, profile }, () => [])
+}

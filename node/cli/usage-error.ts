@@ -1,0 +1,11 @@
+/** The command line cannot mean what was typed. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'usage'
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
