@@ -3,6 +3,7 @@ import { systemClock, systemRandom } from '../../../lib/index.ts'
 import type {
   CallInit,
   CallReply,
+  Clock,
   Documents,
   Payload,
   Resolution,
@@ -88,10 +89,13 @@ export interface Running {
   close(): Promise<void>
 }
 
-export async function startIngress(options: Partial<IngressOptions> = {}): Promise<Running> {
+export async function startIngress(
+  options: Partial<IngressOptions> = {},
+  clock: Clock = systemClock
+): Promise<Running> {
   const log: Logged[] = []
   const calls: CallInit[] = []
-  const seams = { clock: systemClock, random: systemRandom }
+  const seams = { clock, random: systemRandom }
   const keys = createKeys({ documents: memoryDocuments(), secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
   const { key } = await keys.issue({ label: 'tests' })
   const souk: FakeSouk = {
@@ -166,6 +170,11 @@ export class RawClient {
   send(data: string | Uint8Array): this {
     this.#socket.write(data)
     return this
+  }
+
+  /** Resolves when the system has taken everything sent so far. */
+  written(): Promise<void> {
+    return new Promise((resolve) => this.#socket.write('', () => resolve()))
   }
 
   /** Resolves with everything received once that contains `part`. */

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { answer, eventually, RawClient, type Running, startIngress } from './harness.ts'
+
+describe('ingress: hostile requests', () => {
+  let ingress: Running
+  beforeEach(async () => {
+    ingress = await startIngress()
+  })
+  afterEach(() => ingress.close())
+
+  const problemOf = (received: string): Record<string, unknown> => {
+    const [head = '', body = ''] = received.split('\r\n\r\n')
+    assert.match(head, /\r\ncontent-type: application\/problem\+json/i)
+    assert.match(head, /\r\nx-request-id: [0-9a-f-]{36}/i)
+    const problem = JSON.parse(body) as Record<string, unknown>
+    assert.equal(problem['status'], Number(head.slice(9, 12)))
+    assert.doesNotMatch(body, /HPE_|FST_|ERR_|\.[jt]s:\d|\n\s+at /)
+    return problem
+  }
+
+  for (const [what, request, status, code] of [
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00', 400, 'invalid_request'],
+    ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_request'],
+    ['an unknown version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n', 400, 'invalid_request'],
+    ['a header without a name', 'GET /livez HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400, 'invalid_request'],
+    ['a folded header', 'GET /livez HTTP/1.1\r\nHost: x\r\nA: b\r\n\x01 c\r\n\r\n', 400, 'invalid_request'],
+    ['a negative length', 'POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400, 'invalid_request'],
+    [
+      'two lengths',
+      'POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+      400,
+      'invalid_request'
+    ],
+    [
+      'a length and chunks, as in request smuggling',
+      'POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'invalid_request'
+    ],
+    ['no host', 'GET /livez HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    [
+      'a header larger than any',
+      `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'b'.repeat(17_000)}\r\n\r\n`,
+      413,
+      'request_too_large'
+    ],
+    ['a URL larger than any', `GET /${'b'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413, 'request_too_large'],
+    ['a broken percent-encoding', 'GET /v1/apis/%zz HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_request'],
+    ['a percent-encoding that is not UTF-8', 'GET /v1/apis/%ff HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_request'],
+    ['a name longer than any', `GET /v1/apis/${'a'.repeat(300)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413, 'request_too_large'],
+    ['an expectation', 'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 400, 'invalid_request'],
+    ['a path that leads nowhere', 'GET /etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
+    ['the root', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
+    ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
+    ['a wrong method', 'DELETE /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['a method nobody has', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['a method of WebDAV', 'PROPFIND /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'an upgrade that nobody offers',
+      'GET /api/demo/api/x HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+      401,
+      'key_missing'
+    ]
+  ] as const) {
+    it(`${what}: ${status} ${code}`, async () => {
+      const client = new RawClient(ingress.port).send(request)
+      const received = await client.until('"source":"ingress"}')
+      assert.equal(problemOf(received)['code'], code)
+      assert.match(received, new RegExp(`^HTTP/1\\.1 ${status} `))
+      client.destroy()
+      assert.equal((await fetch(`${ingress.url}/livez`)).status, 200, 'the next one is served')
+    })
+  }
+
+  it('says which methods there are', async () => {
+    const response = await fetch(`${ingress.url}/v1/apis`, { method: 'POST' })
+    assert.equal(response.headers.get('allow'), 'GET, HEAD')
+  })
+
+  it('ends a CONNECT', async () => {
+    await new RawClient(ingress.port).send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n').closed()
+  })
+
+  for (const target of ['/api/demo/api/x/\xe9', '/api/demo/api/x?q=\xe9', '/api/demo/api/x/#fragment']) {
+    it(`refuses the unencoded target ${JSON.stringify(target)}`, async () => {
+      const client = new RawClient(ingress.port)
+      const line = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`, 'latin1')
+      const received = await client.send(line).until('"source":"ingress"}')
+      assert.equal(problemOf(received)['code'], 'invalid_request')
+      assert.equal(ingress.calls.length, 0)
+      client.destroy()
+    })
+  }
+
+  it('reads a target in absolute form, as sent to proxies', async () => {
+    const client = new RawClient(ingress.port)
+    client.send(`GET http://x/api/demo/api/ticker/a?b HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`)
+    await client.until('{"ok":true}')
+    assert.equal(ingress.calls[0]?.path, '/a?b')
+    client.destroy()
+  })
+
+  it('takes a key given twice for no key', async () => {
+    const client = new RawClient(ingress.port)
+    const key = `X-Consumer-Key: ${ingress.key}\r\n`
+    client.send(`GET /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\n${key}${key}\r\n`)
+    assert.equal(problemOf(await client.until('"source":"ingress"}'))['code'], 'key_invalid')
+    client.destroy()
+  })
+
+  it('answers pipelined requests in order', async () => {
+    const one = (name: string) =>
+      `GET /api/demo/api/${name} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`
+    const client = new RawClient(ingress.port).send(one('a') + one('B') + one('c'))
+    await eventually(() => (client.received.match(/HTTP\/1\.1 /g) ?? []).length >= 3)
+    assert.deepEqual(
+      [...client.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+      ['200', '400', '200']
+    )
+    client.destroy()
+  })
+
+  it('answers a keyless request and keeps the connection when its body is small', async () => {
+    const client = new RawClient(ingress.port)
+    client.send(
+      'POST /api/demo/api/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+    )
+    await client.until('key_missing')
+    client.send('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    await client.until('{"status":"ok"}')
+    client.destroy()
+  })
+
+  it('cuts a stream rather than mix the refusal of later garbage into it', async () => {
+    let end = () => {}
+    ingress.onCall = () => ({
+      ...answer(),
+      body: (async function* () {
+        yield Buffer.from('first')
+        await new Promise<void>((resolve) => (end = resolve))
+      })()
+    })
+    const client = new RawClient(ingress.port)
+    client.send(`GET /api/demo/api/x HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`)
+    await client.until('first')
+    client.send('\x00garbage\r\n\r\n')
+    const received = await client.closed()
+    assert.doesNotMatch(received, /problem\+json/)
+    end()
+  })
+})
+
+describe('ingress: slow requests', () => {
+  for (const [what, start] of [
+    ['headers', 'POST /api/demo/api/x HTTP/1.1\r\nHost: x\r\n'],
+    [
+      'a body',
+      'POST /api/demo/api/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
+    ]
+  ] as const) {
+    it(`that never finish ${what} are ended`, async () => {
+      const ingress = await startIngress({ receiveMs: 300 })
+      const client = new RawClient(ingress.port)
+      const key = `X-Consumer-Key: ${ingress.key}\r\n`
+      client.send(start.replace('Host: x\r\n', `Host: x\r\n${key}`))
+      await client.until('The request did not arrive in time.')
+      await client.closed()
+      assert.equal(ingress.calls.length, 0)
+      await ingress.close()
+    })
+  }
+})

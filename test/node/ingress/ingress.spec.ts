@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SearchQuery, SignedManifest } from '../../../lib/interface/index.ts'
+import { SoukError } from '../../../lib/index.ts'
+import { answer, eventually, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
+
+const CORS = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-consumer-key' }
+
+const signed: SignedManifest = {
+  id: `bank@${PROVIDER}`,
+  envelope: new Uint8Array(0),
+  manifest: {
+    name: 'bank',
+    provider: PROVIDER,
+    protocol: 'SOAP',
+    description: 'Accounts',
+    tags: ['money'],
+    price: 1_500n,
+    currency: 'USDC',
+    idempotent: true,
+    api: { operations: [{ name: 'getBalance', input: { type: 'object' } }], sdl: 'type Query { a: Int }' },
+    state: 'published',
+    revision: 3,
+    issuedAt: Date.UTC(2026, 0, 1),
+    expiresAt: Date.UTC(2026, 0, 31)
+  }
+}
+
+const summary = {
+  id: `bank@${PROVIDER}`,
+  name: 'bank',
+  provider: PROVIDER,
+  protocol: 'SOAP',
+  description: 'Accounts',
+  tags: ['money'],
+  price: '0.0015',
+  currency: 'USDC',
+  state: 'published',
+  revision: 3
+}
+
+describe('ingress: /v1/apis', () => {
+  let ingress: Running
+  beforeEach(async () => {
+    ingress = await startIngress()
+  })
+  afterEach(() => ingress.close())
+  const get = async (path: string) => {
+    const response = await fetch(ingress.url + path)
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  it('searches what the catalogue knows, without a key', async () => {
+    let asked: SearchQuery | undefined
+    ingress.onSearch = async (query, signal) => {
+      asked = query
+      assert.equal(signal?.aborted, false)
+      return { listings: [signed], next: 'page2' }
+    }
+    const { status, body } = await get(
+      '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc'
+    )
+    assert.equal(status, 200)
+    assert.deepEqual(body, { data: [{ ...summary, operations: ['getBalance'] }], next_cursor: 'page2' })
+    assert.deepEqual(asked, {
+      text: 'balance x',
+      protocol: 'SOAP',
+      tag: 'money',
+      maxPrice: 10_000n,
+      limit: 5,
+      cursor: 'abc'
+    })
+  })
+
+  it('asks for everything when nothing is asked for', async () => {
+    let asked: SearchQuery | undefined
+    ingress.onSearch = async (query) => {
+      asked = query
+      return { listings: [] }
+    }
+    assert.deepEqual((await get('/v1/apis')).body, { data: [], next_cursor: null })
+    assert.deepEqual(asked, {})
+  })
+
+  for (const query of [
+    'limit=0',
+    'limit=101',
+    'limit=ten',
+    'limit=-1',
+    'max_price=cheap',
+    'max_price=-1',
+    'protocol=gRPC'
+  ]) {
+    it(`refuses ${query}`, async () => {
+      const { status, body } = await get(`/v1/apis?${query}`)
+      assert.deepEqual([status, body['code']], [400, 'invalid_request'])
+    })
+  }
+
+  it('shows one API in full', async () => {
+    ingress.onResolve = async (api) => {
+      assert.equal(api, `bank@${PROVIDER}`)
+      return { signed, owners: [] }
+    }
+    for (const at of ['@', '%40']) {
+      const { status, body } = await get(`/v1/apis/bank${at}${PROVIDER}`)
+      assert.equal(status, 200)
+      assert.deepEqual(body, {
+        ...summary,
+        idempotent: true,
+        issued_at: '2026-01-01T00:00:00.000Z',
+        expires_at: '2026-01-31T00:00:00.000Z',
+        operations: signed.manifest.api.operations,
+        sdl: 'type Query { a: Int }'
+      })
+    }
+  })
+
+  it('says what went wrong by the table', async () => {
+    ingress.onResolve = () => Promise.reject(new SoukError('api_not_found'))
+    assert.equal((await get('/v1/apis/nothing')).body['code'], 'api_not_found')
+    ingress.onSearch = () => Promise.reject(new Error('secret'))
+    const { status, body } = await get('/v1/apis')
+    assert.deepEqual([status, body['code']], [500, 'internal_error'])
+    assert.doesNotMatch(JSON.stringify(body), /secret/)
+    assert.equal(ingress.log.length, 1)
+  })
+
+  it('stops searching when nobody waits', async () => {
+    let aborted = false
+    let asked = false
+    ingress.onSearch = (_query, signal) =>
+      new Promise((_, reject) => {
+        asked = true
+        signal?.addEventListener('abort', () => {
+          aborted = true
+          reject(signal.reason as Error)
+        })
+      })
+    const client = new RawClient(ingress.port).send('GET /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n')
+    await eventually(() => asked)
+    client.destroy()
+    await eventually(() => aborted)
+  })
+})
+
+describe('ingress: where it listens', () => {
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
+    it(`refuses ${host} without TLS`, async () => {
+      await assert.rejects(startIngress({ host }), { code: 'config_invalid', message: /in the clear/ })
+    })
+  }
+
+  it('takes a public address behind a proxy that ends TLS', async () => {
+    const ingress = await startIngress({ host: '0.0.0.0', trustProxy: true })
+    assert.equal((await fetch(`${ingress.url}/livez`)).status, 200)
+    assert.match(ingress.url, /^http:\/\/127\.0\.0\.1:/)
+    await ingress.close()
+  })
+
+  it('moves up from a busy port, unless that one was asked for', async () => {
+    const first = await startIngress()
+    const second = await startIngress({ port: first.port })
+    assert.ok(second.port > first.port)
+    await assert.rejects(startIngress({ port: first.port, exact: true }), { code: 'port_busy' })
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('speaks TLS', async function () {
+    const folder = mkdtempSync(join(tmpdir(), 'souk-tls-'))
+    try {
+      const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+      const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
+      try {
+        execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', keyFile, '-out', certFile], {
+          stdio: 'ignore'
+        })
+      } catch {
+        this.skip()
+      }
+      const cert = readFileSync(certFile, 'utf8')
+      const ingress = await startIngress({ host: '0.0.0.0', tls: { cert, key: readFileSync(keyFile, 'utf8') } })
+      assert.match(ingress.url, /^https:/)
+      // Half a handshake must not hold up the end.
+      const silent = new RawClient(ingress.port)
+      const status = await new Promise((resolve, reject) => {
+        request(`${ingress.url}/livez`, { ca: cert }, (response) => resolve(response.resume().statusCode))
+          .on('error', reject)
+          .end()
+      })
+      assert.equal(status, 200)
+      silent.destroy()
+      await ingress.close()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('ingress: CORS', () => {
+  it('is off by default', async () => {
+    const ingress = await startIngress()
+    const { headers } = await fetch(`${ingress.url}/livez`, { headers: { origin: 'https://app.example' } })
+    assert.equal(headers.get('access-control-allow-origin'), null)
+    await ingress.close()
+  })
+
+  it('lets the configured origins call, and read what the ingress says', async () => {
+    const ingress = await startIngress({ corsOrigins: ['https://app.example', 'https://other.example'] })
+    const path = '/api/demo/api/ticker'
+    const origin = 'https://app.example'
+    const preflight = await fetch(ingress.url + path, { method: 'OPTIONS', headers: { origin, ...CORS } })
+    assert.equal(preflight.status, 204)
+    assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /x-consumer-key/)
+
+    const ok = await ingress.post(path, {}, { origin })
+    const refused = await ingress.post(path, {}, { origin, 'x-consumer-key': '' })
+    ingress.onCall = () => answer({ body: (async function* () {})(), headers: [['vary', 'accept']] })
+    const streamed = await ingress.post(path, {}, { origin })
+    for (const { status, headers } of [ok, refused, streamed]) {
+      assert.equal(headers.get('access-control-allow-origin'), origin, String(status))
+      assert.match(headers.get('access-control-expose-headers') ?? '', /souk-charged/)
+      assert.match(headers.get('vary') ?? '', /Origin/)
+      assert.equal(headers.get('access-control-allow-credentials'), null)
+    }
+    assert.match(streamed.headers.get('vary') ?? '', /accept/)
+
+    const stranger = await ingress.post(path, {}, { origin: 'https://evil.example' })
+    assert.equal(stranger.headers.get('access-control-allow-origin'), null)
+    await ingress.close()
+  })
+
+  for (const origin of ['app.example', 'https://app.example/', 'https://app.example/path', '']) {
+    it(`refuses "${origin}" as an origin`, async () => {
+      await assert.rejects(startIngress({ corsOrigins: [origin] }), { code: 'config_invalid' })
+    })
+  }
+})
+
+describe('ingress: its end', () => {
+  const call = (ingress: Running) =>
+    `POST /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n` +
+    'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+
+  it('waits for running calls, takes nothing new, and ends idle connections', async () => {
+    const ingress = await startIngress()
+    let finish = () => {}
+    ingress.onCall = async () => {
+      await new Promise<void>((resolve) => (finish = resolve))
+      return answer()
+    }
+    const unused = new RawClient(ingress.port)
+    const idle = new RawClient(ingress.port).send('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n')
+    await idle.until('{"status":"ok"}')
+    const busy = new RawClient(ingress.port).send(call(ingress))
+    await eventually(() => ingress.calls.length === 1)
+
+    let ended = false
+    const end = ingress.close().then(() => (ended = true))
+    await Promise.all([unused.closed(), idle.closed()])
+    await assert.rejects(fetch(`${ingress.url}/livez`))
+    assert.equal(ended, false)
+    finish()
+    assert.match(await busy.closed(), /^HTTP\/1\.1 200 .*\{"ok":true\}$/s)
+    await end
+  })
+
+  it('tells connections that are still busy that it is alive, but takes nothing new', async () => {
+    const ingress = await startIngress()
+    const running: (() => void)[] = []
+    ingress.onCall = async () => {
+      await new Promise<void>((resolve) => running.push(resolve))
+      return answer()
+    }
+    const clients = ['/livez', '/readyz', '/v1/apis'].map((path) => ({ path, client: new RawClient(ingress.port) }))
+    for (const { client } of clients) client.send(call(ingress))
+    await eventually(() => running.length === 3)
+    const end = ingress.close()
+    for (const { path, client } of clients) client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await Promise.all(clients.map(({ client }) => client.written()))
+    for (const finish of running) finish()
+    const [alive = '', ready = '', search = ''] = await Promise.all(clients.map(({ client }) => client.closed()))
+    assert.match(alive, /\{"ok":true\}HTTP\/1\.1 200 /)
+    for (const refused of [ready, search]) {
+      assert.match(refused, /\{"ok":true\}HTTP\/1\.1 503 .*"code":"overloaded"/s)
+    }
+    await end
+  })
+
+  it('cuts what runs longer than it may', async () => {
+    const ingress = await startIngress({ drainMs: 100 })
+    ingress.onCall = () => new Promise(() => {})
+    const client = new RawClient(ingress.port).send(call(ingress))
+    await eventually(() => ingress.calls.length === 1)
+    await ingress.close()
+    assert.equal(await client.closed(), '')
+    await eventually(() => ingress.calls[0]?.signal?.aborted === true)
+  })
+
+  it('can be asked for twice', async () => {
+    const ingress = await startIngress()
+    await Promise.all([ingress.close(), ingress.close()])
+  })
+})
