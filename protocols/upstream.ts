@@ -15,7 +15,7 @@ import {
 import type { Headers, Payload } from '../lib/interface/payload.ts'
 import { decoderOf } from './upstream-coding.ts'
 import { Exchange, type ResponseHead } from './upstream-exchange.ts'
-import { RedirectedAway, failureOf, interruption } from './upstream-failure.ts'
+import { RedirectedAway, failureOf } from './upstream-failure.ts'
 import { headersDown, headersUp } from './upstream-headers.ts'
 import { parseEndpoint, targetOf, whereOf } from './upstream-target.ts'
 
@@ -101,53 +101,79 @@ export function createUpstream(init: { endpoint: string; timeoutMs?: number; clo
   })
 
   /** One request without following redirects. */
-  async function send(request: UpstreamRequest, target: string, headers: string[], remainingMs: number) {
-    const exchange = new Exchange({ clock, signal: request.signal, timeoutMs: remainingMs, where })
-    const body = bodyOf(request.body)
-    try {
-      if (!exchange.settled) {
-        pool.dispatch({ method: request.method, path: target, headers, body }, exchange)
-      }
-      return { exchange, head: await exchange.head }
-    } catch (error) {
-      const failure = failureOf(error, where)
-      exchange.fail(failure)
-      if (body instanceof Readable) body.destroy()
-      throw failure
+  async function send(sent: Sent, target: string, remainingMs: number) {
+    const exchange = new Exchange({ clock, signal: sent.signal, timeoutMs: remainingMs, where })
+    if (!exchange.settled) {
+      pool.dispatch({ method: sent.method, path: target, headers: sent.headers, body: sent.body }, exchange)
+    }
+    return { exchange, head: await exchange.head }
+  }
+
+  async function run(request: UpstreamRequest, body: Sent['body']): Promise<UpstreamResponse> {
+    const { method, signal } = request
+    if (!METHODS.has(method)) throw new SoukError('method_not_allowed', 'This method cannot be forwarded.')
+    let target = targetOf(endpoint, request.path ?? '')
+    const sent: Sent = { method, headers: headersUp(request.headers), body, signal }
+    const startedAt = clock.elapsed()
+    for (let redirects = 0; ; redirects++) {
+      const remainingMs = Math.max(0, timeoutMs - (clock.elapsed() - startedAt))
+      const { exchange, head } = await send(sent, target, remainingMs)
+      if (!REDIRECTS.has(head.status)) return answer(exchange, head, method, clock.elapsed() - startedAt)
+      exchange.leave()
+      target = redirected({ endpoint, target, head, sent, redirects })
     }
   }
 
   return {
     endpoint,
     async request(request) {
-      if (!METHODS.has(request.method)) throw new SoukError('method_not_allowed', 'This method cannot be forwarded.')
-      let target = targetOf(endpoint, request.path ?? '')
-      const headers = headersUp(request.headers)
-      if (request.signal.aborted) throw interruption(request.signal)
-      const startedAt = clock.elapsed()
-      for (let redirects = 0; ; redirects++) {
-        const remainingMs = Math.max(0, timeoutMs - (clock.elapsed() - startedAt))
-        const { exchange, head } = await send(request, target, headers, remainingMs)
-        if (!REDIRECTS.has(head.status)) return answer(exchange, head, request.method, clock.elapsed() - startedAt)
-        exchange.leave()
-        target = redirected({ endpoint, target, head, request, redirects })
+      const body = bodyOf(request.body)
+      try {
+        return await run(request, body)
+      } catch (error) {
+        if (body instanceof Readable) body.destroy()
+        throw failureOf(error, where)
       }
     },
     close: () => pool.destroy()
   }
 }
 
-function bodyOf(body: Payload | undefined): Uint8Array | Readable | null {
-  if (body === undefined || body instanceof Uint8Array) return body ?? null
-  return Readable.from(sourced(body), { objectMode: false })
+/** A request as every one of its redirects gets it. */
+interface Sent {
+  readonly method: string
+  readonly headers: string[]
+  readonly body: Uint8Array | Readable | null
+  readonly signal: AbortSignal
 }
 
-/** A body that breaks off is its sender's fault, and must not pass for the upstream's. */
-async function* sourced(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
-  try {
-    yield* body
-  } catch (error) {
-    throw isSoukError(error) ? error : new SoukError('call_interrupted', undefined, { cause: error })
+function bodyOf(body: Payload | undefined): Sent['body'] {
+  if (body === undefined || body instanceof Uint8Array) return body ?? null
+  const readable = Readable.from(sourced(body), { objectMode: false })
+  // Who sends it hears of its errors; this is for those that come when nobody sends it any more.
+  return readable.on('error', () => undefined)
+}
+
+/**
+ * A body that breaks off is its sender's fault, and must not pass for the upstream's. No generator: one that never started
+ * would not tell its source that nobody wants it.
+ */
+function sourced(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const source = body[Symbol.asyncIterator]()
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          return await source.next()
+        } catch (error) {
+          throw isSoukError(error) ? error : new SoukError('call_interrupted', undefined, { cause: error })
+        }
+      },
+      async return() {
+        await source.return?.()
+        return { done: true, value: undefined }
+      }
+    })
   }
 }
 
@@ -156,10 +182,10 @@ function redirected(from: {
   endpoint: URL
   target: string
   head: ResponseHead
-  request: UpstreamRequest
+  sent: Sent
   redirects: number
 }): string {
-  const { endpoint, target, head, request, redirects } = from
+  const { endpoint, target, head, sent, redirects } = from
   const refuse = (why: string, cause?: unknown) =>
     new SoukError('upstream_invalid_response', `The API behind this listing redirects ${why}.`, {
       source: 'upstream',
@@ -171,11 +197,10 @@ function redirected(from: {
   // The address itself is the provider's business: it stays in the log.
   if (next.origin !== endpoint.origin) throw refuse('to another host, port or scheme', new RedirectedAway(next.href))
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
-  const repeatable = request.method === 'GET' || request.method === 'HEAD'
+  const repeatable = sent.method === 'GET' || sent.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308
   if (!repeatable && !keepsMethod) throw refuse('in a way that drops the request')
-  if (request.body !== undefined && !(request.body instanceof Uint8Array))
-    throw refuse('a request that cannot be sent again')
+  if (sent.body instanceof Readable) throw refuse('a request that cannot be sent again')
   return next.pathname + next.search
 }
 

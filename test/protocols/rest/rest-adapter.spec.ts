@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
+import type { Adapter, AdapterRequest } from '../../../lib/interface/adapter.ts'
+import type { Headers } from '../../../lib/interface/payload.ts'
+import { restFactory } from '../../../protocols/rest/rest-factory.ts'
+import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { answering, type ScriptedUpstream, scriptedUpstream, until } from '../../helpers/scripted-upstream.ts'
+
+const json = { 'content-type': 'application/json' }
+
+describe('a REST call', () => {
+  let upstream: ScriptedUpstream
+  let posting: Adapter
+  let getting: Adapter
+
+  beforeEach(async () => {
+    upstream = await scriptedUpstream(answering(200, json, '{}'))
+    posting = restFactory.open({ endpoint: `${upstream.url}/v1/candles` }, '')
+    getting = restFactory.open({ endpoint: `${upstream.url}/v1/candles?key=secret`, method: 'GET' }, '')
+  })
+  afterEach(async () => {
+    await posting.close?.()
+    await getting.close?.()
+    await upstream.close()
+  })
+
+  const last = () => upstream.received.at(-1) ?? assert.fail('nothing was received')
+  const forwarded = (method: string, path: string, more: Partial<AdapterRequest> = {}) =>
+    posting.call({ method, path, headers: [], body: new Uint8Array(), ...more }, FOREVER)
+
+  it('posts the body byte by byte as it came', async () => {
+    const body = '{ "n": 12345678901234567890, "a": 1, "a": 2, "text": "]]]\\"}" }'
+    await posting.call(plainCall(Buffer.from(body)), FOREVER)
+    const { method, target, headers } = last()
+    assert.deepEqual([method, target, last().body.toString()], ['POST', '/v1/candles', body])
+    assert.equal(headers['content-type'], 'application/json')
+    assert.equal(headers.accept, 'application/json')
+  })
+
+  for (const body of ['[1,2]', '"text"', '7', 'null', ' {} ']) {
+    it(`posts ${body}, which is JSON too`, async () => {
+      await posting.call(plainCall(Buffer.from(body)), FOREVER)
+      assert.equal(last().body.toString(), body)
+    })
+  }
+
+  for (const type of ['application/json; charset=utf-8', 'application/vnd.api+json', 'Application/JSON']) {
+    it(`takes ${type} for JSON`, async () => {
+      await posting.call({ ...plainCall({}), headers: [['content-type', type]] }, FOREVER)
+      assert.equal(last().headers['content-type'], 'application/json')
+    })
+  }
+
+  it('brackets in texts are no depth', async () => {
+    await posting.call(plainCall({ text: '[{'.repeat(1_000), quote: '\\"[' }), FOREVER)
+    assert.equal(upstream.received.length, 1)
+  })
+
+  it('makes query parameters of the fields where the API is read by GET', async () => {
+    const body =
+      '{"symbol":"BTC USD&x=1","n":12345678901234567890,"f":1.10,"on":true,"off":null,"tags":["a",2,false],"none":[]}'
+    const headers: Headers = [['accept', 'text/event-stream']]
+    await getting.call(plainCall(Buffer.from(body), headers), FOREVER)
+    assert.equal(last().method, 'GET')
+    assert.equal(
+      last().target,
+      '/v1/candles?key=secret&symbol=BTC+USD%26x%3D1&n=12345678901234567890&f=1.10&on=true&tags=a&tags=2&tags=false'
+    )
+    assert.equal(last().body.length, 0)
+    assert.equal(last().headers['content-type'], undefined)
+    assert.equal(last().headers.accept, 'text/event-stream')
+  })
+
+  for (const body of [
+    '{"a":{}}',
+    '{"a":[[1]]}',
+    '{"a":[{}]}',
+    '[1]',
+    '7',
+    'null',
+    '{"key":"mine"}',
+    `{"a":"${'x'.repeat(9_000)}"}`
+  ]) {
+    it(`makes no query parameters of ${body.slice(0, 20)}`, async () => {
+      await rejectsWith(getting.call(plainCall(Buffer.from(body)), FOREVER), 'invalid_request')
+      assert.equal(upstream.received.length, 0)
+    })
+  }
+
+  it('takes an empty object for no parameters', async () => {
+    await getting.call(plainCall({}), FOREVER)
+    assert.equal(last().target, '/v1/candles?key=secret')
+  })
+
+  it('passes methods, sub-paths and other bodies on', async () => {
+    const headers: Headers = [['content-type', 'text/csv']]
+    await forwarded('PUT', '/7?x=1', { headers, body: Buffer.from('a;b') })
+    assert.deepEqual([last().method, last().target, last().body.toString()], ['PUT', '/v1/candles/7?x=1', 'a;b'])
+    assert.equal(last().headers['content-type'], 'text/csv')
+    await forwarded('POST', '/7', { headers, body: Buffer.from('a;b') })
+    assert.equal(last().target, '/v1/candles/7')
+    await forwarded('DELETE', '/7')
+    assert.equal(last().method, 'DELETE')
+  })
+
+  it('sends no content with a GET, and lets go of what there was', async () => {
+    let returned = false
+    const body: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => assert.fail('read'),
+        return: () => {
+          returned = true
+          return Promise.resolve({ done: true, value: undefined })
+        }
+      })
+    }
+    await forwarded('GET', '/7', { body, headers: [['content-type', 'text/csv']] })
+    assert(returned)
+    assert.deepEqual([last().method, last().body.length, last().headers['content-type']], ['GET', 0, undefined])
+  })
+
+  it('answers HEAD with headers only', async () => {
+    upstream.behave(answering(200, { ...json, 'content-length': '1000000' }, ''))
+    const reply = await forwarded('HEAD', '')
+    assert.equal(reply.success, true)
+    assert.equal((await bytesOf(reply.body)).length, 0)
+  })
+
+  it('never leaves the path of the endpoint', async () => {
+    await rejectsWith(forwarded('GET', '/../admin'), 'invalid_request')
+    await rejectsWith(forwarded('GET', '//evil.example'), 'invalid_request')
+    await rejectsWith(forwarded('CONNECT', '/x'), 'method_not_allowed')
+    assert.equal(upstream.received.length, 0)
+  })
+
+  for (const [status, success] of [
+    [200, true],
+    [201, true],
+    [204, true],
+    [304, false],
+    [400, false],
+    [500, false]
+  ] as const) {
+    it(`counts ${status} as ${success ? 'a success' : 'no success'}`, async () => {
+      upstream.behave(answering(status, {}, ''))
+      assert.equal((await posting.call(plainCall({}), FOREVER)).success, success)
+    })
+  }
+
+  it('passes an error of the upstream on unchanged', async () => {
+    upstream.behave(answering(422, { 'content-type': 'text/plain; charset=latin1' }, Buffer.from([0xe9, 0])))
+    const reply = await posting.call(plainCall({}), FOREVER)
+    assert.deepEqual(reply.headers, [['content-type', 'text/plain; charset=latin1']])
+    assert.deepEqual([...(await bytesOf(reply.body))], [0xe9, 0])
+  })
+
+  it('streams events as they come, also when the answer has begun long ago', async () => {
+    let write: (text: string) => void = () => undefined
+    upstream.behave((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      write = (text) => response.write(text)
+      write('data: 1\n\n')
+    })
+    const reply = await posting.call(plainCall({}, [['accept', 'text/event-stream']]), FOREVER)
+    assert.equal(reply.success, true)
+    assert(!(reply.body instanceof Uint8Array))
+    assert.equal(last().headers.accept, 'text/event-stream')
+    const events = reply.body[Symbol.asyncIterator]()
+    assert.equal(String((await events.next()).value), 'data: 1\n\n')
+    const next = events.next()
+    write('data: 2\n\n')
+    assert.equal(String((await next).value), 'data: 2\n\n')
+    await events.return?.()
+    await until(() => last().gone, 'the upstream to lose its connection')
+  })
+
+  it('ends a stream with an error when the call is given up', async () => {
+    upstream.behave((response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'))
+    const controller = new AbortController()
+    const reply = await posting.call(plainCall({}), controller.signal)
+    const reading = rejectsWith(bytesOf(reply.body), 'call_interrupted')
+    controller.abort()
+    await reading
+    await until(() => last().gone, 'the upstream to lose its connection')
+  })
+
+  it('waits for JSON of unknown length, and streams it only when it is large', async () => {
+    const answer = (size: number) => {
+      upstream.behave((response) => {
+        response.writeHead(200, json)
+        response.write('"')
+        setImmediate(() => response.end(`${'x'.repeat(size)}"`))
+      })
+      return posting.call(plainCall({}), FOREVER)
+    }
+    const small = await answer(1_000)
+    assert(small.body instanceof Uint8Array)
+    const large = await answer(INLINE_BODY_BYTES_MAX)
+    assert(!(large.body instanceof Uint8Array))
+    assert.equal(await jsonOf(large), 'x'.repeat(INLINE_BODY_BYTES_MAX))
+  })
+
+  it('warns at registration of what will make calls fail', async () => {
+    const warnings = async (status: number, method?: 'GET' | 'POST') => {
+      upstream.behave(answering(status, {}, ''))
+      return (await restFactory.inspect({ endpoint: upstream.url, ...(method && { method }) }, FOREVER)).warnings.join()
+    }
+    assert.equal(await warnings(200), '')
+    assert.equal(await warnings(404), '')
+    assert.match(await warnings(404, 'GET'), /answers 404 to a GET/)
+    assert.match(await warnings(401), /wants? credentials/)
+    assert.match(await warnings(402), /payment of its own/)
+    assert.match(await warnings(503), /answers 503/)
+  })
+
+  it('takes no other method than GET and POST for plain calls', () => {
+    const config = { endpoint: upstream.url, method: 'DELETE' as 'GET' }
+    assert.throws(() => restFactory.open(config, ''), { code: 'invalid_request' })
+  })
+})

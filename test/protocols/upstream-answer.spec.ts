@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import { type AddressInfo, type Server, createServer } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import type { Clock } from '../../lib/base/clock.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { STREAM_IDLE_MS } from '../../lib/base/limits.ts'
+import { type Upstream, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
+import { bytesOf, FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
+import {
+  type Behaviour,
+  type ScriptedUpstream,
+  answering,
+  scriptedUpstream,
+  until
+} from '../helpers/scripted-upstream.ts'
+
+const MiB = 1024 * 1024
+const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
+
+describe('the answer of an upstream', () => {
+  const opened: Upstream[] = []
+  let server: ScriptedUpstream
+  let upstream: Upstream
+
+  const open = (endpoint: string, options: { timeoutMs?: number; clock?: Clock } = {}): Upstream => {
+    const made = createUpstream({ endpoint, ...options })
+    opened.push(made)
+    return made
+  }
+  beforeEach(async () => {
+    server = await scriptedUpstream(answering(200, {}, 'ok'))
+    upstream = open(server.url)
+  })
+  afterEach(async () => {
+    for (const made of opened.splice(0)) await made.close()
+    await server.close()
+  })
+
+  describe('answers', () => {
+    it('brings the headers of its list down', async () => {
+      const kept = {
+        allow: 'GET',
+        'cache-control': 'no-store',
+        'content-language': 'en',
+        'content-type': 'text/plain',
+        deprecation: '@1',
+        etag: '"x"',
+        'last-modified': 'Thu, 01 Jan 1970 00:00:00 GMT',
+        link: '</next>; rel="next"',
+        'retry-after': '1',
+        sunset: 'Thu, 01 Jan 2099 00:00:00 GMT'
+      }
+      const dropped = {
+        'x-powered-by': 'x',
+        'proxy-authenticate': 'Basic',
+        'keep-alive': 'timeout=5',
+        trailer: 'x',
+        age: '1'
+      }
+      server.behave(answering(200, { ...kept, ...dropped }, 'ok'))
+      const response = await upstream.request(get)
+      assert.deepEqual(Object.fromEntries(response.headers), kept)
+      response.discard()
+    })
+
+    for (const link of [
+      '<http://10.0.0.1/next>; rel="next"',
+      '<//10.0.0.1/next>',
+      '</a>, <HTTP://10.0.0.1/b>',
+      '< //x>'
+    ]) {
+      it(`drops the link ${link}, which shows an inner address`, async () => {
+        server.behave(answering(200, { link }, 'ok'))
+        const response = await upstream.request(get)
+        assert.deepEqual(response.headers, [])
+        response.discard()
+      })
+    }
+
+    it('drops values that could not be written again', async () => {
+      server.behave((response) =>
+        response.socket?.end('HTTP/1.1 200 OK\r\netag: "\u{e9}"\r\ncontent-length: 0\r\n\r\n')
+      )
+      assert.deepEqual((await upstream.request(get)).headers, [])
+    })
+
+    it('waits through interim answers', async () => {
+      server.behave((response) => {
+        response.writeProcessing()
+        response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+        response.end('ok')
+      })
+      const response = await upstream.request(get)
+      assert.equal(response.status, 200)
+      assert.equal((await response.bytes(MiB)).toString(), 'ok')
+    })
+
+    for (const [coding, coded] of [
+      ['gzip', gzipSync('hello')],
+      ['X-GZIP', gzipSync('hello')],
+      ['br', brotliCompressSync('hello')],
+      ['deflate', deflateSync('hello')],
+      ['identity', Buffer.from('hello')]
+    ] as const) {
+      it(`reads ${coding}, whole and as a stream`, async () => {
+        server.behave(answering(200, { 'content-encoding': coding }, coded))
+        assert.equal((await (await upstream.request(get)).bytes(5)).toString(), 'hello')
+        assert.equal((await bytesOf((await upstream.request(get)).body)).toString(), 'hello')
+      })
+    }
+
+    it('reads no coding of an answer that has no content', async () => {
+      server.behave(answering(200, { 'content-encoding': 'gzip', 'content-length': '100' }, ''))
+      const response = await upstream.request({ ...get, method: 'HEAD' })
+      assert.equal((await response.bytes(MiB)).length, 0)
+    })
+
+    it('is upstream_invalid_response when the coding breaks off', async () => {
+      server.behave(answering(200, { 'content-encoding': 'gzip' }, gzipSync('hello'.repeat(100)).subarray(0, 20)))
+      await rejectsWith((await upstream.request(get)).bytes(MiB), 'upstream_invalid_response')
+      await rejectsWith(bytesOf((await upstream.request(get)).body), 'upstream_invalid_response')
+    })
+
+    it('stops a compressed flood at the limit', async () => {
+      server.behave(answering(200, { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(64 * MiB))))
+      await rejectsWith((await upstream.request(get)).bytes(MiB), 'response_too_large')
+    })
+
+    it('takes exactly as much as is allowed', async () => {
+      server.behave(answering(200, {}, Buffer.alloc(1000)))
+      assert.equal((await (await upstream.request(get)).bytes(1000)).length, 1000)
+      await rejectsWith((await upstream.request(get)).bytes(999), 'response_too_large')
+    })
+
+    it('gives a payload whole up to a size, and as a stream past it', async () => {
+      const body = Buffer.alloc(MiB, 'abc')
+      server.behave(answering(200, {}, body))
+      assert((await (await upstream.request(get)).payload(MiB)) instanceof Uint8Array)
+      const streamed = await (await upstream.request(get)).payload(MiB - 1)
+      assert(!(streamed instanceof Uint8Array))
+      assert.equal((await bytesOf(streamed)).compare(body), 0)
+    })
+  })
+
+  describe('streams', () => {
+    const endless: Behaviour = (response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024)));
+      }
+      response.on('drain', more)
+      more()
+    }
+
+    it('hands each piece on as it arrives', async () => {
+      let write: (text: string) => void = () => undefined
+      server.behave((response) => (write = (text) => response.write(text)))
+      const request = upstream.request(get)
+      await until(() => server.received.length === 1, 'the request to arrive')
+      write('one')
+      const chunks = (await request).body[Symbol.asyncIterator]()
+      assert.equal(String((await chunks.next()).value), 'one')
+      const second = chunks.next()
+      write('two')
+      assert.equal(String((await second).value), 'two')
+      await chunks.return?.()
+    })
+
+    it('slows the upstream down to the pace of the reader', async () => {
+      let written = 0
+      server.behave((response) => {
+        const more = () => {
+          let flows = true
+          while (flows && written < 64 * MiB) {
+            flows = response.write(Buffer.alloc(64 * 1024))
+            written += 64 * 1024
+          }
+        }
+        response.on('drain', more)
+        more()
+      })
+      const chunks = (await upstream.request(get)).body[Symbol.asyncIterator]()
+      await chunks.next()
+      // Stalls once the buffers of both kernels and ours are full: far from all of it.
+      let before = -1
+      while (before !== written) {
+        before = written
+        for (let i = 0; i < 200; i++) await turn()
+      }
+      assert(written < 32 * MiB, `${written} bytes were written to a reader that stands still`)
+      await chunks.return?.()
+    })
+
+    it('lets the reader leave while it waits, and the upstream notices', async () => {
+      server.behave((response) => response.flushHeaders())
+      const chunks = (await upstream.request(get)).body[Symbol.asyncIterator]()
+      const pending = chunks.next()
+      await chunks.return?.()
+      await rejectsWith(pending, 'call_interrupted')
+      await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
+    })
+
+    it('ends with an error when the signal aborts', async () => {
+      server.behave(endless)
+      const controller = new AbortController()
+      const { body } = await upstream.request({ ...get, signal: controller.signal })
+      const reason = new SoukError('owner_unreachable')
+      const reading = (async () => {
+        let read = 0
+        for await (const chunk of body) {
+          read += chunk.byteLength
+          if (read > MiB) controller.abort(reason)
+        }
+      })()
+      await assert.rejects(reading, reason)
+      await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
+    })
+
+    it('ends with an error when the upstream breaks off', async () => {
+      server.behave((response) => {
+        response.write('some', () => response.socket?.resetAndDestroy())
+      })
+      await rejectsWith(bytesOf((await upstream.request(get)).body), 'upstream_unreachable')
+    })
+
+    it('is discarded with its connection', async () => {
+      server.behave(endless)
+      const response = await upstream.request(get)
+      response.discard()
+      await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
+      await rejectsWith(response.bytes(MiB), 'call_interrupted')
+    })
+
+    it('outlasts the time limit while it flows, and dies of silence', async () => {
+      const clock = handClock()
+      let write: (text: string) => void = () => undefined
+      server.behave((response) => {
+        write = (text) => response.write(text)
+        response.flushHeaders()
+      })
+      const { body } = await open(server.url, { timeoutMs: 1_000, clock }).request(get)
+      const chunks = body[Symbol.asyncIterator]()
+      for (let i = 0; i < 3; i++) {
+        const next = chunks.next()
+        clock.pass(STREAM_IDLE_MS - 1)
+        write('x')
+        assert.equal((await next).done, false)
+      }
+      // Nobody is waiting: a reader that takes its time is no silence of the upstream's.
+      clock.pass(STREAM_IDLE_MS * 2)
+      const last = chunks.next()
+      await turn()
+      clock.pass(STREAM_IDLE_MS)
+      await rejectsWith(last, 'upstream_timeout')
+      assert.equal(clock.waiting, 0)
+    })
+  })
+
+  describe('time', () => {
+    it('counts redirects and answer together', async () => {
+      const clock = handClock()
+      server.behave((response, { target }) => {
+        clock.pass(600)
+        if (target === '/') response.writeHead(302, { location: '/slow' }).end()
+      })
+      const request = open(server.url, { timeoutMs: 1_000, clock }).request(get)
+      await until(() => server.received.length === 2, 'the second request to arrive')
+      await rejectsWith(request, 'upstream_timeout')
+    })
+
+    it('gives a body up that nobody reads', async () => {
+      server.behave((response) => response.flushHeaders())
+      await open(server.url, { timeoutMs: 100 }).request(get)
+      await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
+    })
+
+    it('covers connecting', async () => {
+      const silent = await listening(createServer(() => undefined))
+      const request = open(`https://127.0.0.1:${silent.port}/`, { timeoutMs: 100 }).request(get)
+      await rejectsWith(request, 'upstream_timeout')
+      await silent.close()
+    })
+
+    it('lets a caller go that is waiting for a connection', async () => {
+      const silent = await listening(createServer(() => undefined))
+      const controller = new AbortController()
+      const request = open(`https://127.0.0.1:${silent.port}/`).request({ ...get, signal: controller.signal })
+      const ended = rejectsWith(request, 'call_interrupted')
+      await until(() => silent.accepted() === 1, 'the connection to arrive')
+      controller.abort()
+      await ended
+      await silent.close()
+    })
+  })
+})
+
+/** A clock that stands still until it is told. */
+function handClock(): Clock & { pass(ms: number): void; readonly waiting: number } {
+  let now = 0
+  const timers = new Map<object, { at: number; task: () => void }>()
+  return {
+    now: () => now,
+    elapsed: () => now,
+    soon: (task) => void setImmediate(task),
+    after(delayMs, task) {
+      const key = {}
+      timers.set(key, { at: now + delayMs, task })
+      return { cancel: () => void timers.delete(key) }
+    },
+    get waiting() {
+      return timers.size
+    },
+    pass(ms) {
+      now += ms
+      for (const [key, { at, task }] of timers) {
+        if (at > now) continue
+        timers.delete(key)
+        task()
+      }
+    }
+  }
+}
+
+async function listening(server: Server) {
+  let accepted = 0
+  const sockets: Array<{ destroy(): void }> = []
+  server.on('connection', (socket) => {
+    accepted++
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    }
+  }
+}
