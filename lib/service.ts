@@ -6,7 +6,7 @@ import type { TypedEventTarget } from 'main-event'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { deadline, sleep } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
-import { DRAIN_MS, LOOKUP_MS, STORED_RESPONSE_MS } from './base/limits.ts'
+import { DRAIN_MS, JOIN_MS, LOOKUP_MS, STORED_RESPONSE_MS } from './base/limits.ts'
 import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
@@ -120,7 +120,7 @@ class SoukService implements Souk, Startable {
       await provider.renew()
       await this.store.calls.dropResponses(this.#options.clock.now() - STORED_RESPONSE_MS)
     })
-    await this.#neighbours.start()
+    await this.#join()
   }
 
   /** New calls go elsewhere; those under way get their time. */
@@ -213,6 +213,14 @@ class SoukService implements Souk, Startable {
       serving: owner.inFlight,
       calling: calls.calling
     }
+  }
+
+  /** On the network when it resolves, to where things are found; or alone, and joining later. */
+  async #join(): Promise<void> {
+    const limit = deadline(this.#options.clock, JOIN_MS, () => new Error('joining took too long'))
+    await Promise.race([this.#neighbours.start(), sleep(this.#options.clock, JOIN_MS)])
+    if (this.#link.peers().length > 0) await this.#directory.ready(limit.signal)
+    limit.clear()
   }
 
   async #lookUp<T>(look: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {

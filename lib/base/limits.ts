@@ -81,6 +81,10 @@ export const ACK_DELAY_MS = 100
 export const EXCHANGE_MS = 3 * SECOND
 /** Between two attempts of a node without peers to get back onto its network. */
 export const REJOIN_MS = 5 * SECOND
+/** How long a start waits to be on the network; a node whose peers are all away goes on alone. */
+export const JOIN_MS = 2 * SECOND
+/** Between two looks at whether the directory has anybody to ask: it tells nobody by itself. */
+export const READY_POLL_MS = 5
 /** Peers whose addresses are remembered over a restart. */
 export const CACHED_PEERS_MAX = 64
 /** How long running calls are waited for when a node stops. */

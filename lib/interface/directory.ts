@@ -35,6 +35,8 @@ export interface Published {
  * Implementations pass `test/suites/directory.ts`.
  */
 export interface Directory {
+  /** Resolves when there is somebody to ask. On a network of one that may be never: mind the signal. Never rejects. */
+  ready(signal: AbortSignal): Promise<void>
   /** Puts the signed record and announces this node as serving the API. Repeat it to keep it alive. */
   publish(offer: Offer, signal: AbortSignal): Promise<Published>
   /** Stops announcing this node as serving the API; what others hold runs out by itself. */

@@ -38,12 +38,13 @@ export class Neighbours {
     this.#init = init
   }
 
+  /** Resolves when the first attempt to join is over. */
   async start(): Promise<void> {
     this.#stopped = new AbortController()
     for (const { key, value } of await this.#init.documents.list(PEERS))
       this.#met.set(key, JSON.parse(value) as MetPeer)
     this.#init.events.addEventListener('peer:identify', this.#onIdentify)
-    void this.#rejoin()
+    await this.#rejoin()
   }
 
   stop(): void {
@@ -60,9 +61,8 @@ export class Neighbours {
       const dials = groupByPeer(known).map((addresses) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )
-      for (const dial of await Promise.allSettled(dials)) {
-        if (dial.status === 'rejected') log.trace('could not rejoin by a peer - %e', dial.reason)
-      }
+      // One who answers is enough; the others may take their time to fail.
+      await Promise.any(dials).catch((error: unknown) => log.trace('nobody to join the network by - %e', error))
     }
     if (!this.#stopped.signal.aborted) this.#timer = clock.after(REJOIN_MS, () => void this.#rejoin())
   }

@@ -73,8 +73,9 @@ export class Announcer {
     })
   }
 
-  forget(id: ApiId): void {
+  async withdraw(id: ApiId): Promise<void> {
     this.#announced.delete(id)
+    await this.#limited((signal) => this.#init.directory.withdraw(id, signal))
   }
 
   /** A peer appeared. What was told to nobody is told again, once the peer has settled in the routing table. */
@@ -99,11 +100,17 @@ export class Announcer {
     for (const announced of this.#announced.values()) if (which(announced)) await this.#publish(announced)
   }
 
-  async #publish(announced: Announced): Promise<void> {
-    const { clock, directory, onError } = this.#init
+  #publish(announced: Announced): Promise<void> {
+    return this.#limited(async (signal) => {
+      announced.published = await this.#init.directory.publish(announced.offer, signal)
+    })
+  }
+
+  async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { clock, onError } = this.#init
     const limit = deadline(clock, ANNOUNCE_MS, () => new Error('announcing took too long'))
     try {
-      announced.published = await directory.publish(announced.offer, limit.signal)
+      await task(limit.signal)
     } catch (error) {
       onError(error)
     } finally {

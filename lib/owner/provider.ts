@@ -75,8 +75,8 @@ export class Provider {
     const own = apiId(name, notary.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
-    announcer.forget(api.signed.id)
     await owner.delete(api.signed.id)
+    await announcer.withdraw(api.signed.id)
   }
 
   /** Serves another provider's API, whose signed manifest and delegation of this node were checked already. */

@@ -4,12 +4,13 @@ import { LRUCache } from 'lru-cache'
 import type { CID } from 'multiformats/cid'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../base/api-name.ts'
-import { type Clock, deadline } from '../base/clock.ts'
+import { type Clock, deadline, sleep } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import {
   ADDRESSES_PER_PEER_MAX,
   ANNOUNCEMENTS_AT_ONCE,
   LOOKUP_MS,
+  READY_POLL_MS,
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
 } from '../base/limits.ts'
@@ -51,6 +52,12 @@ class KadDirectory implements Directory {
     this.#clock = clock
     this.#log = log
     this.#author = createRecordAuthor({ privateKey, clock, ...(providerKey === undefined ? {} : { providerKey }) })
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    // kad-dht has it, and its interface forgets it.
+    const { routingTable } = this.#dht as KadDHT & { readonly routingTable: { readonly size: number } }
+    while (routingTable.size === 0 && !signal.aborted) await sleep(this.#clock, READY_POLL_MS, signal).catch(ignore)
   }
 
   async publish(offer: Offer, signal: AbortSignal): Promise<Published> {

@@ -46,6 +46,7 @@ export function createMemoryDirectory(init: MemoryDirectoryInit): Directory {
   }
 
   return {
+    ready: () => Promise.resolve(),
     async publish(offer, signal) {
       signal.throwIfAborted()
       const current = await find(offer.id)
