@@ -3,8 +3,10 @@ import { SoukError } from '../lib/base/errors.ts'
 import { JSON_DEPTH_MAX, REQUEST_BYTES_CEILING } from '../lib/base/limits.ts'
 import type { Headers, Payload } from '../lib/interface/payload.ts'
 
-const OPEN = new Set([0x5b, 0x7b])
-const CLOSE = new Set([0x5d, 0x7d])
+/** `[` and `{` differ in this bit only, and so do `]` and `}`. */
+const CASE_BIT = 0x20
+const OPEN = 0x7b
+const CLOSE = 0x7d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
@@ -78,11 +80,11 @@ function checkDepth(bytes: Uint8Array): void {
       else if (byte === QUOTE) quoted = false
     } else if (byte === QUOTE) {
       quoted = true
-    } else if (OPEN.has(byte)) {
+    } else if ((byte | CASE_BIT) === OPEN) {
       if (++depth > JSON_DEPTH_MAX) {
         throw new SoukError('invalid_request', `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`)
       }
-    } else if (CLOSE.has(byte)) {
+    } else if ((byte | CASE_BIT) === CLOSE) {
       depth--
     }
   }
