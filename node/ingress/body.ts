@@ -50,7 +50,7 @@ export function readStreamed(req: IncomingMessage, bytesMax: number): StreamedBo
     },
     async *[Symbol.asyncIterator]() {
       let received = 0
-      // The socket still has to carry the answer when the owner stops reading.
+      // An owner that stops reading ends the upload, not the connection: a destroyed request loses its socket.
       for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
         received += chunk.length
         if (received > bytesMax) throw (failure = tooLarge(bytesMax))

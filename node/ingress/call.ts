@@ -14,7 +14,7 @@ export interface CallRoute {
   readonly requestBytesMax: number
 }
 
-/** The way of one call through the ingress: key, request, body, overlay, answer. Never rejects. */
+/** The way of one call through the ingress: key, request, body, overlay, answer. */
 export async function serveCall(route: CallRoute, visit: Visit, scope: string, name: string): Promise<void> {
   const { req, res } = visit
   const signal = whileConnected(res)
@@ -25,11 +25,7 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
     call.signal = signal
     call.requestId = visit.requestId
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, route.requestBytesMax)
-    else {
-      call.body = streamed = readStreamed(req, route.requestBytesMax)
-      // What the owner did not want to read would stand in the way of the connection's next request.
-      res.once('finish', () => req.resume())
-    }
+    else call.body = streamed = readStreamed(req, route.requestBytesMax)
     await sendReply(visit, await route.souk.call(call))
   } catch (error) {
     // Nobody is there to be told; what the call made of its abort is no news.

@@ -37,7 +37,6 @@ export function sendWhole(visit: Visit, status: number, headers: readonly string
   const { req, res } = visit
   const head = [...visit.headers, ...headers, 'Content-Length', String(body.length)]
   if (!leavesMuchUnread(req)) {
-    if (!req.complete) req.resume()
     res.writeHead(status, head).end(body)
     return
   }

@@ -291,6 +291,35 @@ describe('ingress: uploads', () => {
     client.destroy()
   })
 
+  it('that the owner stops reading leave the connection fit as well', async () => {
+    let stopped = false
+    ingress.onCall = async ({ body }) => {
+      for await (const _ of body as AsyncIterable<Uint8Array>) break
+      stopped = true
+      return answer()
+    }
+    const client = new RawClient(ingress.port)
+    client.send(head('Content-Type: application/octet-stream\r\nContent-Length: 60000')).send('x'.repeat(1_000))
+    await eventually(() => stopped)
+    await client.until('{"ok":true}')
+    client.send('x'.repeat(59_000)).send('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    await client.until('{"status":"ok"}')
+    client.destroy()
+  })
+
+  it('that are refused early reach a client that reads only after it has sent everything', async () => {
+    const client = new RawClient(ingress.port)
+    client.socket.pause()
+    client.send(head('Content-Type: application/json\r\nContent-Length: 8000000'))
+    for (let i = 0; i < 8; i++) {
+      client.send(Buffer.alloc(1_000_000, 'x'))
+      await client.written()
+    }
+    client.socket.resume()
+    await client.until('"code":"request_too_large"')
+    await client.closed()
+  })
+
   it('that stop half way abort the call', async () => {
     let failed = false
     ingress.onCall = async ({ body }) => {
