@@ -3,6 +3,7 @@
 const NODE_MAJOR_MIN = 24
 /** sysexits: EX_CONFIG. */
 const EXIT_CONFIG = 78
+const EXIT_MS = 100
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   console.error(`souk: This needs Node.js ${NODE_MAJOR_MIN} or newer, and runs on ${process.version}.`)
@@ -11,4 +12,6 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 } else {
   const { main } = await import('./cli/program.ts')
   process.exitCode = await main(process.argv.slice(2))
+  // All is said and stopped by now. libp2p leaves a timer of a second behind, which nobody should have to wait for.
+  setTimeout(() => process.exit(), EXIT_MS).unref()
 }

@@ -73,11 +73,9 @@ export type CallInput = z.input<typeof callSchema>
 
 /** `POST /delegations` */
 export const delegateSchema = z.strictObject({ peer: z.string() })
-export type DelegateInput = z.input<typeof delegateSchema>
 
 /** `PUT /pins/{name}` */
 export const pinSchema = z.strictObject({ provider: z.string() })
-export type PinInput = z.input<typeof pinSchema>
 
 export interface StatusView {
   readonly version: string

@@ -11,7 +11,6 @@ import type {
   IssuedKeyView,
   IssueKeyInput,
   KeyView,
-  ListingView,
   PeerView,
   RegisteredView,
   RegisterInput,
@@ -22,7 +21,7 @@ import type {
 } from './api.ts'
 
 /** A refusal of the admin API: its problem document as an error. Match on `code`. */
-export class AdminProblem extends Error {
+class AdminProblem extends Error {
   override readonly name = 'AdminProblem'
   readonly code: string
   readonly problem: Problem
@@ -35,7 +34,7 @@ export class AdminProblem extends Error {
 }
 
 /** No node answers for the profile. */
-export class NodeNotRunning extends Error {
+class NodeNotRunning extends Error {
   override readonly name = 'NodeNotRunning'
   readonly code = 'node_not_running'
   readonly hint: string
@@ -74,8 +73,6 @@ export interface AdminClient {
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
   pin(name: string, provider: string): Promise<void>
 }
-
-export type { ListingView }
 
 /**
  * Finds the node that runs on a profile. Needs the profile's files, so it works for the user who owns them.

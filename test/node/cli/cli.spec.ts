@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from './harness.ts'
+
+interface Api {
+  readonly id: string
+  readonly state: string
+  readonly revision: number
+}
+
+/** Every command is a process, and so are the nodes. */
+describe('souk, with nodes that run', function () {
+  this.timeout(60_000)
+  let home: string
+  let upstream: Upstream
+  let owner: NodeProcess
+  let consumer: NodeProcess
+
+  const run = (...args: string[]) => souk(args, { home })
+  const onConsumer = (...args: string[]) => souk(['--profile', 'consumer', ...args], { home })
+  async function json<T>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await run(...args, '--json')
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout) as T
+  }
+
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-cli-'))
+    upstream = await startUpstream()
+    owner = await startNode(home, ['--network', 'dev', '--no-ingress'])
+    const [address = ''] = owner.ready.p2p
+    consumer = await startNode(home, ['--network', 'dev', '--profile', 'consumer', '--bootstrap', address])
+  })
+  after(async () => {
+    await Promise.all([owner?.stop(), consumer?.stop()])
+    await upstream?.close()
+    await rm(home, { recursive: true })
+  })
+
+  it('says where it is reached, when it is ready', () => {
+    assert.deepEqual([owner.ready.network, owner.ready.profile, owner.ready.ingress], ['dev', 'default', null])
+    assert.match(owner.ready.admin, /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.match(owner.ready.p2p[0] ?? '', new RegExp(`^/ip4/127.0.0.1/tcp/\\d+/p2p/${owner.ready.peer}$`))
+    assert.match(consumer.ready.ingress ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('registers an API by the options of the specification', async () => {
+    const { code, stdout, stderr } = await run(
+      ...`api register --name bb-echo --protocol rest --endpoint ${upstream.url}`.split(' '),
+      ...'--price 0.001 --currency USDC --description echoes --tag echo --tag test'.split(' ')
+    )
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, `bb-echo@${owner.ready.peer}\n`)
+    assert.match(stderr, /Registered bb-echo: REST.*0\.001 USDC per call, published\./)
+    const { apis } = await json<{ apis: Api[] }>('api', 'list')
+    assert.deepEqual(
+      apis.map(({ id, state }) => [id, state]),
+      [[`bb-echo@${owner.ready.peer}`, 'published']]
+    )
+  })
+
+  it('says clearly that an endpoint cannot be reached', async () => {
+    const { code, stderr } = await run(
+      ...'api register --name nobody --protocol REST --endpoint http://127.0.0.1:9/ --price 0'.split(' ')
+    )
+    assert.equal(code, 1)
+    assert.match(stderr, /cannot be reached/)
+    assert.match(stderr, /^Try: /m)
+    assert.match(stderr, /^Request id: [\da-f-]{36}$/m)
+  })
+
+  it('finds and calls the API from the other node: answer on stdout, time and price on stderr', async () => {
+    const found = await onConsumer('search', 'echoes')
+    assert.match(found.stdout, new RegExp(`bb-echo@${owner.ready.peer} +REST +0\\.001 USDC`))
+    const { code, stdout, stderr } = await onConsumer('call', 'bb-echo', '{"symbol":"BTC"}')
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, '{"echo":{"symbol":"BTC"}}\n')
+    assert.match(
+      stderr,
+      /^200 from bb-echo@\S+ in [\d.]+ ms \(lookup .*upstream .*\); price 0\.001 USDC, charged 0 USDC\n$/
+    )
+  })
+
+  it('reads a request from stdin, streams events, and fails with the upstream’s refusal', async () => {
+    const piped = await souk(['--profile', 'consumer', 'call', 'bb-echo', '-', '--json'], { home, stdin: '{"n":1}' })
+    const answer = JSON.parse(piped.stdout) as { status: number; body: unknown; charged: string }
+    assert.deepEqual([answer.status, answer.body, answer.charged], [200, { echo: { n: 1 } }, '0'])
+    const streamed = await onConsumer('call', 'bb-echo', '--stream')
+    assert.equal(streamed.stdout, 'data: 1\n\ndata: 2\n\ndata: 3\n\n')
+    const refused = await onConsumer('call', 'bb-echo', '"refuse"')
+    assert.equal(refused.code, 1)
+    assert.equal(refused.stdout, '{"error":"no"}\n')
+    assert.match(refused.stderr, /^422 from /)
+  })
+
+  it('issues a key that opens the ingress, until it is revoked', async () => {
+    const { stdout: key, stderr } = await onConsumer('key', 'issue', '--label', 'shop', '--expires-in', '30d')
+    const id = /key_\w+/.exec(stderr)?.[0] ?? ''
+    const call = () =>
+      fetch(`${consumer.ready.ingress}/api/demo/api/bb-echo`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-consumer-key': key.trim() },
+        body: '{"n":2}'
+      })
+    const opened = await call()
+    assert.deepEqual([opened.status, await opened.json()], [200, { echo: { n: 2 } }])
+    assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} .* active +shop`))
+    assert.equal((await onConsumer('key', 'revoke', id)).code, 0)
+    assert.equal((await call()).status, 401)
+  })
+
+  it('says in status and peers who is connected', async () => {
+    const status = await run('status')
+    assert.match(status.stdout, /^network +dev \(play USDC\)$/m)
+    assert.match(status.stdout, /^listings +1$/m)
+    const { peers } = await json<{ peers: Array<{ peer: string }> }>('peers')
+    assert.deepEqual(
+      peers.map(({ peer }) => peer),
+      [consumer.ready.peer]
+    )
+  })
+
+  it('finds nothing wrong in doctor, and then an upstream that is gone', async () => {
+    const well = await run('doctor')
+    assert.equal(well.code, 0, well.stdout)
+    assert.match(well.stdout, /^ok +upstream bb-echo /m)
+    const spare = await startUpstream()
+    await run('api', 'register', '--name', 'spare', '--protocol', 'REST', '--endpoint', spare.url, '--price', '0')
+    await spare.close()
+    const ill = await run('doctor')
+    assert.equal(ill.code, 1)
+    assert.match(ill.stdout, /^FAIL +upstream spare +.*refuses connections/m)
+    assert.equal((await run('api', 'rm', 'spare')).code, 0)
+    assert.equal((await run('api', 'show', 'spare')).code, 1)
+  })
+
+  it('serves a published API from a second node, which its provider delegates to', async () => {
+    const id = `bb-echo@${owner.ready.peer}`
+    const early = await onConsumer('api', 'serve', id, '--endpoint', upstream.url)
+    assert.equal(early.code, 77)
+    assert.match(early.stderr, new RegExp(`souk provider delegate ${consumer.ready.peer}`))
+    assert.equal((await run('provider', 'delegate', consumer.ready.peer)).code, 0)
+    assert.match((await run('provider', 'delegations')).stdout, new RegExp(consumer.ready.peer))
+    const served = await onConsumer('api', 'serve', id, '--endpoint', upstream.url)
+    assert.equal(served.code, 0, served.stderr)
+    assert.equal(served.stdout, `${id}\n`)
+    assert.equal((await onConsumer('api', 'rm', 'bb-echo')).code, 0)
+  })
+
+  it('lets no second node run on the same profile', async () => {
+    const second = await run('up')
+    assert.equal(second.code, 1)
+    assert.match(second.stderr, /Another node is running on the profile "default"/)
+  })
+
+  it('serves the same again after a restart, paused where it was paused', async () => {
+    const before = await json<Api>('api', 'pause', 'bb-echo')
+    assert.equal(before.state, 'paused')
+    const ended = await owner.stop('SIGTERM')
+    assert.equal(ended.code, 0, ended.stderr)
+    assert.equal((await run('status')).code, 69)
+    owner = await startNode(home)
+    assert.deepEqual(
+      await json<Api>('api', 'show', 'bb-echo').then(({ id, state, revision }) => [id, state, revision]),
+      [before.id, 'paused', before.revision]
+    )
+    assert.equal((await json<Api>('api', 'resume', 'bb-echo')).state, 'published')
+  })
+})

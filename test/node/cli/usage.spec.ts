@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { souk } from './harness.ts'
+
+/** Tells every module that is loaded, on stderr. */
+const TRACE = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); process._rawDebug(found.url); return found } })
+`)}`
+
+const AGED = `data:text/javascript,${encodeURIComponent(`
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })
+  Object.defineProperty(process, 'version', { value: 'v20.19.0' })
+`)}`
+
+describe('souk, the command line', () => {
+  let home: string
+
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-usage-'))
+  })
+  after(() => rm(home, { recursive: true }))
+
+  it('shows its help without loading what a node needs', async () => {
+    const { code, stdout, stderr } = await souk(['--help'], { home, preload: TRACE })
+    assert.equal(code, 0)
+    for (const command of ['up', 'api', 'key', 'search', 'call', 'status', 'peers', 'doctor', 'provider', 'demo']) {
+      assert.match(stdout, new RegExp(`^  ${command} `, 'm'))
+    }
+    assert.match(stderr, /commander/)
+    assert.doesNotMatch(
+      stderr,
+      /node_modules\/(@libp2p|libp2p|fastify|zod|undici)\/|(?<!commander)\/lib\/|node\/run\.ts/
+    )
+  })
+
+  it('shows its version', async () => {
+    const { code, stdout } = await souk(['--version'], { home })
+    assert.equal(code, 0)
+    assert.match(stdout, /^\d+\.\d+\.\d+\S*\n$/)
+  })
+
+  it('says what was meant by a typing mistake, and exits 64', async () => {
+    const { code, stdout, stderr } = await souk(['statsu'], { home })
+    assert.equal(code, 64)
+    assert.equal(stdout, '')
+    assert.match(stderr, /Did you mean status\?/)
+  })
+
+  it('exits 64 for options that are missing or cannot be', async () => {
+    const register = ['api', 'register', '--name', 'x', '--endpoint', 'http://127.0.0.1/', '--price']
+    const wrong: Array<readonly [string[], RegExp]> = [
+      [[...register, '1'], /--protocol/],
+      [[...register, '1', '--protocol', 'gRPC'], /REST, SOAP, GraphQL/],
+      [[...register, 'cheap', '--protocol', 'rest'], /decimal number/],
+      [[...register, '1', '--protocol', 'rest', '--currency', 'EUR'], /USDC/],
+      [['call', 'x', '{not json'], /not JSON[^]*Try: souk call/]
+    ]
+    await Promise.all(
+      wrong.map(async ([args, message]) => {
+        const { code, stderr } = await souk(args, { home })
+        assert.equal(code, 64, stderr)
+        assert.match(stderr, message)
+      })
+    )
+  })
+
+  it('exits 69 when no node runs, and says how to start one', async () => {
+    const { code, stdout, stderr } = await souk(['--profile', 'shop', 'status'], { home })
+    assert.equal(code, 69)
+    assert.equal(stdout, '')
+    assert.match(stderr, /No node is running on the profile "shop"\.\nTry: souk up --profile shop\n/)
+    const json = await souk(['status', '--json'], { home })
+    assert.equal(json.code, 69)
+    assert.equal((JSON.parse(json.stderr) as { error: { code: string } }).error.code, 'node_not_running')
+  })
+
+  it('exits 64 for a new profile without a network, and 78 for settings that cannot work', async () => {
+    const up = (...args: string[]) => souk(['up', ...args], { home })
+    const [missing, wrong, open] = await Promise.all([
+      up('--no-input'),
+      up('--network', 'dev', '--p2p-port', 'many'),
+      up('--profile', 'public', '--network', 'dev', '--ingress-host', '0.0.0.0')
+    ])
+    assert.equal(missing.code, 64)
+    assert.match(missing.stderr, /needs a network[^]*Try: souk up --network dev/)
+    assert.equal(wrong.code, 78)
+    assert.match(wrong.stderr, /--p2p-port is not valid/)
+    assert.equal(open.code, 78)
+    assert.match(open.stderr, /--tls-cert/)
+  })
+
+  it('exits 77 for a profile that others can read, and says how to close it', async () => {
+    const directory = join(home, 'open')
+    await mkdir(directory)
+    await chmod(directory, 0o755)
+    const { code, stderr } = await souk(['up', '--profile', 'open', '--network', 'dev'], { home })
+    assert.equal(code, 77)
+    assert.match(stderr, new RegExp(`Try: chmod 700 ${directory}`))
+  })
+
+  it('says on an older Node.js what it needs, and exits 78', async () => {
+    const { code, stderr } = await souk(['status'], { home, preload: AGED })
+    assert.equal(code, 78)
+    assert.match(stderr, /needs Node\.js 24 or newer, and runs on v20\.19\.0\.\nTry: /)
+  })
+
+  it('finds in doctor that no node runs', async () => {
+    const { code, stdout } = await souk(['doctor', '--json'], { home })
+    assert.equal(code, 1)
+    const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Array<{ name: string; result: string }> }
+    assert.equal(ok, false)
+    assert.deepEqual(
+      checks.filter(({ result }) => result === 'fail').map(({ name }) => name),
+      ['running']
+    )
+  })
+})
