@@ -1,0 +1,21 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { median } from './statistics.ts'
+
+const WRITES = 100
+const PAGE = Buffer.alloc(4_096)
+
+/** How long this disk takes to make one page durable, median in microseconds: a call of the full path waits for it once. */
+export function diskWaitUs(directory: string): number {
+  const path = join(directory, 'disk-wait')
+  const file = openSync(path, 'w')
+  const waits = Array.from({ length: WRITES }, () => {
+    writeSync(file, PAGE)
+    const startedAt = performance.now()
+    fdatasyncSync(file)
+    return (performance.now() - startedAt) * 1_000
+  })
+  closeSync(file)
+  rmSync(path)
+  return median(waits)
+}

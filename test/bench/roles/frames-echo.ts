@@ -1,0 +1,12 @@
+import { framesNode } from '../frames-node.ts'
+import { play } from '../role.ts'
+
+/** Gives every frame back. */
+play(async () => {
+  const { libp2p, link } = await framesNode()
+  link.onChannel = (channel) => {
+    channel.onFrame = (frame) => channel.send(frame)
+  }
+  await libp2p.start()
+  return { info: { id: link.self, addresses: libp2p.getMultiaddrs().map(String) }, stop: () => libp2p.stop() }
+})

@@ -1,0 +1,35 @@
+import { Pool } from 'undici'
+import { closedLoop, type LoadShape } from '../closed-loop.ts'
+import { payload } from '../payload.ts'
+import { play } from '../role.ts'
+
+export interface HttpLoad extends LoadShape {
+  readonly origin: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A client as one would write it: undici, connections kept, each answer read whole and checked. */
+play(() => {
+  const pools = new Map<string, Pool>()
+  const poolOf = (origin: string, connections: number): Pool => {
+    const key = `${origin} ${connections}`
+    const pool = pools.get(key) ?? new Pool(origin, { connections, pipelining: 1 })
+    pools.set(key, pool)
+    return pool
+  }
+
+  async function run({ origin, path, headers, ...shape }: HttpLoad) {
+    const pool = poolOf(origin, shape.concurrency)
+    const bodies = Array.from({ length: shape.concurrency }, (_, worker) => payload(worker))
+    const sent = { 'content-type': 'application/json', ...headers }
+    return closedLoop(shape, async (worker) => {
+      const body = bodies[worker] ?? payload(worker)
+      const response = await pool.request({ method: 'POST', path, headers: sent, body })
+      const received = await response.body.bytes()
+      if (response.statusCode === 200 && body.equals(received)) return
+      throw new Error(`${origin}${path} answered ${response.statusCode}: ${Buffer.from(received).toString()}`)
+    })
+  }
+  return { info: {}, operations: { run }, stop: () => Promise.all([...pools.values()].map((pool) => pool.destroy())) }
+})

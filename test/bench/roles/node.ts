@@ -1,0 +1,44 @@
+import { connect } from '../../../node/admin/client.ts'
+import { type NodeInfo, type ProfileLocation, runNode } from '../../../node/index.ts'
+import type { Origin } from '../loopback.ts'
+import { play } from '../role.ts'
+
+export interface NodeArgs {
+  /** Empty, and removed by whoever made it. */
+  readonly directory: string
+  /** Multiaddrs of the network's first node. */
+  readonly bootstrap: readonly string[]
+  /** A consumer node, with an ingress. */
+  readonly ingress: boolean
+}
+
+export interface Registration extends Origin {
+  readonly name: string
+  readonly price: string
+}
+
+const ANY_PORT = { port: 0, exact: false }
+const HOST = '127.0.0.1'
+
+/** A whole node, as `souk up` starts it: SQLite store, ingress, admin API. */
+play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
+  const profile: ProfileLocation = { name: 'bench', directory }
+  const node = await runNode({
+    profile,
+    network: 'dev',
+    p2p: { host: HOST, port: ANY_PORT, announce: [], bootstrap },
+    admin: { port: ANY_PORT },
+    ...(ingress ? { ingress: { host: HOST, port: ANY_PORT, trustProxy: false, corsOrigins: [] } } : {})
+  })
+  const admin = await connect(profile)
+  const info: NodeInfo = node.info
+  return {
+    info,
+    operations: {
+      register: ({ name, price, origin }: Registration) =>
+        admin.register({ name, price, protocol: 'REST', endpoint: origin }),
+      issueKey: async () => (await admin.issueKey({})).key
+    },
+    stop: () => node.stop()
+  }
+})

@@ -1,0 +1,26 @@
+import type { Ratio } from './suite.ts'
+
+/** Columns under each other: the first to the left, numbers to the right. */
+export function renderTable(rows: ReadonlyArray<readonly string[]>): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map((row) =>
+      widths
+        .map((width, column) => {
+          const cell = row[column] ?? ''
+          return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+        })
+        .join('  ')
+    )
+    .join('\n')
+}
+
+export function renderRatios(ratios: readonly Ratio[]): string {
+  return renderTable(ratios.map(({ name, value, of, ...ratio }) => [name, value.toFixed(2), aimOf(value, ratio), of]))
+}
+
+function aimOf(value: number, { better, aim }: Pick<Ratio, 'better' | 'aim'>): string {
+  if (aim === undefined) return ''
+  const isMet = better === 'lower' ? value <= aim : value >= aim
+  return `aim ${better === 'lower' ? '≤' : '≥'} ${aim}: ${isMet ? 'met' : 'short'}`
+}
