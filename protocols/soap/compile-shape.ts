@@ -1,0 +1,166 @@
+import { type Contents, compileContent, groupOf } from './compile-particle.ts'
+import { asSimple, compileSimple, restrict, stringType } from './compile-simple.ts'
+import type { AttributeUse, GroupParticle, Member, Particle, Shape, SimpleType, Type } from './model.ts'
+import { NS, type QName, clark } from './names.ts'
+import { type Definition, contentNode, derivationOf, nameIn } from './schema-set.ts'
+import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
+
+export interface Shapes extends Contents {
+  typeNamed(definition: Definition, text: string): Type
+  warn(definition: Definition, text: string): void
+  /** Attributes of a named group, each where it is defined; empty when it is missing. */
+  attributeGroup(definition: Definition, ref: string): readonly Definition[]
+  globalAttribute(name: QName): Definition | undefined
+}
+
+/** An attribute before it has a name in JSON. */
+type Attribute = Omit<AttributeUse, 'json'>
+
+interface Parts {
+  readonly attributes: ReadonlyMap<string, Attribute>
+  readonly anyAttribute: boolean
+  readonly text: SimpleType | undefined
+  readonly mixed: boolean
+  readonly particle: Particle | undefined
+}
+
+const NOTHING: Parts = {
+  attributes: new Map(),
+  anyAttribute: false,
+  text: undefined,
+  mixed: false,
+  particle: undefined
+}
+
+/** What an `xs:complexType` consists of, with what it inherits from `base`. */
+export function compileShape(definition: Definition, base: Type, shapes: Shapes): Shape {
+  const { node, context } = definition
+  const content = contentNode(node)
+  const derivation = derivationOf(definition)
+  const own = derivation ?? { node, context }
+  const inherited = derivation === undefined ? NOTHING : partsOf(base)
+  const attributes = new Map(inherited.attributes)
+  const anyAttribute = addAttributes(own, attributes, shapes)
+  const extended = derivation?.node.name === 'extension'
+  return shapeOf({
+    attributes,
+    anyAttribute: anyAttribute || (extended && inherited.anyAttribute),
+    text: content?.name === 'simpleContent' ? textType(own, base, shapes) : extended ? inherited.text : undefined,
+    mixed: isMixed(node) || (content !== undefined && isMixed(content)) || (extended && inherited.mixed),
+    particle: contentOf(own, extended ? inherited.particle : undefined, shapes)
+  })
+}
+
+/** The shape of elements that are listed by a WSDL instead of a schema type. */
+export function shapeOfParticle(particle: GroupParticle): Shape {
+  return shapeOf({ ...NOTHING, particle })
+}
+
+function partsOf(base: Type): Parts {
+  if (base.kind === 'any') return NOTHING
+  if (base.kind !== 'complex') return { ...NOTHING, text: base }
+  const shape = base.shape()
+  return { ...shape, attributes: new Map(shape.attributes.map((one) => [clark(one.namespace, one.name), one])) }
+}
+
+function isMixed(node: XmlElement): boolean {
+  return ['true', '1'].includes(attribute(node, 'mixed')?.trim() ?? '')
+}
+
+function textType({ node, context }: Definition, base: Type, shapes: Shapes): SimpleType {
+  if (node.name !== 'restriction') return asSimple(base)
+  const within = firstElement(node, NS.xsd, 'simpleType')
+  const narrowed = within === undefined ? asSimple(base) : compileSimple({ node: within, context }, shapes)
+  return restrict(narrowed, node, undefined)
+}
+
+/** An extension's content is the base's, then its own (XML Schema part 1, 3.4.2). */
+function contentOf(own: Definition, inherited: Particle | undefined, shapes: Shapes): Particle | undefined {
+  const added = compileContent(own, shapes)
+  if (inherited === undefined || added === undefined) return inherited ?? added
+  return groupOf('sequence', [inherited, added])
+}
+
+/** Adds the attributes declared within `own` to `attributes`. Tells whether there is an `xs:anyAttribute`. */
+function addAttributes(own: Definition, attributes: Map<string, Attribute>, shapes: Shapes): boolean {
+  let any = false
+  for (const node of elements(own.node, NS.xsd)) {
+    const here = { node, context: own.context }
+    if (node.name === 'attribute') addAttribute(here, attributes, shapes)
+    if (node.name === 'anyAttribute') any = true
+    if (node.name !== 'attributeGroup') continue
+    for (const member of shapes.attributeGroup(here, attribute(node, 'ref') ?? '')) {
+      if (member.node.name === 'anyAttribute') any = true
+      else addAttribute(member, attributes, shapes)
+    }
+  }
+  return any
+}
+
+function addAttribute(definition: Definition, attributes: Map<string, Attribute>, shapes: Shapes): void {
+  const { node, context } = definition
+  const ref = attribute(node, 'ref')
+  const local = attribute(node, 'name')?.trim() ?? ''
+  const form = attribute(node, 'form')?.trim()
+  const qualified = form === undefined ? context.attributesQualified : form === 'qualified'
+  const name: QName =
+    ref === undefined ? { namespace: qualified ? context.namespace : '', name: local } : nameIn(definition, ref)
+  if (name.name === '') return
+  const key = clark(name.namespace, name.name)
+  const use = attribute(node, 'use')?.trim()
+  if (use === 'prohibited') {
+    attributes.delete(key)
+    return
+  }
+  const declared = ref === undefined ? definition : shapes.globalAttribute(name)
+  const fixed = attribute(node, 'fixed') ?? (declared && attribute(declared.node, 'fixed'))
+  attributes.set(key, { ...name, type: attributeType(declared, shapes), required: use === 'required', fixed })
+}
+
+/** Standard attributes (`xml:lang`, `xmime:contentType`) are texts, and so is what is defined nowhere. */
+function attributeType(declared: Definition | undefined, shapes: Shapes): SimpleType {
+  if (declared === undefined) return stringType()
+  const named = attribute(declared.node, 'type')
+  if (named !== undefined) return asSimple(shapes.typeNamed(declared, named))
+  const within = firstElement(declared.node, NS.xsd, 'simpleType')
+  return within === undefined ? stringType() : compileSimple({ node: within, context: declared.context }, shapes)
+}
+
+/** Gives everything its name in JSON: elements first, then attributes, which step aside with an `@`. */
+function shapeOf(parts: Parts): Shape {
+  const { particle, text, mixed, anyAttribute } = parts
+  const members = new Map<string, Member>()
+  const membersByName = new Map<string, Member>()
+  const group = particle === undefined ? undefined : asGroup(particle)
+  for (const [key, { element, count, free, required }] of group?.slots ?? []) {
+    // Two elements that differ by namespace only: the second shows it.
+    const json = members.has(element.name) ? key : element.name
+    const member: Member = { json, element, many: count > 1, free, required }
+    members.set(json, member)
+    membersByName.set(key, member)
+  }
+  const taken = new Set(members.keys())
+  if (text !== undefined || mixed) taken.add('value')
+  const attributes: AttributeUse[] = []
+  for (const [key, one] of parts.attributes) {
+    const json = [one.name, `@${one.name}`].find((name) => !taken.has(name)) ?? `@${key}`
+    taken.add(json)
+    attributes.push({ ...one, json })
+  }
+  const attributesByName = new Map(attributes.map((one) => [clark(one.namespace, one.name), one]))
+  return {
+    attributes,
+    attributesByName,
+    anyAttribute,
+    text,
+    mixed,
+    particle: group,
+    members,
+    membersByName,
+    wildcard: group?.wildcard
+  }
+}
+
+function asGroup(particle: Particle): GroupParticle {
+  return particle.kind === 'element' || particle.kind === 'any' ? groupOf('sequence', [particle]) : particle
+}

@@ -1,0 +1,115 @@
+import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
+import type { Facets, SimpleType, Type } from './model.ts'
+import { NS, type QName, clark } from './names.ts'
+import type { Definition } from './schema-set.ts'
+import { normalise, valueOf } from './simple.ts'
+import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
+
+/** What compiling one type needs of the others. */
+export interface SimpleTypes {
+  /** The type that an attribute of `definition` names. */
+  typeNamed(definition: Definition, text: string): Type
+  warn(definition: Definition, text: string): void
+}
+
+const STRING = BUILTINS.get('string')
+const NO_FACETS: Facets = {}
+
+/** The built-in type of that name, of XML Schema or, as old WSDLs write, of SOAP's encoding. */
+export function builtinType({ namespace, name }: QName): SimpleType | undefined {
+  if (namespace !== NS.xsd && namespace !== NS.encoding11 && namespace !== NS.encoding12) return undefined
+  const itemName = Object.hasOwn(BUILTIN_LISTS, name) ? BUILTIN_LISTS[name] : undefined
+  const builtin = BUILTINS.get(itemName ?? (name === 'base64' ? 'base64Binary' : name))
+  if (builtin === undefined) return undefined
+  const atomic: SimpleType = { kind: 'atomic', name: { namespace: NS.xsd, name }, builtin, facets: NO_FACETS }
+  return itemName === undefined ? atomic : { kind: 'list', name: atomic.name, item: atomic, facets: NO_FACETS }
+}
+
+export function stringType(): SimpleType {
+  if (STRING === undefined) throw new Error('xs:string is among the built-in types')
+  return { kind: 'atomic', name: { namespace: NS.xsd, name: 'string' }, builtin: STRING, facets: NO_FACETS }
+}
+
+/** Compiles an `xs:simpleType`. */
+export function compileSimple(definition: Definition, types: SimpleTypes): SimpleType {
+  const { node, context } = definition
+  const local = attribute(node, 'name')?.trim()
+  const name = local === undefined ? undefined : { namespace: context.namespace, name: local }
+  const restriction = firstElement(node, NS.xsd, 'restriction')
+  if (restriction !== undefined) return restrict(baseOf(restriction, definition, types), restriction, name)
+  const list = firstElement(node, NS.xsd, 'list')
+  if (list !== undefined) return { kind: 'list', name, item: itemOf(list, definition, types), facets: NO_FACETS }
+  const union = firstElement(node, NS.xsd, 'union')
+  if (union !== undefined)
+    return { kind: 'union', name, members: membersOf(union, definition, types), facets: NO_FACETS }
+  types.warn(definition, 'is a simple type without restriction, list or union; it is taken for a string')
+  return stringType()
+}
+
+function baseOf(restriction: XmlElement, { context }: Definition, types: SimpleTypes): SimpleType {
+  return simpleFrom({ node: restriction, context }, 'base', types)
+}
+
+function itemOf(list: XmlElement, { context }: Definition, types: SimpleTypes): SimpleType {
+  return simpleFrom({ node: list, context }, 'itemType', types)
+}
+
+/** The simple type that is named by an attribute, or written within. */
+function simpleFrom(definition: Definition, by: string, types: SimpleTypes): SimpleType {
+  const { node, context } = definition
+  const named = attribute(node, by)
+  if (named !== undefined) return asSimple(types.typeNamed(definition, named))
+  const within = firstElement(node, NS.xsd, 'simpleType')
+  return within === undefined ? stringType() : compileSimple({ node: within, context }, types)
+}
+
+function membersOf(union: XmlElement, { context }: Definition, types: SimpleTypes): SimpleType[] {
+  const named = (attribute(union, 'memberTypes') ?? '')
+    .trim()
+    .split(/\s+/)
+    .filter((name) => name !== '')
+  return [
+    ...named.map((name) => asSimple(types.typeNamed({ node: union, context }, name))),
+    ...elements(union, NS.xsd, 'simpleType').map((node) => compileSimple({ node, context }, types))
+  ]
+}
+
+/** A complex type with simple content counts as that content; anything else as text. */
+export function asSimple(type: Type): SimpleType {
+  if (type.kind === 'complex') return type.shape().text ?? stringType()
+  return type.kind === 'any' ? stringType() : type
+}
+
+/** `base` with the facets that `restriction` adds; those it states again replace the inherited ones. */
+export function restrict(base: SimpleType, restriction: XmlElement, name: QName | undefined): SimpleType {
+  const facets: Facets = { ...base.facets, ...facetsOf(restriction, base) }
+  return { ...base, name, facets }
+}
+
+type NumberFacet = 'length' | 'minLength' | 'maxLength' | 'totalDigits' | 'fractionDigits'
+type BoundFacet = 'minInclusive' | 'maxInclusive' | 'minExclusive' | 'maxExclusive'
+const NUMBERS: ReadonlySet<string> = new Set(['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'])
+const BOUNDS: ReadonlySet<string> = new Set(['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'])
+
+function facetsOf(restriction: XmlElement, base: SimpleType): Facets {
+  const facets: { -readonly [name in keyof Facets]: Facets[name] } = {}
+  const enumeration: string[] = []
+  for (const node of elements(restriction, NS.xsd)) {
+    const value = attribute(node, 'value') ?? ''
+    if (node.name === 'enumeration') enumeration.push(enumerated(node, value, base))
+    if (BOUNDS.has(node.name) && !Number.isNaN(Number(value))) facets[node.name as BoundFacet] = value.trim()
+    if (NUMBERS.has(node.name) && /^\s*\d{1,15}\s*$/.test(value)) facets[node.name as NumberFacet] = Number(value)
+  }
+  if (enumeration.length > 0) facets.enumeration = enumeration
+  return facets
+}
+
+function enumerated(node: XmlElement, value: string, base: SimpleType): string {
+  if (base.kind !== 'atomic') return normalise(value, 'collapse')
+  const text = normalise(value, base.builtin.whitespace)
+  if (base.builtin.name === 'QName') {
+    const name = qnameIn(node, text)
+    return name === undefined ? text : clark(name.namespace, name.name)
+  }
+  return valueOf(base.builtin, text)
+}

@@ -1,0 +1,294 @@
+import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
+import { type Shapes, compileShape } from './compile-shape.ts'
+import { builtinType, compileSimple } from './compile-simple.ts'
+import { ANY_TYPE, type ComplexType, type ElementUse, type GroupParticle, type Type, type TypeIndex } from './model.ts'
+import { NS, type QName, clark } from './names.ts'
+import { type Definition, type SchemaSet, derivationOf, nameIn } from './schema-set.ts'
+import { attribute, elements, firstElement } from './xml-tree.ts'
+
+/** Marks a group whose content is being compiled. */
+const BUSY: unique symbol = Symbol('busy')
+
+/**
+ * Turns the definitions of a `SchemaSet` into the model, each once and only when asked for. What is missing or contradicts
+ * itself becomes open content with a warning: a flaw in one corner of a schema must not take the whole WSDL away.
+ */
+export class SchemaCompiler implements TypeIndex, Shapes {
+  readonly #set: SchemaSet
+  readonly #warn: (text: string) => void
+  readonly #elements = new Map<Definition, ElementUse>()
+  readonly #types = new Map<Definition, Type>()
+  readonly #groups = new Map<Definition, GroupParticle | typeof BUSY | undefined>()
+  readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
+  readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
+  readonly #substitutes = new Map<string, readonly ElementUse[]>()
+
+  constructor(set: SchemaSet, warn: (text: string) => void) {
+    this.#set = set
+    this.#warn = warn
+  }
+
+  globalElement(key: string): ElementUse | undefined {
+    const definition = this.#set.find('element', key)
+    return definition === undefined ? undefined : this.#element(definition, definition.context.namespace)
+  }
+
+  typesNamed(name: string): Type[] {
+    const keys = name.startsWith('{') ? [name] : this.#set.typesWithName(name)
+    return keys
+      .map((key) => this.#set.find('type', key))
+      .filter((one) => one !== undefined)
+      .map((one) => this.#type(one))
+  }
+
+  derivedTypes(type: ComplexType): readonly ComplexType[] {
+    const known = this.#derived.get(type)
+    if (known !== undefined || type.name === undefined) return known ?? []
+    const seen = new Set<Type>([type])
+    const collect = (name: QName) => {
+      for (const definition of this.#set.derivedFrom(clark(name.namespace, name.name))) {
+        const derived = this.#type(definition)
+        if (seen.has(derived) || derived.kind !== 'complex' || derived.name === undefined) continue
+        seen.add(derived)
+        collect(derived.name)
+      }
+    }
+    collect(type.name)
+    seen.delete(type)
+    const concrete = [...seen].filter((one) => one.kind === 'complex' && !one.abstract) as ComplexType[]
+    this.#derived.set(type, concrete)
+    return concrete
+  }
+
+  nameOf(type: ComplexType): string {
+    const { namespace, name } = type.name ?? { namespace: '', name: type.label }
+    return this.#set.typesWithName(name).length > 1 ? `{${namespace}}${name}` : name
+  }
+
+  /** The type with this name; open content when it is not defined. */
+  type(name: QName): Type | undefined {
+    if (name.name === 'anyType' && name.namespace === NS.xsd) return ANY_TYPE
+    const definition = this.#set.find('type', clark(name.namespace, name.name))
+    return definition === undefined ? builtinType(name) : this.#type(definition)
+  }
+
+  typeNamed(definition: Definition, text: string): Type {
+    const name = nameIn(definition, text)
+    const type = this.type(name)
+    if (type === undefined)
+      this.warn(definition, `refers to the type ${text}, which is defined nowhere; any content is taken`)
+    return type ?? ANY_TYPE
+  }
+
+  element(definition: Definition): ElementUse | undefined {
+    const { node, context } = definition
+    const ref = attribute(node, 'ref')
+    if (ref !== undefined) {
+      const name = nameIn(definition, ref)
+      const global = this.globalElement(clark(name.namespace, name.name))
+      if (global === undefined) this.warn(definition, `refers to the element ${ref}, which is defined nowhere`)
+      return global
+    }
+    const form = attribute(node, 'form')?.trim()
+    const qualified = form === undefined ? context.elementsQualified : form === 'qualified'
+    return this.#element(definition, qualified ? context.namespace : '')
+  }
+
+  substitutes(key: string): readonly ElementUse[] {
+    const known = this.#substitutes.get(key)
+    if (known !== undefined) return known
+    const seen = new Set<Definition>()
+    const collect = (head: string) => {
+      for (const definition of this.#set.substitutesOf(head)) {
+        if (seen.has(definition)) continue
+        seen.add(definition)
+        collect(clark(definition.context.namespace, attribute(definition.node, 'name')?.trim() ?? ''))
+      }
+    }
+    collect(key)
+    const uses = [...seen].map((one) => this.#element(one, one.context.namespace)).filter((one) => !one.abstract)
+    this.#substitutes.set(key, uses)
+    return uses
+  }
+
+  group(definition: Definition, ref: string): GroupParticle | undefined {
+    const name = nameIn(definition, ref)
+    const found = this.#set.find('group', clark(name.namespace, name.name))
+    const known = found && this.#groups.get(found)
+    if (found === undefined || known === BUSY) {
+      this.warn(
+        definition,
+        `refers to the group ${ref}, which ${found === undefined ? 'is defined nowhere' : 'contains itself'}`
+      )
+      return undefined
+    }
+    if (known !== undefined) return known
+    this.#groups.set(found, BUSY)
+    const content = elements(found.node, NS.xsd).map((node) => compileParticle({ node, context: found.context }, this))
+    const group = groupOf(
+      'sequence',
+      content.filter((item) => item !== undefined)
+    )
+    this.#groups.set(found, group)
+    return group
+  }
+
+  attributeGroup(definition: Definition, ref: string): readonly Definition[] {
+    const name = nameIn(definition, ref)
+    const found = this.#set.find('attributeGroup', clark(name.namespace, name.name))
+    if (found === undefined) {
+      this.warn(definition, `refers to the attribute group ${ref}, which is defined nowhere`)
+      return []
+    }
+    const known = this.#attributeGroups.get(found)
+    if (known !== undefined) return known
+    // Set before its content is known, so that a group within itself ends.
+    this.#attributeGroups.set(found, [])
+    const members = elements(found.node, NS.xsd).flatMap((node): readonly Definition[] => {
+      const here = { node, context: found.context }
+      if (node.name === 'attributeGroup') return this.attributeGroup(here, attribute(node, 'ref') ?? '')
+      return node.name === 'attribute' || node.name === 'anyAttribute' ? [here] : []
+    })
+    const unique = [...new Set(members)]
+    this.#attributeGroups.set(found, unique)
+    return unique
+  }
+
+  globalAttribute({ namespace, name }: QName): Definition | undefined {
+    return this.#set.find('attribute', clark(namespace, name))
+  }
+
+  warn({ node, context }: Definition, text: string): void {
+    const name = attribute(node, 'name') ?? attribute(node, 'ref')
+    this.#warn(`${node.name}${name === undefined ? '' : ` "${name}"`} in ${context.namespace || context.url} ${text}.`)
+  }
+
+  #element(definition: Definition, namespace: string): ElementUse {
+    const known = this.#elements.get(definition)
+    if (known !== undefined) return known
+    const { node } = definition
+    const is = (name: string) => ['true', '1'].includes(attribute(node, name)?.trim() ?? '')
+    const use: ElementUse = {
+      namespace,
+      name: attribute(node, 'name')?.trim() ?? '',
+      type: once(() => this.#elementType(definition)),
+      nillable: is('nillable'),
+      abstract: is('abstract'),
+      default: attribute(node, 'default') ?? attribute(node, 'fixed'),
+      documentation: documentationOf(definition)
+    }
+    this.#elements.set(definition, use)
+    return use
+  }
+
+  #elementType(definition: Definition): Type {
+    const { node, context } = definition
+    const named = attribute(node, 'type')
+    if (named !== undefined) return this.typeNamed(definition, named)
+    const complex = firstElement(node, NS.xsd, 'complexType')
+    if (complex !== undefined) return this.#complex({ node: complex, context }, attribute(node, 'name') ?? '')
+    const simple = firstElement(node, NS.xsd, 'simpleType')
+    if (simple !== undefined) return compileSimple({ node: simple, context }, this)
+    return this.#headType(definition)
+  }
+
+  /** Without a type of its own, an element has that of the one it substitutes (XML Schema part 1, 3.3.2). */
+  #headType(definition: Definition): Type {
+    const seen = new Set<Definition>()
+    for (let one: Definition | undefined = definition; one !== undefined && !seen.has(one); ) {
+      seen.add(one)
+      const head: string | undefined = attribute(one.node, 'substitutionGroup')
+      if (head === undefined) return ANY_TYPE
+      const name = nameIn(one, head.trim().split(/\s+/)[0] ?? '')
+      one = this.#set.find('element', clark(name.namespace, name.name))
+      if (one !== undefined && hasType(one)) return this.#elementType(one)
+    }
+    return ANY_TYPE
+  }
+
+  #type(definition: Definition): Type {
+    const known = this.#types.get(definition)
+    if (known !== undefined) return known
+    const { node } = definition
+    if (node.name === 'complexType') return this.#complex(definition, attribute(node, 'name') ?? '')
+    // A type that is made of itself finds open content in its own place, and so ends.
+    this.#types.set(definition, ANY_TYPE)
+    const type = compileSimple(definition, this)
+    this.#types.set(definition, type)
+    return type
+  }
+
+  #complex(definition: Definition, label: string): ComplexType {
+    const { node, context } = definition
+    const name = attribute(node, 'name')?.trim()
+    const base = once(() => this.#baseOf(definition))
+    const type: ComplexType = {
+      kind: 'complex',
+      name: name === undefined ? undefined : { namespace: context.namespace, name },
+      label,
+      abstract: ['true', '1'].includes(attribute(node, 'abstract')?.trim() ?? ''),
+      base,
+      shape: once(() => compileShape(definition, base(), this))
+    }
+    this.#types.set(definition, type)
+    return type
+  }
+
+  #baseOf(definition: Definition): Type {
+    const derivation = derivationOf(definition)
+    const named = derivation && attribute(derivation.node, 'base')
+    if (derivation === undefined || named === undefined) return ANY_TYPE
+    const base = this.typeNamed(derivation, named)
+    if (!this.#derivesFromItself(definition, base)) return base
+    this.warn(definition, 'is derived from itself; what it inherits is left out')
+    return ANY_TYPE
+  }
+
+  /** Follows the names, not the compiled bases: those are not there yet. */
+  #derivesFromItself(definition: Definition, base: Type): boolean {
+    const own = this.#types.get(definition)
+    const seen = new Set<Type>()
+    for (let one: Type = base; one.kind === 'complex' && !seen.has(one); ) {
+      if (one === own) return true
+      seen.add(one)
+      one = this.#namedBase(one)
+    }
+    return false
+  }
+
+  #namedBase(type: ComplexType): Type {
+    const definition = type.name && this.#set.find('type', clark(type.name.namespace, type.name.name))
+    const derivation = definition && derivationOf(definition)
+    const base = derivation && attribute(derivation.node, 'base')
+    if (derivation === undefined || base === undefined) return ANY_TYPE
+    return this.type(nameIn(derivation, base)) ?? ANY_TYPE
+  }
+}
+
+function hasType({ node }: Definition): boolean {
+  return (
+    attribute(node, 'type') !== undefined ||
+    firstElement(node, NS.xsd, 'complexType') !== undefined ||
+    firstElement(node, NS.xsd, 'simpleType') !== undefined
+  )
+}
+
+/** Runs `make` when first asked. A request that arrives while it runs is a cycle, which the callers have ruled out. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** `type` is `base`, or derived from it. */
+export function derives(type: Type, base: Type): boolean {
+  if (base.kind === 'any' || type === base) return true
+  const seen = new Set<Type>()
+  for (let one: Type = type; one.kind === 'complex' && !seen.has(one); one = one.base()) {
+    if (one === base) return true
+    seen.add(one)
+  }
+  return false
+}

@@ -1,0 +1,133 @@
+import { derives } from './compile.ts'
+import { isNil, readGeneric, readItem } from './generic.ts'
+import type { ComplexType, ElementUse, Member, Shape, Type, TypeIndex } from './model.ts'
+import { NS, clark } from './names.ts'
+import { type SimpleJson, readSimple } from './simple.ts'
+import { type XmlElement, attribute, qnameIn, textOf } from './xml-tree.ts'
+
+type Json = { [name: string]: unknown }
+
+/**
+ * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the sense is clear, since an upstream's slip
+ * should not cost a consumer the answer: an element in the wrong namespace is known by its local name; one that the schema
+ * does not have goes to `$any`; one that comes more often than allowed becomes an array; text that is not of its type stays
+ * text. Repeated elements are always arrays, empty ones too unless they belong to a choice or an absent group.
+ */
+export class Decoder {
+  readonly #types: TypeIndex
+
+  constructor(types: TypeIndex) {
+    this.#types = types
+  }
+
+  element(use: ElementUse, element: XmlElement): unknown {
+    if (isNil(element)) return null
+    const declared = use.type()
+    const actual = this.#actual(declared, element)
+    if (actual.kind === 'any') return this.open(element)
+    if (actual.kind === 'complex') {
+      const json = this.complex(actual, element)
+      return actual !== declared && isJson(json) && actual.name !== undefined
+        ? { $type: this.#types.nameOf(actual), ...json }
+        : json
+    }
+    const text = textOf(element)
+    return readText(actual, text === '' && use.default !== undefined ? use.default : text, element)
+  }
+
+  /** Content of a complex element: an object, or the bare value of simple content that no attribute can go with. */
+  complex(type: ComplexType, element: XmlElement): unknown {
+    const shape = type.shape()
+    if (shape.text !== undefined && shape.attributes.length === 0 && !shape.anyAttribute) {
+      return readText(shape.text, textOf(element), element)
+    }
+    const json: Json = {}
+    this.#attributes(shape, element, json)
+    if (shape.text !== undefined) json.value = readText(shape.text, textOf(element), element)
+    else this.#content(shape, element, json)
+    return json
+  }
+
+  /** Content without a schema. */
+  open(element: XmlElement, namespace = ''): unknown {
+    return readGeneric(element, (child) => this.declared(child), namespace)
+  }
+
+  /** An element that the schemas declare; undefined for any other. */
+  declared(element: XmlElement): { readonly json: unknown } | undefined {
+    const use = this.#types.globalElement(clark(element.namespace, element.name))
+    return use === undefined ? undefined : { json: this.element(use, element) }
+  }
+
+  #attributes(shape: Shape, element: XmlElement, json: Json): void {
+    for (const { namespace, name, value } of element.attributes) {
+      if (namespace === NS.xsi || namespace === NS.envelope11 || namespace === NS.envelope12) continue
+      const key = clark(namespace, name)
+      const use = shape.attributesByName.get(key) ?? shape.attributes.find((one) => one.name === name)
+      put(json, use?.json ?? `@${key}`, use === undefined ? value : readText(use.type, value, element))
+    }
+  }
+
+  #content(shape: Shape, element: XmlElement, json: Json): void {
+    const open: unknown[] = []
+    const repeated = new Set<string>()
+    let text = ''
+    for (const node of element.nodes) {
+      if (typeof node === 'string') {
+        text += node
+        continue
+      }
+      const member = memberOf(shape, node)
+      if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
+      else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
+    }
+    for (const member of shape.members.values()) {
+      if (member.many && member.free && !Object.hasOwn(json, member.json)) put(json, member.json, [])
+    }
+    if (open.length > 0) json.$any = open
+    if (shape.mixed && text.trim() !== '' && !Object.hasOwn(json, 'value')) json.value = text
+  }
+
+  /** What `xsi:type` says, where that is the declared type or derived from it. */
+  #actual(declared: Type, element: XmlElement): Type {
+    if (declared.kind !== 'complex' && declared.kind !== 'any') return declared
+    const text = attribute(element, 'type', NS.xsi)
+    const name = text === undefined ? undefined : qnameIn(element, text)
+    if (name === undefined) return declared
+    const [named] = this.#types.typesNamed(`{${name.namespace}}${name.name}`)
+    return named !== undefined && derives(named, declared) ? named : declared
+  }
+}
+
+function readText(type: Parameters<typeof readSimple>[0], text: string, element: XmlElement): SimpleJson | null {
+  return readSimple(type, text, { read: (name) => qnameIn(element, name) })
+}
+
+function memberOf(shape: Shape, element: XmlElement): Member | undefined {
+  const exact = shape.membersByName.get(clark(element.namespace, element.name))
+  if (exact !== undefined || shape.wildcard !== undefined) return exact
+  return shape.members.get(element.name)
+}
+
+/** `repeated` holds the members that became arrays though they should occur once. */
+function add(json: Json, member: Member, value: unknown, repeated: Set<string>): void {
+  const name = member.json
+  const before = Object.hasOwn(json, name) ? json[name] : undefined
+  if ((member.many || repeated.has(name)) && Array.isArray(before)) before.push(value)
+  else if (before === undefined) put(json, name, member.many ? [value] : value)
+  else {
+    repeated.add(name)
+    put(json, name, [before, value])
+  }
+}
+
+/** Assigning to `__proto__` would set the prototype instead of a member. */
+function put(json: Json, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(json, name, { value, enumerable: true, configurable: true, writable: true })
+  else json[name] = value
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,53 @@
+import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
+import { API_DESCRIPTION_BYTES_MAX, DESCRIPTION_CHARS_MAX } from '../../lib/base/limits.ts'
+import { SchemaWriter } from './json-schema.ts'
+import type { SoapService } from './service.ts'
+
+type Parts = { readonly input: boolean; readonly output: boolean; readonly text: boolean }
+
+/** What is given up first when a description is too large: a consumer needs to know what to send before anything else. */
+const STEPS: ReadonlyArray<Parts & { readonly warning: string }> = [
+  { input: true, output: true, text: true, warning: '' },
+  { input: true, output: false, text: true, warning: 'the schemas of answers are not in it' },
+  { input: false, output: false, text: true, warning: 'JSON Schemas are not in it' },
+  { input: false, output: false, text: false, warning: 'JSON Schemas and descriptions are not in it' }
+]
+
+/** The operations for the manifest, as complete as `API_DESCRIPTION_BYTES_MAX` allows. */
+export function describe(service: SoapService): { readonly api: ApiDescription; readonly warning: string | undefined } {
+  for (const step of STEPS) {
+    const operations = operationsWithin(service, step)
+    if (operations === undefined) continue
+    const warning = step.warning === '' ? undefined : `The description is too large for a manifest: ${step.warning}.`
+    return { api: { operations }, warning }
+  }
+  return { api: { operations: [] }, warning: 'There are too many operations for a manifest; none is described.' }
+}
+
+/** Undefined as soon as they are too large. */
+function operationsWithin(service: SoapService, parts: Parts): Operation[] | undefined {
+  const operations: Operation[] = []
+  let bytes = 0
+  for (const name of service.operations.keys()) {
+    const operation = operationOf(service, name, parts)
+    bytes += Buffer.byteLength(JSON.stringify(operation)) + 1
+    if (bytes > API_DESCRIPTION_BYTES_MAX) return undefined
+    operations.push(operation)
+  }
+  return operations
+}
+
+function operationOf({ operations, types }: SoapService, name: string, parts: Parts): Operation {
+  const operation = operations.get(name)
+  const text = operation?.documentation?.slice(0, DESCRIPTION_CHARS_MAX)
+  if (operation === undefined) return { name }
+  const { input, output } = operation
+  return {
+    name,
+    ...(parts.text && text !== undefined ? { description: text } : {}),
+    ...(parts.input ? { input: new SchemaWriter('input', types).request(input().content, name) } : {}),
+    ...(parts.output && output !== undefined
+      ? { output: new SchemaWriter('output', types).response(output().content) }
+      : {})
+  }
+}

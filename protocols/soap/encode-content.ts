@@ -1,0 +1,134 @@
+import type { Encoder, JsonObject } from './encode.ts'
+import type { ElementParticle, GroupParticle, Member, Particle, Shape } from './model.ts'
+import { clark } from './names.ts'
+
+/** Values of one element that are still to be written. */
+interface Queue {
+  readonly member: Member
+  readonly values: readonly unknown[]
+  next: number
+}
+
+/**
+ * Writes the child elements of one complex value: walks the content model, and at each element takes the next values that
+ * JSON has for it. A repeated group goes round as long as it has values, so `(key, value)*` comes out in pairs; of a choice,
+ * the branch is taken that has most of the values at hand.
+ */
+export class ContentWriter {
+  readonly #encoder: Encoder
+  readonly #shape: Shape
+  /** By `{namespace}name`; an element without values left is not in it. */
+  readonly #pending = new Map<string, Queue>()
+  #any: unknown
+
+  constructor(encoder: Encoder, shape: Shape, value: JsonObject) {
+    this.#encoder = encoder
+    this.#shape = shape
+    this.#any = value.$any
+    for (const name of Object.keys(value)) {
+      const member = shape.members.get(name)
+      const values = member === undefined ? [] : valuesOf(member, value[name])
+      if (member !== undefined && values.length > 0) {
+        this.#pending.set(clark(member.element.namespace, member.element.name), { member, values, next: 0 })
+      }
+    }
+  }
+
+  write(particle: GroupParticle): void {
+    this.#group(particle)
+    for (const { member, next } of this.#pending.values()) {
+      const rule = next === 0 ? 'cannot be given together with the other fields' : `can be given only ${next} times`
+      this.#encoder.at(member.json, () => {
+        throw this.#encoder.refuse(rule)
+      })
+    }
+  }
+
+  #particle(particle: Particle): void {
+    if (particle.kind === 'element') this.#element(particle)
+    else if (particle.kind !== 'any') this.#group(particle)
+    else if (this.#any !== undefined) {
+      const items = this.#any
+      this.#any = undefined
+      this.#encoder.any(items, particle.namespace)
+    }
+  }
+
+  #group(group: GroupParticle): void {
+    let rounds = 0
+    while (rounds < group.max && this.#hasValues(group)) {
+      for (const item of group.kind === 'choice' ? this.#branch(group) : group.items) this.#particle(item)
+      rounds++
+    }
+    if (rounds === 0 && !group.emptiable && this.#encoder.checks) this.#missing(group)
+  }
+
+  #element({ element, min, max }: ElementParticle): void {
+    const key = clark(element.namespace, element.name)
+    const queue = this.#pending.get(key)
+    let taken = 0
+    if (queue !== undefined) {
+      for (; taken < max && queue.next < queue.values.length; taken++) {
+        const index = queue.next++
+        const write = () => this.#encoder.element(element, queue.values[index])
+        this.#encoder.at(queue.member.json, queue.member.many ? () => this.#encoder.at(index, write) : write)
+      }
+      if (queue.next >= queue.values.length) this.#pending.delete(key)
+    }
+    if (taken < min && this.#encoder.checks) this.#tooFew(key, taken, min)
+  }
+
+  #hasValues(group: GroupParticle): boolean {
+    if (this.#any !== undefined && group.wildcard !== undefined) return true
+    for (const key of this.#pending.keys()) if (group.slots.has(key)) return true
+    return false
+  }
+
+  #branch(group: GroupParticle): Particle[] {
+    let best: Particle[] = []
+    let most = 0
+    for (const item of group.items) {
+      const matches = this.#matches(item)
+      if (matches > most) [best, most] = [[item], matches]
+    }
+    return best
+  }
+
+  #matches(item: Particle): number {
+    if (item.kind === 'any') return this.#any === undefined ? 0 : 1
+    if (item.kind === 'element') return this.#pending.has(clark(item.element.namespace, item.element.name)) ? 1 : 0
+    let count = item.wildcard !== undefined && this.#any !== undefined ? 1 : 0
+    for (const key of this.#pending.keys()) if (item.slots.has(key)) count++
+    return count
+  }
+
+  #tooFew(key: string, taken: number, min: number): never {
+    const json = this.#shape.membersByName.get(key)?.json ?? key
+    let rule = taken === 0 ? 'is required' : `must have at least ${min} items`
+    if (taken === 0 && min > 1) rule += ` (at least ${min} items)`
+    this.#encoder.at(json, () => {
+      throw this.#encoder.refuse(rule)
+    })
+    throw this.#encoder.refuse(rule)
+  }
+
+  /** Names what a group without any value lacks. */
+  #missing(group: GroupParticle): void {
+    if (group.kind !== 'choice' || group.items.length === 1) {
+      for (const item of group.items) {
+        if (item.kind === 'element') this.#element(item)
+        else if (item.kind !== 'any') this.#group(item)
+      }
+      return
+    }
+    const names = [...group.slots.keys()].map((key) => this.#shape.membersByName.get(key)?.json ?? key)
+    throw this.#encoder.refuse(`must have one of ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`)
+  }
+}
+
+/** JSON gives a repeated element as an array, though a lone value is accepted; null stands for absence where it is no value. */
+function valuesOf(member: Member, value: unknown): readonly unknown[] {
+  if (value === undefined) return []
+  if (member.many) return Array.isArray(value) ? value : value === null && !member.element.nillable ? [] : [value]
+  return value === null && !member.element.nillable && !member.required ? [] : [value]
+}

@@ -1,0 +1,129 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { FAULT_DETAIL_BYTES_MAX } from '../../lib/base/limits.ts'
+import type { Decoder } from './decode.ts'
+import { isNil } from './generic.ts'
+import type { ElementUse } from './model.ts'
+import { NS, clark } from './names.ts'
+import { type XmlElement, elements, firstElement, textOf } from './xml-tree.ts'
+
+/** The member `fault` of the problem document. */
+export interface Fault {
+  /** Local name of the fault code as sent: `Client`, `Server`, `Sender`, `Receiver`, or the service's own. */
+  readonly code: string
+  /** SOAP 1.2: the most specific subcode, local name. */
+  readonly subcode?: string
+  /** The service's own words. */
+  readonly reason: string
+  readonly actor?: string
+  /** By element name: typed where the WSDL declares it, else as it came. */
+  readonly detail?: unknown
+}
+
+const CLIENT = /^(?:Client|Sender)(?:\.|$)/
+
+/** The fault in a SOAP body, if there is one. */
+export function faultIn(body: XmlElement): XmlElement | undefined {
+  return firstElement(body, body.namespace, 'Fault')
+}
+
+/** A fault as the error that consumers see: 400 when the request is to blame, else 502. */
+export function faultError(fault: XmlElement, decoder: Decoder, declared: ReadonlyMap<string, ElementUse>): SoukError {
+  const read = readFault(fault, decoder, declared)
+  const sender = CLIENT.test(read.code)
+  const detail = sender
+    ? 'The SOAP service answered with a fault: it blames the request.'
+    : 'The SOAP service answered with a fault.'
+  return new SoukError('soap_fault', detail, {
+    source: 'upstream',
+    members: { fault: read },
+    ...(sender ? { status: 400 } : {})
+  })
+}
+
+function readFault(fault: XmlElement, decoder: Decoder, declared: ReadonlyMap<string, ElementUse>): Fault {
+  const soap12 = fault.namespace === NS.envelope12
+  const code = soap12 ? textIn(fault, ['Code', 'Value']) : textIn(fault, ['faultcode'])
+  const subcode = soap12 ? subcodeOf(fault) : undefined
+  const actor = soap12 ? (textIn(fault, ['Role']) ?? textIn(fault, ['Node'])) : textIn(fault, ['faultactor'])
+  const reason = soap12 ? textIn(fault, ['Reason', 'Text']) : textIn(fault, ['faultstring'])
+  const node = child(fault, soap12 ? 'Detail' : 'detail')
+  const detail = node === undefined ? undefined : bounded(readDetail(node, decoder, declared))
+  return {
+    code: local(code ?? ''),
+    ...(subcode === undefined ? {} : { subcode: local(subcode) }),
+    reason: (reason ?? '').slice(0, FAULT_DETAIL_BYTES_MAX),
+    ...(actor === undefined ? {} : { actor: actor.slice(0, FAULT_DETAIL_BYTES_MAX) }),
+    ...(detail === undefined ? {} : { detail })
+  }
+}
+
+/** SOAP 1.1 has a fault's own children in no namespace; some services put them in the envelope's all the same. */
+function child(element: XmlElement, name: string): XmlElement | undefined {
+  return elements(element).find((one) => one.name === name)
+}
+
+function textIn(element: XmlElement, path: readonly string[]): string | undefined {
+  let at: XmlElement | undefined = element
+  for (const name of path) at = at && child(at, name)
+  return at && textOf(at).trim()
+}
+
+function subcodeOf(fault: XmlElement): string | undefined {
+  let value: string | undefined
+  let at = child(fault, 'Code')
+  for (at = at && child(at, 'Subcode'); at !== undefined; at = child(at, 'Subcode'))
+    value = textIn(at, ['Value']) ?? value
+  return value
+}
+
+function local(qname: string): string {
+  return qname.slice(qname.lastIndexOf(':') + 1).slice(0, FAULT_DETAIL_BYTES_MAX)
+}
+
+function readDetail(detail: XmlElement, decoder: Decoder, declared: ReadonlyMap<string, ElementUse>): unknown {
+  const children = elements(detail)
+  if (children.length === 0) return textOf(detail).trim() || undefined
+  const entries = new Map<string, unknown>()
+  for (const one of children) {
+    const use = declared.get(clark(one.namespace, one.name)) ?? declared.get(one.name)
+    const json = use === undefined ? (decoder.declared(one) ?? { json: loose(one) }).json : decoder.element(use, one)
+    append(entries, one.name, json)
+  }
+  return Object.fromEntries(entries)
+}
+
+/** Undeclared detail is for reading, so it is plain at the price of namespaces: a member for each name, an array where it repeats. */
+function loose(element: XmlElement): unknown {
+  if (isNil(element)) return null
+  const children = elements(element)
+  const attributes = element.attributes.filter((one) => one.namespace !== NS.xsi)
+  if (children.length === 0 && attributes.length === 0) return textOf(element)
+  const entries = new Map<string, unknown>(attributes.map((one) => [`@${one.name}`, one.value]))
+  for (const one of children) append(entries, one.name, loose(one))
+  if (children.length === 0 && textOf(element).trim() !== '') entries.set('value', textOf(element))
+  return Object.fromEntries(entries)
+}
+
+class Repeated {
+  readonly values: unknown[]
+  constructor(values: unknown[]) {
+    this.values = values
+  }
+  toJSON(): unknown[] {
+    return this.values
+  }
+}
+
+function append(entries: Map<string, unknown>, name: string, json: unknown): void {
+  const before = entries.get(name)
+  if (before instanceof Repeated) before.values.push(json)
+  else entries.set(name, entries.has(name) ? new Repeated([before, json]) : json)
+}
+
+/** An error is held whole at each hop, so a detail past the limit is cut to a note. Also makes plain JSON of it. */
+function bounded(detail: unknown): unknown {
+  if (detail === undefined) return undefined
+  const text = JSON.stringify(detail)
+  if (Buffer.byteLength(text) > FAULT_DETAIL_BYTES_MAX) return { truncated: true, text: text.slice(0, 1_000) }
+  return JSON.parse(text) as unknown
+}

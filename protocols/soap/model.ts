@@ -1,0 +1,163 @@
+import type { Builtin } from './builtin.ts'
+import type { QName } from './names.ts'
+
+/**
+ * The compiled schema model: built once from a WSDL's schemas, and the only thing that request building, response decoding,
+ * validation and JSON Schema look at. Types are compiled when first asked for, so that recursive ones end and unused
+ * ones cost nothing.
+ */
+export type Type = SimpleType | ComplexType | AnyType
+
+export type SimpleType = AtomicType | ListType | UnionType
+
+export interface AtomicType {
+  readonly kind: 'atomic'
+  readonly name: QName | undefined
+  readonly builtin: Builtin
+  readonly facets: Facets
+}
+
+export interface ListType {
+  readonly kind: 'list'
+  readonly name: QName | undefined
+  readonly item: SimpleType
+  readonly facets: Facets
+}
+
+export interface UnionType {
+  readonly kind: 'union'
+  readonly name: QName | undefined
+  readonly members: readonly SimpleType[]
+  readonly facets: Facets
+}
+
+/** Facets of all steps of a restriction together. Lengths count characters, of binary types bytes, of lists items. */
+export interface Facets {
+  /** Lexical forms, normalised as the base type normalises. */
+  readonly enumeration?: readonly string[]
+  readonly length?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minInclusive?: string
+  readonly maxInclusive?: string
+  readonly minExclusive?: string
+  readonly maxExclusive?: string
+  readonly totalDigits?: number
+  readonly fractionDigits?: number
+}
+
+/** xs:anyType, and whatever stands for a part of the schema that is missing. */
+export interface AnyType {
+  readonly kind: 'any'
+}
+
+export const ANY_TYPE: AnyType = { kind: 'any' }
+
+export interface ComplexType {
+  readonly kind: 'complex'
+  /** Undefined for an anonymous type. */
+  readonly name: QName | undefined
+  /** The type's name, or its element's: for JSON Schema and messages. */
+  readonly label: string
+  readonly abstract: boolean
+  /** What it is derived from. */
+  readonly base: () => Type
+  readonly shape: () => Shape
+}
+
+/** A complex type with everything inherited, ready for use. */
+export interface Shape {
+  readonly attributes: readonly AttributeUse[]
+  readonly attributesByName: ReadonlyMap<string, AttributeUse>
+  readonly anyAttribute: boolean
+  /** Simple content: the text, which is the JSON member `value`. */
+  readonly text: SimpleType | undefined
+  /** Text between the elements is allowed. */
+  readonly mixed: boolean
+  readonly particle: GroupParticle | undefined
+  /** By JSON name. */
+  readonly members: ReadonlyMap<string, Member>
+  /** By `{namespace}name`. */
+  readonly membersByName: ReadonlyMap<string, Member>
+  /** The first wildcard; undefined when only declared elements may occur. */
+  readonly wildcard: AnyParticle | undefined
+}
+
+export interface AttributeUse extends QName {
+  /** Name in JSON: plain, or with `@` in front where an element (or the text) has the plain one. */
+  readonly json: string
+  readonly type: SimpleType
+  readonly required: boolean
+  readonly fixed: string | undefined
+}
+
+/** An element of a complex type as JSON sees it: all its occurrences together. */
+export interface Member {
+  readonly json: string
+  readonly element: ElementUse
+  /** It may occur more than once, so it is always an array. */
+  readonly many: boolean
+  /** It may occur whatever else does: its absence can be an empty array. */
+  readonly free: boolean
+  /** It occurs in every instance. */
+  readonly required: boolean
+}
+
+export interface ElementUse extends QName {
+  readonly type: () => Type
+  readonly nillable: boolean
+  readonly abstract: boolean
+  readonly default: string | undefined
+  readonly documentation: string | undefined
+}
+
+export type Particle = ElementParticle | GroupParticle | AnyParticle
+
+interface Occurs {
+  readonly min: number
+  /** Infinity when unbounded. Never 0: such particles are left out. */
+  readonly max: number
+}
+
+export interface ElementParticle extends Occurs {
+  readonly kind: 'element'
+  readonly element: ElementUse
+}
+
+export interface AnyParticle extends Occurs {
+  readonly kind: 'any'
+  /** Namespace of elements that JSON names without one. */
+  readonly namespace: string
+}
+
+export interface GroupParticle extends Occurs {
+  /** `all` is written in declared order, which is one of those it allows. */
+  readonly kind: 'sequence' | 'choice' | 'all'
+  readonly items: readonly Particle[]
+  /** All elements within, at any depth, each once, by `{namespace}name`. */
+  readonly slots: ReadonlyMap<string, Slot>
+  readonly wildcard: AnyParticle | undefined
+  /** Nothing within has to occur. */
+  readonly emptiable: boolean
+}
+
+/** An element within a group. */
+export interface Slot {
+  readonly element: ElementUse
+  /** How often it may occur in all, at most. */
+  readonly count: number
+  /** Not within a choice. */
+  readonly free: boolean
+  readonly required: boolean
+}
+
+/** What is looked up while a document is written or read. */
+export interface TypeIndex {
+  /** Global types by `{namespace}name`, or by bare name in whichever namespace. */
+  typesNamed(name: string): Type[]
+  globalElement(key: string): ElementUse | undefined
+  /** Concrete types derived from this one, at any distance. */
+  derivedTypes(type: ComplexType): readonly ComplexType[]
+  /** What `$type` calls a named type: its local name, or `{namespace}name` where several share that. */
+  nameOf(type: ComplexType): string
+}

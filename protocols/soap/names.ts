@@ -1,0 +1,39 @@
+/** Namespaces of the standards that are read here. */
+export const NS = {
+  xml: 'http://www.w3.org/XML/1998/namespace',
+  xmlns: 'http://www.w3.org/2000/xmlns/',
+  xsd: 'http://www.w3.org/2001/XMLSchema',
+  xsi: 'http://www.w3.org/2001/XMLSchema-instance',
+  wsdl: 'http://schemas.xmlsoap.org/wsdl/',
+  wsdl2: 'http://www.w3.org/ns/wsdl',
+  soapBinding11: 'http://schemas.xmlsoap.org/wsdl/soap/',
+  soapBinding12: 'http://schemas.xmlsoap.org/wsdl/soap12/',
+  envelope11: 'http://schemas.xmlsoap.org/soap/envelope/',
+  envelope12: 'http://www.w3.org/2003/05/soap-envelope',
+  encoding11: 'http://schemas.xmlsoap.org/soap/encoding/',
+  encoding12: 'http://www.w3.org/2003/05/soap-encoding'
+} as const
+
+/** An expanded name; no namespace is the empty string. */
+export interface QName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** James Clark's notation, `{namespace}name`: one string that tells expanded names apart. */
+export function clark(namespace: string, name: string): string {
+  return namespace === '' ? name : `{${namespace}}${name}`
+}
+
+/** Reads `{namespace}name`, or a bare name as one without a namespace. */
+export function parseClark(text: string): QName {
+  const end = text.startsWith('{') ? text.indexOf('}') : -1
+  return end === -1 ? { namespace: '', name: text } : { namespace: text.slice(1, end), name: text.slice(end + 1) }
+}
+
+/** Namespaces in NCName (Namespaces in XML 1.0, section 4): what may be written as a local name. */
+const NC_NAME = /^[\p{L}_][\p{L}\p{N}\p{M}._\u00b7-]*$/u
+
+export function isNcName(text: string): boolean {
+  return NC_NAME.test(text)
+}

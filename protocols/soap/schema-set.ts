@@ -1,0 +1,133 @@
+import { NS, type QName, clark } from './names.ts'
+import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
+
+/** Where a definition stands: what its schema document says for all of it. */
+export interface SchemaContext {
+  readonly namespace: string
+  readonly elementsQualified: boolean
+  readonly attributesQualified: boolean
+  /** The document, for messages. */
+  readonly url: string
+}
+
+export interface Definition {
+  readonly node: XmlElement
+  readonly context: SchemaContext
+}
+
+/** Element types and attribute types have a symbol space each; simple and complex types share one (XML Schema part 1, 2.5). */
+export type Space = 'element' | 'type' | 'group' | 'attributeGroup' | 'attribute'
+
+const SPACES: Readonly<Record<string, Space>> = {
+  element: 'element',
+  complexType: 'type',
+  simpleType: 'type',
+  group: 'group',
+  attributeGroup: 'attributeGroup',
+  attribute: 'attribute'
+}
+
+/** All global definitions of a WSDL's schemas, by space and `{namespace}name`. */
+export class SchemaSet {
+  readonly #spaces: Readonly<Record<Space, Map<string, Definition>>> = {
+    element: new Map(),
+    type: new Map(),
+    group: new Map(),
+    attributeGroup: new Map(),
+    attribute: new Map()
+  }
+  readonly #typesByBareName = new Map<string, string[]>()
+  readonly #substitutes = new Map<string, Definition[]>()
+  readonly #derived = new Map<string, Definition[]>()
+
+  /**
+   * Takes the definitions of one `xs:schema`. `namespace` is that of the including schema where this one has none of its
+   * own (XML Schema part 1, 4.2.1). What is defined twice counts as first seen: schemas are often delivered in two copies.
+   */
+  add(schema: XmlElement, url: string, namespace = attribute(schema, 'targetNamespace') ?? ''): void {
+    const context: SchemaContext = {
+      namespace,
+      elementsQualified: attribute(schema, 'elementFormDefault') === 'qualified',
+      attributesQualified: attribute(schema, 'attributeFormDefault') === 'qualified',
+      url
+    }
+    for (const node of elements(schema, NS.xsd)) {
+      const space = Object.hasOwn(SPACES, node.name) ? SPACES[node.name] : undefined
+      const name = attribute(node, 'name')?.trim()
+      if (space === undefined || name === undefined) continue
+      const key = clark(namespace, name)
+      if (this.#spaces[space].has(key)) continue
+      this.#spaces[space].set(key, { node, context })
+      if (space === 'type') {
+        push(this.#typesByBareName, name, key)
+        this.#addDerived({ node, context })
+      }
+      if (space === 'element') this.#addSubstitute({ node, context })
+    }
+  }
+
+  find(space: Space, key: string): Definition | undefined {
+    return this.#spaces[space].get(key)
+  }
+
+  /** Keys of the types with this local name, in any namespace. */
+  typesWithName(name: string): readonly string[] {
+    return this.#typesByBareName.get(name) ?? []
+  }
+
+  /** Elements that may stand in for the head with this key, directly. */
+  substitutesOf(key: string): readonly Definition[] {
+    return this.#substitutes.get(key) ?? []
+  }
+
+  /** Named complex types derived from the one with this key, directly. */
+  derivedFrom(key: string): readonly Definition[] {
+    return this.#derived.get(key) ?? []
+  }
+
+  #addDerived(definition: Definition): void {
+    const derivation = derivationOf(definition)
+    const base = derivation && attribute(derivation.node, 'base')
+    if (derivation === undefined || base === undefined) return
+    const name = nameIn(derivation, base)
+    push(this.#derived, clark(name.namespace, name.name), definition)
+  }
+
+  #addSubstitute(definition: Definition): void {
+    const heads = attribute(definition.node, 'substitutionGroup')
+    if (heads === undefined) return
+    for (const head of heads.trim().split(/\s+/)) {
+      const name = nameIn(definition, head)
+      push(this.#substitutes, clark(name.namespace, name.name), definition)
+    }
+  }
+}
+
+/**
+ * The name that a `ref`, `type` or `base` means. An unprefixed one without a default namespace is in the schema's own:
+ * so it must be in a schema included without a namespace, and so it is meant by those who forgot the declaration.
+ */
+export function nameIn({ node, context }: Definition, text: string): QName {
+  const name = qnameIn(node, text)
+  if (name === undefined) return { namespace: '', name: text.trim() }
+  return name.namespace === '' ? { namespace: context.namespace, name: name.name } : name
+}
+
+/** Where a complex type says what it is derived from; undefined when it is written without. */
+export function contentNode(type: XmlElement): XmlElement | undefined {
+  return firstElement(type, NS.xsd, 'complexContent') ?? firstElement(type, NS.xsd, 'simpleContent')
+}
+
+/** The `xs:extension` or `xs:restriction` of a type; undefined when it is written without one. */
+export function derivationOf({ node, context }: Definition): Definition | undefined {
+  const content = contentNode(node)
+  const derivation =
+    content && (firstElement(content, NS.xsd, 'extension') ?? firstElement(content, NS.xsd, 'restriction'))
+  return derivation && { node: derivation, context }
+}
+
+function push<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}

@@ -1,0 +1,58 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import type { JsonObject } from './encode.ts'
+import type { SoapOperation } from './operations.ts'
+
+/** Operations named to whoever asked for one that is not there. */
+const HINTS = 10
+
+export interface Selected {
+  readonly operation: SoapOperation
+  readonly parameters: JsonObject
+}
+
+/**
+ * Splits a call into its operation and the parameters. `operation` names it; where several ports have one of that name, `port`
+ * or `service` tells which, or the name is written `port.operation`. A parameter that is itself called `operation` is given
+ * as `$operation`.
+ *
+ * @throws SoukError `invalid_request`, `operation_not_found`
+ */
+export function selectOperation(operations: ReadonlyMap<string, SoapOperation>, call: JsonObject): Selected {
+  const { operation: name, $operation: escaped, ...rest } = call
+  if (typeof name !== 'string' || name === '') {
+    throw new SoukError(
+      'invalid_request',
+      `$.operation is required: the name of a SOAP operation. ${available(operations)}`
+    )
+  }
+  const parameters: { [name: string]: unknown } = rest
+  if (Object.hasOwn(call, '$operation')) parameters.operation = escaped
+  const exact = operations.get(name)
+  if (exact !== undefined) return { operation: exact, parameters }
+  const candidates = [...operations].filter(([, operation]) => operation.name === name)
+  if (candidates.length === 0) {
+    throw new SoukError(
+      'operation_not_found',
+      `The API has no operation ${JSON.stringify(name.slice(0, 80))}. ${available(operations)}`
+    )
+  }
+  const { port, service, ...others } = parameters
+  const chosen = candidates.filter(
+    ([, one]) => (port === undefined || one.port === port) && (service === undefined || one.service === service)
+  )
+  const [only] = chosen
+  if (only === undefined || chosen.length > 1) {
+    const names = candidates
+      .map(([key]) => key)
+      .slice(0, HINTS)
+      .join(', ')
+    throw new SoukError('invalid_request', `Several ports have the operation ${name}: call one of ${names}.`)
+  }
+  return { operation: only[1], parameters: others }
+}
+
+function available(operations: ReadonlyMap<string, SoapOperation>): string {
+  const names = [...operations.keys()]
+  const more = names.length > HINTS ? ` and ${names.length - HINTS} more` : ''
+  return `Available: ${names.slice(0, HINTS).join(', ')}${more}.`
+}

@@ -1,0 +1,111 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
+import { SchemaCompiler } from './compile.ts'
+import type { Shape, Type } from './model.ts'
+import { type SoapOperation, readOperations } from './operations.ts'
+import { collectSchemas } from './schemas.ts'
+import type { WsdlDocument } from './wsdl-files.ts'
+import { type Port, readWsdl, type Wsdl } from './wsdl.ts'
+
+/** A SOAP service as its WSDL describes it: the compiled model that calls run on. */
+export interface SoapService {
+  /** By the name that consumers use. */
+  readonly operations: ReadonlyMap<string, SoapOperation>
+  readonly types: SchemaCompiler
+  /** What was left out or put right; grows while operations are compiled. */
+  readonly warnings: ReadonlySet<string>
+}
+
+/** WSDL 1.1, section 3.3, and WSDL 1.1 Binding Extension for SOAP 1.2. */
+const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05/soap/bindings/HTTP/', '']
+
+/** @throws SoukError `invalid_request` when no operation can be offered, with the reasons. */
+export function openService(documents: readonly WsdlDocument[]): SoapService {
+  const warnings = new Set<string>()
+  const wsdl = readWsdl(documents)
+  const types = new SchemaCompiler(collectSchemas(documents), (text) => warnings.add(text))
+  const reasons = new Map<string, string>()
+  const found = new Map<string, SoapOperation>()
+  for (const port of portsOf(wsdl, warnings)) {
+    const operations = readOperations(wsdl, port, types, (name, reason) => {
+      reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
+    })
+    const ordinals = new Map<string, number>()
+    for (const operation of operations) {
+      // The same operation over SOAP 1.1 and over 1.2 is one operation; the port that comes first is used.
+      const ordinal = (ordinals.get(operation.name) ?? 0) + 1
+      ordinals.set(operation.name, ordinal)
+      const key = `${port.binding.portType} ${operation.name}`
+      const overload = ordinal === 1 ? key : `${key} ${ordinal}`
+      if (!found.has(overload)) found.set(overload, operation)
+      reasons.delete(key)
+    }
+  }
+  for (const reason of reasons.values()) warnings.add(reason)
+  if (found.size === 0) throw nothing([...warnings])
+  return { operations: named([...found.values()], warnings), types, warnings }
+}
+
+/** Compiles everything that calls could use, so that all warnings are known. */
+export function compileAll({ operations, types }: SoapService): void {
+  const seen = new Set<Type>()
+  const waiting: Type[] = []
+  for (const { input, output, faults } of operations.values()) {
+    for (const message of [input(), output?.()]) if (message !== undefined) waiting.push(message.content)
+    for (const fault of faults.values()) waiting.push(fault.type())
+  }
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    if (type.kind !== 'complex' || seen.has(type)) continue
+    seen.add(type)
+    const shape: Shape = type.shape()
+    for (const member of shape.members.values()) waiting.push(member.element.type())
+    waiting.push(...types.derivedTypes(type))
+  }
+}
+
+function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
+  const ports = wsdl.ports.length > 0 ? wsdl.ports : portsOfBindings(wsdl)
+  if (wsdl.bindings.size === 0) {
+    throw new SoukError(
+      'invalid_request',
+      'The WSDL has no SOAP binding: it describes an interface only, or another protocol. Use the address that the service itself publishes.'
+    )
+  }
+  if (wsdl.ports.length === 0) warnings.add('The WSDL names no service address; calls go to the address of the WSDL.')
+  return ports.filter(({ binding, name }) => {
+    if (HTTP.includes(binding.transport)) return true
+    warnings.add(`Port ${name} is left out: its transport ${binding.transport} is not HTTP.`)
+    return false
+  })
+}
+
+function portsOfBindings(wsdl: Wsdl): Port[] {
+  return [...wsdl.bindings.values()].map((binding) => ({
+    service: '',
+    name: binding.name,
+    binding,
+    address: undefined
+  }))
+}
+
+function nothing(reasons: readonly string[]): SoukError {
+  const shown = reasons.slice(0, 3).join(' ')
+  return new SoukError('invalid_request', `The WSDL has no operation that can be called. ${shown}`.trim())
+}
+
+/** Names that consumers use: bare where they are unique, `port.name` between ports, `name_2` for an overload. */
+function named(operations: readonly SoapOperation[], warnings: Set<string>): Map<string, SoapOperation> {
+  const ports = new Map<string, Set<string>>()
+  for (const { name, port, service } of operations)
+    ports.set(name, (ports.get(name) ?? new Set()).add(`${service}/${port}`))
+  const names = new Map<string, SoapOperation>()
+  for (const operation of operations) {
+    const plain = (ports.get(operation.name)?.size ?? 0) > 1 ? `${operation.port}.${operation.name}` : operation.name
+    let name = plain
+    for (let i = 2; names.has(name); i++) name = `${plain}_${i}`
+    names.set(name, operation)
+  }
+  if (names.size <= OPERATIONS_MAX) return names
+  warnings.add(`Only the first ${OPERATIONS_MAX} of ${names.size} operations are offered.`)
+  return new Map([...names].slice(0, OPERATIONS_MAX))
+}

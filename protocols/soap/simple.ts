@@ -1,0 +1,178 @@
+import type { Builtin, JsonScalar } from './builtin.ts'
+import { canonicalDecimal, compareDecimals } from './decimal.ts'
+import type { AtomicType, Facets, SimpleType } from './model.ts'
+import { clark, parseClark, type QName } from './names.ts'
+
+/** How QNames in content are spelled in the document at hand. */
+export interface Prefixes {
+  /** The prefixed name for an expanded one. */
+  write(namespace: string, name: string): string
+  /** The expanded name for a prefixed one, if its prefix is declared. */
+  read(text: string): QName | undefined
+}
+
+/** A value that a type does not allow: what it must be, completing "must be …" or "must have …". */
+export class Refusal {
+  readonly rule: string
+  constructor(rule: string) {
+    this.rule = rule
+  }
+}
+
+export type SimpleJson = JsonScalar | SimpleJson[]
+
+export function normalise(text: string, whitespace: Builtin['whitespace']): string {
+  if (whitespace === 'preserve') return text
+  const replaced = text.replaceAll(/[\t\n\r]/g, ' ')
+  return whitespace === 'replace' ? replaced : replaced.replaceAll(/ +/g, ' ').trim()
+}
+
+/** Lexical form of a JSON value, checked against the type and its facets; or the rule that it breaks. */
+export function writeSimple(type: SimpleType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string | Refusal {
+  if (type.kind === 'atomic') return writeAtomic(type, value, prefixes)
+  return type.kind === 'list' ? writeList(type, value, prefixes) : writeUnion(type, value, prefixes)
+}
+
+/** Without any check: for documents that are wanted just as they were given. */
+export function writeUnchecked(type: SimpleType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string {
+  const checked = writeSimple(type, value, prefixes)
+  if (typeof checked === 'string') return checked
+  return Array.isArray(value) ? value.map(String).join(' ') : String(value)
+}
+
+function writeAtomic(type: AtomicType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string | Refusal {
+  const { builtin, facets } = type
+  const text = builtin.write(value)
+  if (text === undefined) return new Refusal(`be ${builtin.expects}`)
+  const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace))
+  if (broken !== undefined) return new Refusal(broken)
+  if (builtin.name !== 'QName') return text
+  const { namespace, name } = parseClark(text)
+  return prefixes.write(namespace, name)
+}
+
+function writeList(
+  type: SimpleType & { kind: 'list' },
+  value: unknown,
+  prefixes: Pick<Prefixes, 'write'>
+): string | Refusal {
+  const values: unknown[] = Array.isArray(value) ? value : [value]
+  const texts: string[] = []
+  for (const one of values) {
+    const text = writeSimple(type.item, one, prefixes)
+    if (text instanceof Refusal) return new Refusal(`be an array; each of its items must ${text.rule}`)
+    if (text === '' || /\s/.test(text)) return new Refusal('be an array of values without white space')
+    texts.push(text)
+  }
+  const { facets } = type
+  if (facets.enumeration?.includes(texts.join(' ')) === false) return new Refusal(oneOf(facets.enumeration))
+  const broken = brokenLength(facets, texts.length, 'items')
+  return broken === undefined ? texts.join(' ') : new Refusal(broken)
+}
+
+function writeUnion(
+  type: SimpleType & { kind: 'union' },
+  value: unknown,
+  prefixes: Pick<Prefixes, 'write'>
+): string | Refusal {
+  let rule = ''
+  for (const member of type.members) {
+    const text = writeSimple(member, value, prefixes)
+    if (typeof text === 'string') {
+      if (type.facets.enumeration?.includes(text) === false) return new Refusal(oneOf(type.facets.enumeration))
+      return text
+    }
+    rule += `${rule === '' ? '' : ', or '}${text.rule}`
+  }
+  return new Refusal(rule)
+}
+
+/**
+ * JSON value of text as it came. What is not of the type is kept as text, since an upstream's mistake must not hide the rest
+ * of its answer; an empty text that the type does not allow is null.
+ */
+export function readSimple(type: SimpleType, text: string, prefixes: Pick<Prefixes, 'read'>): SimpleJson | null {
+  const value = tryRead(type, text, prefixes)
+  if (value !== undefined) return value
+  return text.trim() === '' ? null : text
+}
+
+function tryRead(type: SimpleType, text: string, prefixes: Pick<Prefixes, 'read'>): SimpleJson | undefined {
+  if (type.kind === 'list') {
+    const items = normalise(text, 'collapse').split(' ')
+    return items[0] === '' ? [] : items.map((item) => tryRead(type.item, item, prefixes) ?? item)
+  }
+  if (type.kind === 'union') return readUnion(type, text, prefixes)
+  const lexical = normalise(text, type.builtin.whitespace)
+  if (type.builtin.name !== 'QName') return type.builtin.read(lexical)
+  const name = prefixes.read(lexical)
+  return name === undefined ? lexical : clark(name.namespace, name.name)
+}
+
+/** The first member that could also write the value: a union of enumerations is told apart by its values. */
+function readUnion(
+  type: SimpleType & { kind: 'union' },
+  text: string,
+  prefixes: Pick<Prefixes, 'read'>
+): SimpleJson | undefined {
+  for (const member of type.members) {
+    const value = tryRead(member, text, prefixes)
+    if (value !== undefined && typeof writeSimple(member, value, { write: clark }) === 'string') return value
+  }
+  return undefined
+}
+
+const oneOf = (values: readonly string[]) =>
+  `be one of ${values.slice(0, 20).join(', ')}${values.length > 20 ? ', …' : ''}`
+
+function brokenFacet(type: AtomicType, facets: Facets, text: string): string | undefined {
+  const { builtin } = type
+  if (facets.enumeration !== undefined && !facets.enumeration.includes(valueOf(builtin, text))) {
+    return oneOf(facets.enumeration)
+  }
+  const unit = builtin.bytes === undefined ? 'characters' : 'bytes'
+  // Characters are code points (XML Schema part 2, section 4.3.1); the shortcut spares counting what cannot matter.
+  const length = builtin.bytes?.(text) ?? (hasLengths(facets) ? Array.from(text).length : 0)
+  return brokenLength(facets, length, unit) ?? (builtin.numeric ? brokenRange(facets, text) : undefined)
+}
+
+/** One spelling for each value, so that `1.0` is the enumerated `1`. */
+export function valueOf(builtin: Builtin, text: string): string {
+  return (builtin.numeric ? canonicalDecimal(text) : undefined) ?? text
+}
+
+function hasLengths(facets: Facets): boolean {
+  return facets.length !== undefined || facets.minLength !== undefined || facets.maxLength !== undefined
+}
+
+function brokenLength(facets: Facets, length: number, unit: string): string | undefined {
+  const { length: exact, minLength, maxLength } = facets
+  if (exact !== undefined && length !== exact) return `have exactly ${exact} ${unit}`
+  if (minLength !== undefined && length < minLength) return `have at least ${minLength} ${unit}`
+  if (maxLength !== undefined && length > maxLength) return `have at most ${maxLength} ${unit}`
+  return undefined
+}
+
+function brokenRange(facets: Facets, text: string): string | undefined {
+  const canonical = canonicalDecimal(text)
+  const compared = (bound: string) => {
+    const limit = canonicalDecimal(bound)
+    // Numbers with exponents, INF and NaN compare as the floating point numbers that they are.
+    return canonical === undefined || limit === undefined
+      ? Number(text) - Number(bound)
+      : compareDecimals(canonical, limit)
+  }
+  const { minInclusive, maxInclusive, minExclusive, maxExclusive, totalDigits, fractionDigits } = facets
+  if (minInclusive !== undefined && !(compared(minInclusive) >= 0)) return `be at least ${minInclusive}`
+  if (maxInclusive !== undefined && !(compared(maxInclusive) <= 0)) return `be at most ${maxInclusive}`
+  if (minExclusive !== undefined && !(compared(minExclusive) > 0)) return `be greater than ${minExclusive}`
+  if (maxExclusive !== undefined && !(compared(maxExclusive) < 0)) return `be less than ${maxExclusive}`
+  if (canonical === undefined) return undefined
+  const [whole = '', fraction = ''] = canonical.replace('-', '').split('.')
+  if (fractionDigits !== undefined && fraction.length > fractionDigits) {
+    return `have at most ${fractionDigits} digits after the point`
+  }
+  const digits = (whole === '0' ? 0 : whole.length) + fraction.length
+  if (totalDigits !== undefined && digits > totalDigits) return `have at most ${totalDigits} digits`
+  return undefined
+}

@@ -1,0 +1,117 @@
+import { SoukError, isSoukError } from '../../lib/base/errors.ts'
+import type { AdapterFactory, ApiDescription, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { diagnosis } from '../inspection.ts'
+import { createUpstream } from '../upstream.ts'
+import { parseEndpoint } from '../upstream-target.ts'
+import { addressOf } from './address.ts'
+import { describe } from './description.ts'
+import { compileAll, openService, type SoapService } from './service.ts'
+import { SoapAdapter } from './soap-adapter.ts'
+import { type LoadFile, parseWsdlFiles, readWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
+import { XmlError } from './xml-error.ts'
+import { decodeXml } from './xml-text.ts'
+
+/** What a restart needs: the files as they were read, and the description as it was published. */
+interface Snapshot {
+  readonly version: 1
+  readonly files: readonly WsdlFile[]
+  readonly description: ApiDescription
+}
+
+/**
+ * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, and rpc/literal. Consumers post
+ * `{"operation": …, …parameters}` and get the content of the answer as JSON; `encode.ts` and `operations.ts` say how the
+ * two map.
+ */
+export const soapFactory: AdapterFactory = {
+  protocol: 'SOAP',
+
+  async inspect(config, signal) {
+    const endpoint = parseEndpoint(config.endpoint)
+    const { files, documents, warnings } = await readWsdlFiles(endpoint, loader(config, signal)).catch(
+      (error: unknown) => {
+        throw diagnosis(error)
+      }
+    )
+    const service = compiled(documents, true)
+    const { api, warning } = describe(service)
+    const addresses = [...service.operations.values()].map(({ address }) => addressOf(endpoint, address).warning)
+    const snapshot: Snapshot = { version: 1, files, description: api }
+    const all = [...warnings, ...service.warnings, ...addresses, warning].filter((text) => text !== undefined)
+    return { description: api, snapshot: JSON.stringify(snapshot), warnings: [...new Set(all)] }
+  },
+
+  open(config, snapshot) {
+    parseEndpoint(config.endpoint)
+    const { files, description } = parseSnapshot(snapshot)
+    return new SoapAdapter(config, compiled(parseWsdlFiles(files), false), description)
+  }
+}
+
+function loader(config: UpstreamConfig, signal: AbortSignal): LoadFile {
+  return async (url, bytesMax) => {
+    const upstream = createUpstream({ ...config, endpoint: url.href })
+    try {
+      const response = await upstream.request({
+        method: 'GET',
+        headers: [['accept', 'text/xml, application/xml, application/wsdl+xml, */*;q=0.5']],
+        signal
+      })
+      const { status, headers } = response
+      if (status !== 200) {
+        response.discard()
+        throw new SoukError('invalid_request', refusal(url, status), { source: 'upstream' })
+      }
+      const bytes = await response.bytes(bytesMax)
+      const type = headers.find(([name]) => name === 'content-type')?.[1]
+      return { text: decode(bytes, type, url), bytes: bytes.length }
+    } finally {
+      await upstream.close()
+    }
+  }
+}
+
+function decode(bytes: Uint8Array, type: string | undefined, url: URL): string {
+  try {
+    return decodeXml(bytes, type)
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error
+    throw new SoukError('invalid_request', `What ${url.pathname}${url.search} answers ${error.message}.`, {
+      cause: error
+    })
+  }
+}
+
+/** What a provider can do about an answer that is no WSDL. */
+function refusal(url: URL, status: number): string {
+  const where = `${url.origin}${url.pathname}${url.search}`
+  if (status === 401 || status === 403) {
+    return `${where} answers HTTP ${status}: the WSDL wants a login. Let this node read it without one.`
+  }
+  if (status === 404 || status === 410) {
+    return `${where} answers HTTP ${status}: there is nothing. The address of a WSDL usually ends with ?wsdl.`
+  }
+  return `${where} answers HTTP ${status} instead of a WSDL.`
+}
+
+function compiled(documents: readonly WsdlDocument[], whole: boolean): SoapService {
+  try {
+    const service = openService(documents)
+    if (whole) compileAll(service)
+    return service
+  } catch (error) {
+    if (isSoukError(error) || !(error instanceof RangeError)) throw error
+    throw new SoukError('invalid_request', 'The types of the WSDL are derived too deeply.', { cause: error })
+  }
+}
+
+function parseSnapshot(snapshot: string): Snapshot {
+  try {
+    const parsed = JSON.parse(snapshot) as Partial<Snapshot> | null
+    if (parsed?.version === 1 && Array.isArray(parsed.files) && parsed.description !== undefined)
+      return parsed as Snapshot
+  } catch (cause) {
+    throw new SoukError('invalid_request', 'The stored WSDL cannot be read; register the API again.', { cause })
+  }
+  throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
+}

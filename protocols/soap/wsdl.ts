@@ -1,0 +1,181 @@
+import { NS, type QName, clark } from './names.ts'
+import type { WsdlDocument } from './wsdl-files.ts'
+import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
+
+/** What a WSDL 1.1 says, its references followed, nothing judged yet. */
+export interface Wsdl {
+  readonly messages: ReadonlyMap<string, Message>
+  readonly portTypes: ReadonlyMap<string, XmlElement>
+  readonly bindings: ReadonlyMap<string, Binding>
+  readonly ports: readonly Port[]
+}
+
+export interface Message {
+  readonly parts: readonly Part[]
+}
+
+export interface Part {
+  readonly name: string
+  readonly element: QName | undefined
+  readonly type: QName | undefined
+}
+
+export type SoapVersion = '1.1' | '1.2'
+
+export interface Port {
+  readonly service: string
+  readonly name: string
+  readonly binding: Binding
+  readonly address: string | undefined
+}
+
+/** A binding to SOAP; `style` is the default of its operations. */
+export interface Binding {
+  readonly name: string
+  readonly version: SoapVersion
+  readonly style: string
+  readonly transport: string
+  readonly portType: string
+  readonly operations: readonly BoundOperation[]
+}
+
+export interface BoundOperation {
+  readonly name: string
+  readonly style: string
+  readonly action: string
+  /** The `name` attributes of input and output, which tell overloads apart. */
+  readonly inputName: string | undefined
+  readonly outputName: string | undefined
+  readonly input: BoundMessage | undefined
+  readonly output: BoundMessage | undefined
+}
+
+export interface BoundMessage {
+  readonly use: string
+  readonly namespace: string
+  /** Names of the parts in the body; undefined when the binding does not say. */
+  readonly parts: readonly string[] | undefined
+  readonly headers: ReadonlyArray<{ readonly message: string; readonly part: string }>
+}
+
+const BINDINGS: ReadonlyMap<string, SoapVersion> = new Map([
+  [NS.soapBinding11, '1.1'],
+  [NS.soapBinding12, '1.2']
+])
+
+export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
+  const messages = new Map<string, Message>()
+  const portTypes = new Map<string, XmlElement>()
+  const bindings = new Map<string, Binding>()
+  const definitions = documents.map(({ root }) => root).filter((root) => root.namespace === NS.wsdl)
+  for (const root of definitions) {
+    const namespace = attribute(root, 'targetNamespace') ?? ''
+    const named = (node: XmlElement) => clark(namespace, attribute(node, 'name')?.trim() ?? '')
+    for (const node of elements(root, NS.wsdl, 'message')) messages.set(named(node), readMessage(node))
+    for (const node of elements(root, NS.wsdl, 'portType')) portTypes.set(named(node), node)
+    for (const node of elements(root, NS.wsdl, 'binding')) {
+      const binding = readBinding(node)
+      if (binding !== undefined) bindings.set(named(node), binding)
+    }
+  }
+  const ports = definitions
+    .flatMap((root) => elements(root, NS.wsdl, 'service'))
+    .flatMap((node) => readPorts(node, bindings))
+  return { messages, portTypes, bindings, ports }
+}
+
+/** The key of what an attribute names by QName. */
+export function keyOf(node: XmlElement, name: string): string | undefined {
+  const text = attribute(node, name)
+  const qname = text === undefined ? undefined : qnameIn(node, text)
+  return qname === undefined ? undefined : clark(qname.namespace, qname.name)
+}
+
+function readMessage(node: XmlElement): Message {
+  const qname = (part: XmlElement, name: string) => {
+    const text = attribute(part, name)
+    return text === undefined ? undefined : qnameIn(part, text)
+  }
+  return {
+    parts: elements(node, NS.wsdl, 'part').map((part) => ({
+      name: attribute(part, 'name')?.trim() ?? '',
+      element: qname(part, 'element'),
+      type: qname(part, 'type')
+    }))
+  }
+}
+
+/** Undefined for a binding to something else than SOAP. */
+function readBinding(node: XmlElement): Binding | undefined {
+  const soap = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'binding')
+  const version = soap && BINDINGS.get(soap.namespace)
+  if (soap === undefined || version === undefined) return undefined
+  const style = attribute(soap, 'style')?.trim() ?? 'document'
+  return {
+    name: attribute(node, 'name') ?? '',
+    version,
+    style,
+    transport: attribute(soap, 'transport')?.trim() ?? '',
+    portType: keyOf(node, 'type') ?? '',
+    operations: elements(node, NS.wsdl, 'operation').map((operation) => readOperation(operation, soap.namespace, style))
+  }
+}
+
+function readOperation(node: XmlElement, soap: string, style: string): BoundOperation {
+  const detail = firstElement(node, soap, 'operation')
+  const input = firstElement(node, NS.wsdl, 'input')
+  const output = firstElement(node, NS.wsdl, 'output')
+  return {
+    name: attribute(node, 'name')?.trim() ?? '',
+    style: (detail && attribute(detail, 'style')?.trim()) ?? style,
+    action: (detail && attribute(detail, 'soapAction')?.trim()) ?? '',
+    inputName: input && attribute(input, 'name'),
+    outputName: output && attribute(output, 'name'),
+    input: input && readBody(input, soap),
+    output: output && readBody(output, soap)
+  }
+}
+
+/** With attachments, the body stands in the first part of `mime:multipartRelated`. */
+function readBody(node: XmlElement, soap: string): BoundMessage | undefined {
+  const body = find(node, soap, 'body', 4)
+  if (body === undefined) return undefined
+  return {
+    use: attribute(body, 'use')?.trim() ?? 'literal',
+    namespace: attribute(body, 'namespace')?.trim() ?? '',
+    parts: attribute(body, 'parts')
+      ?.trim()
+      .split(/\s+/)
+      .filter((name) => name !== ''),
+    headers: elements(node, soap, 'header').map((header) => ({
+      message: keyOf(header, 'message') ?? '',
+      part: attribute(header, 'part')?.trim() ?? ''
+    }))
+  }
+}
+
+function find(node: XmlElement, namespace: string, name: string, depth: number): XmlElement | undefined {
+  const here = firstElement(node, namespace, name)
+  if (here !== undefined || depth === 0) return here
+  for (const child of elements(node)) {
+    const found = find(child, namespace, name, depth - 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>): Port[] {
+  const ports: Port[] = []
+  for (const node of elements(service, NS.wsdl, 'port')) {
+    const binding = bindings.get(keyOf(node, 'binding') ?? '')
+    if (binding === undefined) continue
+    const address = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'address')
+    ports.push({
+      service: attribute(service, 'name') ?? '',
+      name: attribute(node, 'name') ?? '',
+      binding,
+      address: address && attribute(address, 'location')?.trim()
+    })
+  }
+  return ports
+}
