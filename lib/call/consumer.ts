@@ -66,9 +66,9 @@ export class Consumer {
       if (!(first instanceof SoukError)) return first
       // Nobody took it. What we knew may have been old: an owner may have moved or another may have come.
       const renewed = await resolver.resolve(prepared.ref, { signal, refresh: true })
-      const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried)
-      if (!(second instanceof SoukError)) return second
-      throw tried.size === 0 ? first : second
+      const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first)
+      if (second instanceof SoukError) throw second
+      return second
     } catch (error) {
       throw asSoukError(error)
     }
@@ -97,11 +97,11 @@ export class Consumer {
     prepared: Prepared,
     { signed, owners }: Resolution,
     lookupMs: number,
-    tried: Set<string>
+    tried: Set<string>,
+    last = new SoukError('owner_unreachable')
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
     const { id, manifest } = signed
-    let last = new SoukError('owner_unreachable')
     for (const owner of owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
