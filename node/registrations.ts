@@ -201,9 +201,9 @@ export class Registrations {
   }
 
   async #serveAll(registrations: readonly Registration[]): Promise<void> {
-    for (const registration of registrations) {
-      if (this.#stopped) return
-      await this.#serveAgain(registration)
+    for (let at = 0; at < registrations.length && !this.#stopped; at += limits.RESTORE_AT_ONCE_MAX) {
+      const some = registrations.slice(at, at + limits.RESTORE_AT_ONCE_MAX)
+      await Promise.all(some.map((registration) => this.#serveAgain(registration)))
     }
     if (this.#problems.size > 0 && !this.#stopped) this.#retryLater()
   }

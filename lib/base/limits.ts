@@ -87,6 +87,8 @@ export const JOIN_MS = 2 * SECOND
 export const READY_POLL_MS = 5
 /** Peers whose addresses are remembered over a restart. */
 export const CACHED_PEERS_MAX = 64
+/** When a link stops: how long peers may take to take what is queued for them. A stopping node is waited for. */
+export const LINK_CLOSE_MS = 2 * SECOND
 /** How long running calls are waited for when a node stops. */
 export const DRAIN_MS = 10 * SECOND
 
@@ -227,6 +229,8 @@ export const ADMIN_BODY_BYTES_MAX = 1 * MiB
 export const ADMIN_DRAIN_MS = 2 * SECOND
 /** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */
 export const INSPECT_MS = 60 * SECOND
+/** APIs announced at the same time when a node starts: waiting for one after the other would take minutes on a slow network. */
+export const RESTORE_AT_ONCE_MAX = 8
 /** Between two attempts to serve what could not be served at the start, such as a replica whose provider is not up yet. */
 export const RESTORE_RETRY_MS = 15 * SECOND
 /** One check of `souk doctor`: a person is waiting for all of them. */

@@ -16,7 +16,7 @@ const HINTS: Readonly<Record<string, string>> = {
   admin_token_invalid: 'souk status, with --profile <name> if you run several nodes',
   api_not_found: 'souk search, or souk api list for your own',
   api_paused: 'again later, or souk api resume <name> if it is yours',
-  invalid_request: '--help for the form of each option',
+  invalid_request: 'the arguments again; --help behind the command says what each of them is',
   key_not_permitted: 'asking the provider for: souk provider delegate <your peer id>',
   lookup_timeout: 'again, or souk peers to see who is connected',
   method_not_allowed: 'souk call without --method and --path',
@@ -51,12 +51,14 @@ function problemFailure(problem: Problem): Failure {
   const hint = candidatesHint(problem) ?? HINTS[problem.code]
   // What the schema of the admin API refused, the command line let through by mistake of whoever typed it.
   const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
+  // That the request is not valid says nothing that its detail does not.
+  const isPlain = problem.code === 'invalid_request'
   return {
     code: problem.code,
     exitCode: exitCodeOf(isUsage ? 'usage' : problem.code),
-    what: problem.title,
+    what: isPlain ? problem.detail : problem.title,
     requestId: problem.request_id,
-    ...(problem.detail === problem.title ? {} : { why: problem.detail }),
+    ...(isPlain || problem.detail === problem.title ? {} : { why: problem.detail }),
     ...(hint === undefined ? {} : { hint })
   }
 }

@@ -168,4 +168,11 @@ describe('souk, with nodes that run', function () {
     )
     assert.equal((await json<Api>('api', 'resume', 'bb-echo')).state, 'published')
   })
+
+  it('starts again after it was killed, and is known not to run until then', async () => {
+    await consumer.stop('SIGKILL')
+    assert.equal((await onConsumer('status')).code, 69)
+    consumer = await startNode(home, ['--profile', 'consumer'])
+    assert.equal((await onConsumer('status')).code, 0)
+  })
 })
