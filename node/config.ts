@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isNetworkName, type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
@@ -8,6 +9,12 @@ import type { Environment, Settings } from './settings.ts'
 
 /** It becomes a directory's name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
+
+/** Version of this package. Required, not imported: an imported JSON file would be built into `dist` as a second package. */
+export function packageVersion(): string {
+  const { version } = createRequire(import.meta.url)('souk/package.json') as { version: string }
+  return version
+}
 
 /** The only place that reads the process's environment. */
 export function processEnvironment(): Environment {

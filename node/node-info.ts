@@ -1,7 +1,7 @@
 import type { Souk } from '../lib/interface/index.ts'
 import { NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
-import { VERSION } from './version.ts'
+import { packageVersion } from './config.ts'
 
 /** Where a running node is reached. */
 export interface NodeInfo {
@@ -28,7 +28,7 @@ export function nodeInfo(
 ): NodeInfo {
   const { peer, addresses, alone } = souk.status()
   return {
-    version: VERSION,
+    version: packageVersion(),
     profile: profile.name,
     peer,
     network,

@@ -18,7 +18,7 @@ import { openProfile, profileFile, secretOf } from './profile.ts'
 import { lockProfile } from './profile-lock.ts'
 import { Registrations } from './registrations.ts'
 import { SetupError } from './setup-error.ts'
-import { VERSION } from './version.ts'
+import { packageVersion } from './config.ts'
 import { forgetRunning, rememberRunning } from './written-down.ts'
 
 export interface RunOptions {
@@ -122,7 +122,7 @@ async function startSouk({ config, log, undo }: Start, store: Store): Promise<{ 
     announce: p2p.announce,
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
-    agent: `souk/${VERSION}`,
+    agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses
   })
   try {
@@ -186,7 +186,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const status = (): StatusView => {
     const { alone, peers, addresses, ...rest } = souk.status()
     return {
-      version: VERSION,
+      version: packageVersion(),
       profile: profile.name,
       money: NETWORKS[config.network].money,
       admin: url,

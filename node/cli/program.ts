@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../config.ts'
 import { addApi } from './api.ts'
 import { addCall } from './call.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
@@ -74,8 +75,7 @@ Examples:
   souk call bb-sse-ticker '{"symbol":"BTCUSDT","interval":"1m"}'`
 
 async function printVersion(terminal: Terminal): Promise<void> {
-  const { default: manifest } = await import('souk/package.json', { with: { type: 'json' } })
-  await terminal.write(`${manifest.version}\n`)
+  await terminal.write(`${packageVersion()}\n`)
 }
 
 function report(error: unknown, cli: Cli): number {
