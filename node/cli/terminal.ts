@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { UsageError } from './usage-error.ts'
+
 /** The process as a command sees it, so that commands can be run without one. */
 export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>
@@ -25,7 +28,11 @@ export function processTerminal(): Terminal {
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output: process.stderr })
       try {
-        return (await lines.question(question)).trim()
+        // Ctrl-C and Ctrl-D end the conversation, and `question` alone would wait for ever.
+        const silence = once(lines, 'close').then(() => undefined)
+        const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
+        if (answer === undefined) throw new UsageError('Nothing was answered.')
+        return answer.trim()
       } finally {
         lines.close()
       }
