@@ -8,6 +8,8 @@ import type { SearchQuery, SignedManifest } from '../../../lib/interface/index.t
 import { SoukError } from '../../../lib/index.ts'
 import { answer, eventually, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
+/** Where this machine has it; the test of TLS is skipped where not. */
+const OPENSSL = 'openssl'
 const CORS = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-consumer-key' }
 
 const signed: SignedManifest = {
@@ -177,7 +179,7 @@ describe('ingress: where it listens', () => {
       const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
       const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
       try {
-        execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', keyFile, '-out', certFile], {
+        execFileSync(OPENSSL, ['req', '-x509', ...kind, ...subject, '-keyout', keyFile, '-out', certFile], {
           stdio: 'ignore'
         })
       } catch {
