@@ -62,6 +62,8 @@ export interface Deadline {
   readonly signal: AbortSignal
   /** No time-out from now on; the parent still ends it. */
   stop(): void
+  /** Ends it now. */
+  abort(reason: Error): void
   /** Lets go of timer and parent. */
   clear(): void
 }
@@ -76,6 +78,7 @@ export function deadline(clock: Clock, delayMs: number, reason: () => Error, par
   return {
     signal: controller.signal,
     stop: () => timer.cancel(),
+    abort: (reason) => controller.abort(reason),
     clear() {
       timer.cancel()
       parent?.removeEventListener('abort', onAbort)

@@ -58,6 +58,8 @@ export const LINK_BUFFER_BYTES_MAX = 8 * MiB
 export const LINK_WINDOW_BYTES_MAX = 4 * MiB
 /** Chunk of a streamed body: large enough to be cheap, small enough to share the link fairly. */
 export const BULK_CHUNK_BYTES_MAX = 64 * KiB
+/** What names a bulk stream: a request id and a few bytes. */
+export const BULK_TAG_BYTES_MAX = 64
 /** Calls in flight from one peer. At the measured 20,000 calls/s of a busy pair this is 50 ms of work. */
 export const IN_FLIGHT_PER_PEER_MAX = 1_024
 /** Calls in flight at one listing: what a modest upstream takes, and no queue behind it. */

@@ -55,7 +55,7 @@ export interface Link {
   readonly self: string
   /**
    * The channel to a peer, opened when there is none.
-   * @throws SoukError `owner_unreachable`
+   * @throws SoukError `owner_unreachable`; the signal's reason when it aborts
    */
   connect(peer: PeerAddress, signal: AbortSignal): Promise<Channel>
   /** Called for every new channel, whoever opened it, before any of its frames. */
@@ -64,7 +64,8 @@ export interface Link {
   onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void
   /**
    * One small request and its answer on a stream of their own, for rare things (manifests, catalogue pages).
-   * @throws SoukError `owner_unreachable` when the peer cannot be reached, does not speak it or answers too much.
+   * @throws SoukError `owner_unreachable` when the peer cannot be reached, does not speak it or answers too much; the
+   *   signal's reason when it aborts
    */
   exchange(peer: PeerAddress, protocol: string, request: Uint8Array, options: ExchangeOptions): Promise<Uint8Array>
   /** Answers such requests while the link runs. Register before `start`. */

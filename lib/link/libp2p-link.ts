@@ -11,8 +11,10 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   CONTROL_STREAMS_PER_PEER_MAX,
   EXCHANGE_MS,
-  HELLO_MS
+  HELLO_MS,
+  LINK_CLOSE_MS
 } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type {
   BulkSink,
   BulkSource,
@@ -22,8 +24,9 @@ import type {
   Link,
   PeerAddress
 } from '../interface/link.ts'
-import { bulkSink, StreamSource } from './bulk.ts'
+import { bulkSink } from './bulk-sink.ts'
 import { StreamChannel } from './stream-channel.ts'
+import { StreamSource } from './stream-source.ts'
 
 export const CALL_PROTOCOL = '/souk/call/1.0.0'
 export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
@@ -47,7 +50,11 @@ export class Libp2pLink implements Link {
   readonly #components: LinkComponents
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #channels = new Map<string, Channel>()
+  /** Every open channel; of a peer there may be several, when both sides opened one at the same time. */
+  readonly #channels = new Set<Channel>()
+  /** The one to use for a peer: the newest. */
+  readonly #byPeer = new Map<string, Channel>()
+  #isRunning = false
   readonly #opening = new Map<string, Promise<Channel>>()
   readonly #exchanges = new Map<string, { handler: ExchangeHandler; requestBytesMax: number }>()
 
@@ -60,6 +67,7 @@ export class Libp2pLink implements Link {
 
   async start(): Promise<void> {
     const { registrar } = this.#components
+    this.#isRunning = true
     await registrar.handle(CALL_PROTOCOL, (stream, connection) => void this.#adopt(stream, connection), {
       maxInboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
       maxOutboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
@@ -81,20 +89,28 @@ export class Libp2pLink implements Link {
 
   async stop(): Promise<void> {
     const { registrar } = this.#components
+    this.#isRunning = false
     for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
-    await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
+    const channels = [...this.#channels]
+    const timer = this.#clock.after(LINK_CLOSE_MS, () => {
+      for (const channel of channels) channel.abort(new Error('the peer took too long to take what was queued'))
+    })
+    await Promise.all(channels.map((channel) => channel.close()))
+    timer.cancel()
   }
 
   async connect(peer: PeerAddress, signal: AbortSignal): Promise<Channel> {
-    const ready = this.#channels.get(peer.id)
+    signal.throwIfAborted()
+    const ready = this.#byPeer.get(peer.id)
     if (ready?.open === true) return ready
+    if (!this.#isRunning) throw new SoukError('owner_unreachable', 'This node is not on the network.')
     let opening = this.#opening.get(peer.id)
     if (opening === undefined) {
       // Shared by everyone who waits for this peer, so no single caller's signal may end it.
       opening = this.#open(peer).finally(() => this.#opening.delete(peer.id))
       this.#opening.set(peer.id, opening)
     }
-    return abortable(opening, signal)
+    return within(opening, signal)
   }
 
   async exchange(
@@ -140,10 +156,12 @@ export class Libp2pLink implements Link {
     try {
       const connection = await this.#dial(peer, limit.signal)
       // While we dialled, the peer may have opened a channel to us: one is enough for both.
-      const ready = this.#channels.get(peer.id)
+      const ready = this.#byPeer.get(peer.id)
       if (ready?.open === true) return ready
       const stream = await connection.newStream(CALL_PROTOCOL, { signal: limit.signal, runOnLimitedConnection: true })
-      return this.#adopt(stream, connection)
+      const channel = this.#adopt(stream, connection)
+      if (!this.#isRunning) channel.abort(new Error('the link was stopped'))
+      return channel
     } catch (error) {
       throw new SoukError('owner_unreachable', undefined, { cause: error })
     } finally {
@@ -164,25 +182,34 @@ export class Libp2pLink implements Link {
 
   #adopt(stream: Stream, connection: Connection): Channel {
     const channel = new StreamChannel(stream, connection, (on, tag, signal) => this.#openBulk(on, tag, signal))
-    this.#channels.set(channel.peer, channel)
+    this.#channels.add(channel)
+    this.#byPeer.set(channel.peer, channel)
     this.onChannel(channel)
     const { onClose } = channel
     channel.onClose = (error) => {
-      if (this.#channels.get(channel.peer) === channel) this.#channels.delete(channel.peer)
+      this.#channels.delete(channel)
+      if (this.#byPeer.get(channel.peer) === channel) this.#byPeer.delete(channel.peer)
       onClose(error)
     }
     return channel
   }
 
   async #openBulk(connection: Connection, tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
-    return bulkSink(await connection.newStream(BULK_PROTOCOL, { signal, runOnLimitedConnection: true }), tag)
+    // libp2p gives up by itself only where it was given no signal.
+    const limit = deadline(this.#clock, BULK_OPEN_MS, () => new Error('the stream did not open in time'), signal)
+    try {
+      const stream = await connection.newStream(BULK_PROTOCOL, { signal: limit.signal, runOnLimitedConnection: true })
+      return bulkSink(stream, tag)
+    } finally {
+      limit.clear()
+    }
   }
 
   async #onBulkStream(stream: Stream, connection: Connection): Promise<void> {
     const source = new StreamSource(stream)
     const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag in time')))
     try {
-      this.onBulk(connection.remotePeer.toString(), await source.tag(), source)
+      this.onBulk(connection.remotePeer.toString(), await source.tag, source)
     } catch (error) {
       this.#log('a bulk stream of %p was given up - %e', connection.remotePeer, error)
       stream.abort(asError(error))
@@ -211,14 +238,4 @@ export class Libp2pLink implements Link {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error('not an error', { cause: error })
-}
-
-/** The promise, or the signal's reason, whichever comes first. The promise goes on. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(asError(signal.reason))
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(asError(signal.reason))
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -19,7 +19,9 @@ export class StreamChannel implements Channel {
   readonly #openBulk: OpenBulk
   readonly #reader = new FrameReader()
   readonly #writer: FrameWriter
-  #open = true
+  #state: 'open' | 'closing' | 'over' = 'open'
+  #closing: Promise<void> | undefined
+  #onQueueEmpty: (() => void) | undefined
 
   constructor(stream: Stream, connection: Connection, openBulk: OpenBulk) {
     this.peer = connection.remotePeer.toString()
@@ -34,7 +36,7 @@ export class StreamChannel implements Channel {
   }
 
   get open(): boolean {
-    return this.#open
+    return this.#state === 'open'
   }
 
   get queuedBytes(): number {
@@ -42,22 +44,19 @@ export class StreamChannel implements Channel {
   }
 
   send(frame: Uint8Array): void {
-    if (!this.#open) throw new SoukError('owner_unreachable', 'The link to the peer is closed.')
+    if (!this.open) throw new SoukError('owner_unreachable', 'The link to the peer is closed.')
     this.#writer.write(frame)
+    // Whoever sends looks at `queuedBytes` first; past this the peer asks for more than it reads.
+    if (this.queuedBytes > LINK_BUFFER_BYTES_MAX) this.abort(new Error('the peer does not read'))
   }
 
   openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
     return this.#openBulk(this.#connection, tag, signal)
   }
 
-  async close(): Promise<void> {
-    if (!this.#open) return
-    this.#writer.flush()
-    try {
-      await this.#stream.close()
-    } finally {
-      this.#end()
-    }
+  close(): Promise<void> {
+    this.#closing ??= this.#flushAndClose()
+    return this.#closing
   }
 
   abort(error: Error): void {
@@ -68,20 +67,54 @@ export class StreamChannel implements Channel {
   #listen(): void {
     this.#stream.addEventListener('message', (event) => {
       try {
-        this.#reader.push(event.data.subarray(), this.onFrame)
+        this.#reader.push(event.data.subarray(), this.#deliver)
       } catch (error) {
         this.abort(error instanceof Error ? error : new Error('a frame could not be read', { cause: error }))
       }
     })
-    this.#stream.addEventListener('drain', () => this.#writer.drained())
-    this.#stream.addEventListener('remoteCloseWrite', () => void this.close().catch(() => this.#end()))
-    this.#stream.addEventListener('close', (event) => this.#end(event.error))
+    this.#stream.addEventListener('drain', () => {
+      this.#writer.drained()
+      if (this.#writer.queuedBytes === 0) this.#onQueueEmpty?.()
+    })
+    this.#stream.addEventListener('remoteCloseWrite', () => this.#onPeerClose())
+    this.#stream.addEventListener('close', ({ error }) => {
+      this.#end(error ?? (this.open ? new Error('the connection closed') : undefined))
+    })
     if (this.#stream.status !== 'open') this.#end(new Error('the stream closed while it was opened'))
+    // It closed its end before we listened: what it sent is handed over first, a microtask from here.
+    else if (this.#stream.remoteWriteStatus === 'closed') queueMicrotask(() => this.#onPeerClose())
+  }
+
+  /** Frames that came in one chunk with one that ended the channel are not heard. */
+  readonly #deliver = (frame: Uint8Array): void => {
+    if (this.#state !== 'over') this.onFrame(frame)
+  }
+
+  async #flushAndClose(): Promise<void> {
+    if (!this.open) return
+    this.#state = 'closing'
+    this.#writer.flush()
+    if (this.#writer.queuedBytes > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onQueueEmpty = resolve
+      })
+    }
+    // A stream that breaks meanwhile says so by its `close` event.
+    await this.#stream.close().catch(() => {})
+    this.#end()
+  }
+
+  /** The peer is done and hears nothing more, so neither is anything sent. */
+  #onPeerClose(): void {
+    this.#end()
+    if (this.queuedBytes > 0) this.#stream.abort(new Error('the peer closed the channel'))
+    else this.#stream.close().catch(() => {})
   }
 
   #end(error?: Error): void {
-    if (!this.#open) return
-    this.#open = false
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#onQueueEmpty?.()
     this.onClose(error)
   }
 }

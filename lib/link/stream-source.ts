@@ -1,0 +1,142 @@
+import type { Stream } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits.ts'
+import type { BulkSource } from '../interface/link.ts'
+import { ChunkReader } from './chunk-reader.ts'
+
+/** Bytes that may wait here for a slow reader before the stream is told to pause. */
+const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
+
+/** The receiving end of a body over a libp2p stream: pauses the stream, and with it the sender, while nobody reads. */
+export class StreamSource implements BulkSource {
+  /** The stream's first chunk. */
+  readonly tag: Promise<Uint8Array>
+  readonly #stream: Stream
+  readonly #reader = new ChunkReader()
+  readonly #tagRead = Promise.withResolvers<Uint8Array>()
+  #tagBytes: Uint8Array[] | undefined = []
+  #chunks: Uint8Array[] = []
+  #bytes = 0
+  #isResuming = false
+  #error: Error | undefined
+  #wake: (() => void) | undefined
+
+  constructor(stream: Stream) {
+    this.#stream = stream
+    this.tag = this.#tagRead.promise
+    // While paused, up to a whole window may still come in; libp2p would reset the stream at its default of exactly that.
+    stream.maxReadBufferLength = 2 * LINK_WINDOW_BYTES_MAX
+    stream.addEventListener('message', (event) => this.#push(event.data))
+    stream.addEventListener('remoteCloseWrite', () => this.#checkEnd())
+    stream.addEventListener('close', (event) => this.#onClose(event.error))
+    if (stream.status === 'open') this.#checkEnd()
+    else this.#onClose()
+  }
+
+  abort(error: Error): void {
+    this.#error ??= error
+    this.#chunks = []
+    this.#stream.abort(error)
+    this.#fail(error)
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    let isOver = false
+    return {
+      next: async () => {
+        const value = isOver ? undefined : await this.#next()
+        if (value !== undefined) return { done: false, value }
+        isOver = true
+        // Our end as well, so that the stream is let go. Nobody needs to wait for that.
+        this.#stream.close().catch(() => {})
+        return { done: true, value: undefined }
+      },
+      return: async () => {
+        // A reader that stops early tells the sender so, even while a `next` is waiting.
+        if (!isOver) this.abort(new Error('the reader stopped'))
+        isOver = true
+        return { done: true, value: undefined }
+      }
+    }
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const chunk = this.#chunks.shift()
+      if (chunk !== undefined) {
+        this.#bytes -= chunk.length
+        if (this.#bytes < HIGH_WATER_BYTES) this.#resume()
+        return chunk
+      }
+      if (this.#error !== undefined) throw this.#error
+      if (this.#reader.isComplete) return undefined
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  #push(data: Uint8Array | Uint8ArrayList): void {
+    try {
+      // After a pause everything that came in meanwhile is one message: its parts are kept apart, not copied into one.
+      for (const part of data instanceof Uint8Array ? [data] : data) this.#reader.push(part, this.#onBytes)
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error('a chunk could not be read', { cause: error }))
+    }
+    if (!this.#isResuming) this.#pauseWhenFull()
+    this.#checkEnd()
+    this.#wake?.()
+  }
+
+  readonly #onBytes = (bytes: Uint8Array, endsChunk: boolean): void => {
+    if (this.#tagBytes === undefined) {
+      this.#chunks.push(bytes)
+      this.#bytes += bytes.length
+      return
+    }
+    this.#tagBytes.push(bytes)
+    const tag = Buffer.concat(this.#tagBytes)
+    if (tag.length > BULK_TAG_BYTES_MAX) throw new RangeError('the tag is too long')
+    if (!endsChunk) return
+    this.#tagBytes = undefined
+    this.#tagRead.resolve(tag)
+  }
+
+  #pauseWhenFull(): void {
+    if (this.#bytes >= HIGH_WATER_BYTES && this.#stream.readStatus === 'readable') this.#stream.pause()
+  }
+
+  #resume(): void {
+    if (this.#stream.readStatus !== 'paused') return
+    // It hands over what was waiting before it tells the sender to go on. A pause in between would be undone by that for
+    // the sender, but not here: the stream would overflow.
+    this.#isResuming = true
+    try {
+      this.#stream.resume()
+    } catch {
+      // The sender is gone, which `close` says.
+    }
+    this.#isResuming = false
+    this.#pauseWhenFull()
+  }
+
+  #onClose(error?: Error): void {
+    // A connection may close after all of a body came in, with some of it still held back by the pause.
+    this.#resume()
+    this.#fail(error ?? new Error('the stream closed before its end'))
+  }
+
+  /** The stream's own end, before the body's, is a broken body. */
+  #checkEnd(): void {
+    const hasEnded = this.#stream.remoteWriteStatus === 'closed' && this.#stream.readBufferLength === 0
+    if (hasEnded) this.#fail(new Error('the stream ended before the body did'))
+  }
+
+  #fail(error: Error): void {
+    if (!this.#reader.isComplete || this.#tagBytes !== undefined) {
+      this.#error ??= error
+      this.#tagRead.reject(this.#error)
+    }
+    this.#wake?.()
+  }
+}
