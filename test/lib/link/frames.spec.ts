@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { encode } from 'uint8-varint'
+import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { FrameReader } from '../../../lib/link/frame-reader.ts'
+import { FrameWriter } from '../../../lib/link/frame-writer.ts'
+
+/** A stream that notes what was sent and says it is full when told to. */
+class Sink {
+  readonly sends: Buffer[] = []
+  isFull = false
+  send(bytes: Uint8Array): boolean {
+    this.sends.push(Buffer.from(bytes))
+    return !this.isFull
+  }
+}
+
+const turns = async (count = 4) => {
+  for (let i = 0; i < count; i++) await Promise.resolve()
+}
+const fail = (error: Error) => assert.fail(error)
+
+function read(reader: FrameReader, ...chunks: readonly Uint8Array[]): Buffer[] {
+  const frames: Buffer[] = []
+  for (const chunk of chunks) reader.push(chunk, (frame) => frames.push(Buffer.from(frame)))
+  return frames
+}
+
+describe('FrameWriter and FrameReader', () => {
+  it('bring every frame over, wherever the bytes are cut', async () => {
+    const frame = fc.uint8Array({ maxLength: 3_000 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(frame, { maxLength: 10 }),
+        fc.array(fc.nat(10_000), { maxLength: 10 }),
+        async (frames, cuts) => {
+          const sink = new Sink()
+          const writer = new FrameWriter(sink, fail)
+          for (const bytes of frames) writer.write(bytes)
+          await turns()
+          const all = Buffer.concat(sink.sends)
+          const ends = [0, ...cuts.map((cut) => cut % (all.length + 1)), all.length].toSorted((a, b) => a - b)
+          const chunks = ends.slice(1).map((end, i) => all.subarray(ends[i], end))
+          assert.deepEqual(
+            read(new FrameReader(), ...chunks),
+            frames.map((bytes) => Buffer.from(bytes))
+          )
+        }
+      )
+    )
+  })
+})
+
+describe('FrameWriter', () => {
+  it('sends the frames of one turn together, also those of continuations behind the first', async () => {
+    const sink = new Sink()
+    const writer = new FrameWriter(sink, fail)
+    writer.write(Uint8Array.of(1))
+    writer.write(Uint8Array.of(2))
+    void Promise.resolve().then(() => writer.write(Uint8Array.of(3)))
+    await turns()
+    assert.deepEqual(sink.sends, [Buffer.of(1, 1, 1, 2, 1, 3)])
+  })
+
+  it('sends a full batch at once', () => {
+    const sink = new Sink()
+    const writer = new FrameWriter(sink, fail)
+    writer.write(new Uint8Array(BATCH_BYTES_MAX))
+    assert.equal(sink.sends.length, 1)
+    assert.equal(writer.queuedBytes, 0)
+  })
+
+  it('keeps and counts frames while the stream is full, and sends them when it drained', async () => {
+    const sink = new Sink()
+    sink.isFull = true
+    const writer = new FrameWriter(sink, fail)
+    writer.write(Uint8Array.of(1))
+    await turns()
+    writer.write(Uint8Array.of(2))
+    writer.write(new Uint8Array(BATCH_BYTES_MAX))
+    await turns()
+    assert.equal(sink.sends.length, 1)
+    assert.equal(writer.queuedBytes, 2 + 3 + BATCH_BYTES_MAX)
+    sink.isFull = false
+    writer.drained()
+    assert.equal(sink.sends.length, 2)
+    assert.equal(writer.queuedBytes, 0)
+  })
+
+  it('tells of a send that throws', async () => {
+    const errors: Error[] = []
+    const broken = new Error('closed')
+    const writer = new FrameWriter({ send: () => assert.fail(broken) }, (error) => errors.push(error))
+    writer.write(Uint8Array.of(1))
+    await turns()
+    assert.deepEqual(errors, [broken])
+  })
+})
+
+describe('FrameReader', () => {
+  it('takes a frame of the largest size and none larger', () => {
+    const largest = Buffer.concat([encode(FRAME_BYTES_MAX), Buffer.alloc(FRAME_BYTES_MAX, 3)])
+    assert.equal(read(new FrameReader(), largest)[0]?.length, FRAME_BYTES_MAX)
+    assert.throws(() => read(new FrameReader(), encode(FRAME_BYTES_MAX + 1)), RangeError)
+  })
+
+  it('refuses a length that does not end, before it has waited for more', () => {
+    assert.throws(() => read(new FrameReader(), new Uint8Array(4).fill(0xff)), RangeError)
+    assert.throws(() => read(new FrameReader(), Uint8Array.of(0x80), Uint8Array.of(0x80, 0x80, 0x80)), RangeError)
+  })
+})

@@ -1,0 +1,538 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { utf8, text } from '../../lib/base/bytes.ts'
+import { EXCHANGE_MS, FRAME_BYTES_MAX, HELLO_MS } from '../../lib/base/limits.ts'
+import type { BulkSource, Channel, Link, PeerAddress } from '../../lib/interface/link.ts'
+import { bytesOf, textOf } from '../helpers/bodies.ts'
+import { eventually, within } from '../helpers/eventually.ts'
+
+/** Two links that can reach each other, not started. */
+export interface LinkPair {
+  readonly a: Link
+  readonly b: Link
+  /** Where a reaches b and b reaches a. Addresses are known once the links run. */
+  address(of: Link): PeerAddress
+  /** A peer that is not there. */
+  readonly nobody: PeerAddress
+  start(): Promise<void>
+  /** Time passes for the links. */
+  advance(ms: number): Promise<void>
+  /** Everything is let go, whatever state it is in. */
+  dispose(): Promise<void>
+}
+
+const NEVER = new AbortController().signal
+const MiB = 1024 * 1024
+const BOUND_MS = 5_000
+const PROTOCOL = '/test/echo/1.0.0'
+const TAG = Uint8Array.from({ length: 17 }, (_, i) => i)
+
+/** Everything that one end of a channel was told. */
+interface Heard {
+  readonly channel: Channel
+  readonly frames: Uint8Array[]
+  readonly closes: Array<Error | undefined>
+}
+
+interface Bulk {
+  readonly peer: string
+  readonly tag: Uint8Array
+  readonly source: BulkSource
+}
+
+/** One link with all it was given. */
+class Side {
+  readonly link: Link
+  readonly heard: Heard[] = []
+  readonly bulks: Bulk[] = []
+
+  constructor(link: Link) {
+    this.link = link
+    link.onChannel = (channel) => {
+      const heard: Heard = { channel, frames: [], closes: [] }
+      channel.onFrame = (frame) => heard.frames.push(frame)
+      channel.onClose = (error) => heard.closes.push(error)
+      this.heard.push(heard)
+    }
+    link.onBulk = (peer, tag, source) => this.bulks.push({ peer, tag, source })
+  }
+
+  of(channel: Channel): Heard {
+    const heard = this.heard.find((one) => one.channel === channel)
+    assert.ok(heard !== undefined, 'the channel was never announced')
+    return heard
+  }
+
+  channel(): Promise<Heard> {
+    return eventually('a channel', BOUND_MS, () => this.heard[0])
+  }
+
+  bulk(): Promise<Bulk> {
+    return eventually('a bulk stream', BOUND_MS, () => this.bulks.shift())
+  }
+}
+
+interface Bench {
+  readonly pair: LinkPair
+  readonly a: Side
+  readonly b: Side
+  connect(): Promise<{ ours: Heard; theirs: Heard }>
+  /** A bulk stream from a to b. */
+  openBulk(): Promise<{ sink: Awaited<ReturnType<Channel['openBulk']>>; source: BulkSource }>
+}
+
+/** The contract of `lib/interface/link.ts`, case by case. */
+export function linkSuite(name: string, create: () => Promise<LinkPair>): void {
+  describe(`${name} keeps the Link contract`, () => {
+    let bench: Bench
+    beforeEach(async () => {
+      const pair = await create()
+      const [a, b] = [new Side(pair.a), new Side(pair.b)]
+      b.link.serve(PROTOCOL, async (request, peer) => utf8(`${text(request)} from ${peer}`), { requestBytesMax: 100 })
+      b.link.serve('/test/silent/1.0.0', () => new Promise(() => {}), { requestBytesMax: 100 })
+      b.link.serve('/test/broken/1.0.0', async () => Promise.reject(new Error('secret')), { requestBytesMax: 100 })
+      await pair.start()
+      const connect = async () => {
+        const ours = a.of(await a.link.connect(pair.address(b.link), NEVER))
+        return { ours, theirs: await b.channel() }
+      }
+      const openBulk = async () => {
+        const { ours } = await connect()
+        const sink = await ours.channel.openBulk(TAG, NEVER)
+        return { sink, source: (await b.bulk()).source }
+      }
+      bench = { pair, a, b, connect, openBulk }
+    })
+    afterEach(() => bench.pair.dispose())
+
+    describe('frames', () => frameCases(() => bench))
+    describe('the end of a channel', () => endCases(() => bench))
+    describe('connecting', () => connectCases(() => bench))
+    describe('bulk streams', () => bulkCases(() => bench))
+    describe('broken bulk streams', () => brokenBulkCases(() => bench))
+    describe('exchanges', () => exchangeCases(() => bench))
+  })
+}
+
+const count = (heard: Heard, frames: number) =>
+  eventually(`${frames} frames`, BOUND_MS, () => (heard.frames.length >= frames ? true : undefined))
+
+const closed = (heard: Heard) => eventually('the end', BOUND_MS, () => (heard.closes.length > 0 ? true : undefined))
+
+function frameCases(bench: () => Bench): void {
+  it('arrive in order, both ways, many at once', async () => {
+    const { ours, theirs } = await bench().connect()
+    for (let i = 0; i < 2_000; i++) {
+      ours.channel.send(utf8(`a${i}`))
+      theirs.channel.send(utf8(`b${i}`))
+    }
+    await Promise.all([count(ours, 2_000), count(theirs, 2_000)])
+    assert.deepEqual(
+      theirs.frames.map(text),
+      Array.from({ length: 2_000 }, (_, i) => `a${i}`)
+    )
+    assert.deepEqual(
+      ours.frames.map(text),
+      Array.from({ length: 2_000 }, (_, i) => `b${i}`)
+    )
+  })
+
+  it('say who sent them, and who opened the channel', async () => {
+    const { ours, theirs } = await bench().connect()
+    const { a, b } = bench()
+    assert.deepEqual([ours.channel.peer, theirs.channel.peer], [b.link.self, a.link.self])
+    assert.deepEqual([ours.channel.outbound, theirs.channel.outbound], [true, false])
+    assert.deepEqual([ours.channel.open, theirs.channel.open], [true, true])
+  })
+
+  it('may be empty, and as large as a frame may be', async () => {
+    const { ours, theirs } = await bench().connect()
+    const large = Uint8Array.from({ length: FRAME_BYTES_MAX }, (_, i) => i * 31)
+    const frames = [utf8('before'), new Uint8Array(0), large, new Uint8Array(90 * 1024).fill(7), utf8('after')]
+    for (const frame of frames) ours.channel.send(frame)
+    await count(theirs, frames.length)
+    for (const [i, frame] of frames.entries())
+      assert.ok(Buffer.from(frame).equals(theirs.frames[i] ?? new Uint8Array()))
+  })
+
+  it('are never larger: that ends the channel, and nothing of it is heard', async () => {
+    const { ours, theirs } = await bench().connect()
+    ours.channel.send(new Uint8Array(FRAME_BYTES_MAX + 1))
+    await Promise.all([closed(ours), closed(theirs)])
+    assert.deepEqual(theirs.frames, [])
+    assert.ok(ours.closes[0] instanceof Error && theirs.closes[0] instanceof Error)
+  })
+
+  it('that a handler chokes on end the channel, and the frames behind it are not heard', async () => {
+    const { ours, theirs } = await bench().connect()
+    const heard: string[] = []
+    theirs.channel.onFrame = (frame) => {
+      heard.push(text(frame))
+      if (text(frame) === 'bad') throw new Error('not a frame')
+    }
+    for (const frame of ['good', 'bad', 'late']) ours.channel.send(utf8(frame))
+    await Promise.all([closed(ours), closed(theirs)])
+    assert.deepEqual(heard, ['good', 'bad'])
+    assert.equal(theirs.closes[0]?.message, 'not a frame')
+  })
+
+  it('that wait are counted', async () => {
+    const { ours, theirs } = await bench().connect()
+    ours.channel.send(new Uint8Array(1_000))
+    assert.ok(ours.channel.queuedBytes >= 1_000)
+    await count(theirs, 1)
+    assert.equal(ours.channel.queuedBytes, 0)
+  })
+}
+
+function endCases(bench: () => Bench): void {
+  it('by close comes after everything sent, without an error, once for each side', async () => {
+    const { ours, theirs } = await bench().connect()
+    for (let i = 0; i < 100; i++) ours.channel.send(utf8(`${i}`))
+    await within('close', BOUND_MS, ours.channel.close())
+    await Promise.all([closed(ours), closed(theirs)])
+    assert.equal(theirs.frames.length, 100)
+    await Promise.all([ours.channel.close(), theirs.channel.close()])
+    theirs.channel.abort(new Error('too late'))
+    await turn()
+    assert.deepEqual([ours.closes, theirs.closes], [[undefined], [undefined]])
+  })
+
+  it('by abort is an error on both sides, once', async () => {
+    const { ours, theirs } = await bench().connect()
+    const error = new Error('enough')
+    ours.channel.abort(error)
+    ours.channel.abort(new Error('again'))
+    await Promise.all([closed(ours), closed(theirs)])
+    await turn()
+    assert.deepEqual(ours.closes, [error])
+    assert.equal(theirs.closes.length, 1)
+    assert.ok(theirs.closes[0] instanceof Error)
+  })
+
+  it('makes every later send throw owner_unreachable', async () => {
+    const { ours, theirs } = await bench().connect()
+    const closing = ours.channel.close()
+    assert.equal(ours.channel.open, false)
+    assert.throws(() => ours.channel.send(utf8('late')), { code: 'owner_unreachable' })
+    await closing
+    await closed(theirs)
+    assert.throws(() => theirs.channel.send(utf8('late')), { code: 'owner_unreachable' })
+    await assert.rejects(theirs.channel.openBulk(TAG, AbortSignal.abort(new Error('given up'))))
+  })
+
+  it('comes to all channels of a link that stops', async () => {
+    const { ours, theirs } = await bench().connect()
+    ours.channel.send(utf8('last words'))
+    await within('stop', BOUND_MS, bench().a.link.stop())
+    await closed(theirs)
+    assert.deepEqual(theirs.frames.map(text), ['last words'])
+    assert.deepEqual([ours.closes, theirs.closes], [[undefined], [undefined]])
+    const { a, b, pair } = bench()
+    await assert.rejects(a.link.connect(pair.address(b.link), NEVER), { code: 'owner_unreachable' })
+  })
+
+  it('leaves room for a new channel', async () => {
+    const { ours } = await bench().connect()
+    await ours.channel.close()
+    const { a, b, pair } = bench()
+    const again = await a.link.connect(pair.address(b.link), NEVER)
+    assert.notEqual(again, ours.channel)
+    again.send(utf8('hello again'))
+    await eventually('the frame', BOUND_MS, () => b.heard.find(({ frames }) => frames.length > 0))
+  })
+}
+
+function connectCases(bench: () => Bench): void {
+  it('again gives the same channel, to whichever side asks', async () => {
+    const { ours, theirs } = await bench().connect()
+    const { a, b, pair } = bench()
+    const again = await Promise.all([
+      a.link.connect(pair.address(b.link), NEVER),
+      a.link.connect(pair.address(b.link), NEVER),
+      b.link.connect(pair.address(a.link), NEVER)
+    ])
+    assert.deepEqual(again, [ours.channel, ours.channel, theirs.channel])
+    assert.deepEqual([a.heard.length, b.heard.length], [1, 1])
+  })
+
+  it('many times at once opens one channel', async () => {
+    const { a, b, pair } = bench()
+    const channels = await Promise.all(Array.from({ length: 20 }, () => a.link.connect(pair.address(b.link), NEVER)))
+    assert.equal(new Set(channels).size, 1)
+    assert.equal(a.heard.length, 1)
+  })
+
+  it('from both sides at once leaves both able to send', async () => {
+    const { a, b, pair } = bench()
+    const [ours, theirs] = await Promise.all([
+      a.link.connect(pair.address(b.link), NEVER),
+      b.link.connect(pair.address(a.link), NEVER)
+    ])
+    ours.send(utf8('from a'))
+    theirs.send(utf8('from b'))
+    const framesOf = (side: Side) => side.heard.flatMap(({ frames }) => frames.map(text))
+    await eventually('both', BOUND_MS, () => (framesOf(a).length + framesOf(b).length === 2 ? true : undefined))
+    assert.deepEqual([framesOf(a), framesOf(b)], [['from b'], ['from a']])
+    await Promise.all([a.link.stop(), b.link.stop()])
+    await eventually('the end of all', BOUND_MS, () =>
+      [...a.heard, ...b.heard].every(({ closes }) => closes.length === 1) ? true : undefined
+    )
+  })
+
+  it('to a peer that is not there fails with owner_unreachable, in time', async () => {
+    const { a, pair } = bench()
+    const connecting = within('an answer', HELLO_MS, a.link.connect(pair.nobody, NEVER))
+    await assert.rejects(connecting, { code: 'owner_unreachable' })
+  })
+
+  it('ends with the signal, which harms nobody else who waits', async () => {
+    const { a, b, pair } = bench()
+    const reason = new Error('changed my mind')
+    await assert.rejects(a.link.connect(pair.nobody, AbortSignal.abort(reason)), reason)
+    const stop = new AbortController()
+    const given = a.link.connect(pair.address(b.link), stop.signal)
+    const kept = a.link.connect(pair.address(b.link), NEVER)
+    stop.abort(reason)
+    await assert.rejects(given, reason)
+    assert.equal((await kept).open, true)
+  })
+
+  it('makes peers of both', async () => {
+    const { a, b } = bench()
+    assert.deepEqual([a.link.peers(), b.link.peers()], [[], []])
+    await bench().connect()
+    assert.deepEqual(
+      [a.link.peers().map(({ id }) => id), b.link.peers().map(({ id }) => id)],
+      [[b.link.self], [a.link.self]]
+    )
+  })
+}
+
+/** Deterministic, and different at every place. */
+const chunkAt = (i: number, bytes: number): Uint8Array => new Uint8Array(bytes).fill(i * 37 + 1)
+
+function bulkCases(bench: () => Bench): void {
+  it('carry their tag and who sent them', async () => {
+    const { ours } = await bench().connect()
+    const sink = await ours.channel.openBulk(TAG, NEVER)
+    const { peer, tag } = await bench().b.bulk()
+    assert.equal(peer, bench().a.link.self)
+    assert.deepEqual(Uint8Array.from(tag), TAG)
+    sink.abort(new Error('done'))
+  })
+
+  it('go either way, whoever opened the channel', async () => {
+    const { theirs } = await bench().connect()
+    const sink = await theirs.channel.openBulk(TAG, NEVER)
+    const { source } = await bench().a.bulk()
+    await sink.write(utf8('backwards'))
+    await sink.end()
+    assert.equal(await textOf(source), 'backwards')
+  })
+
+  it('bring 20 MiB over intact, and hold the writer back while the reader rests', async () => {
+    const { sink, source } = await bench().openBulk()
+    const [sent, received] = [createHash('sha256'), createHash('sha256')]
+    let written = 0
+    const writing = (async () => {
+      for (let i = 0; i < 200; i++) {
+        const chunk = chunkAt(i, 100 * 1024 + i)
+        sent.update(chunk)
+        await sink.write(chunk)
+        written += chunk.length
+      }
+      await sink.end()
+    })()
+    let before = -1
+    await eventually('the writer to be held back', BOUND_MS, () => {
+      const isStill = written > 0 && written === before
+      before = written
+      return isStill ? true : undefined
+    })
+    assert.ok(written < 10 * MiB, `${written} bytes were taken while nobody read`)
+    let bytes = 0
+    for await (const chunk of source) {
+      received.update(chunk)
+      bytes += chunk.length
+      if (bytes < 2 * MiB) await turn()
+    }
+    await within('the end', BOUND_MS, writing)
+    assert.equal(bytes, written)
+    assert.equal(received.digest('hex'), sent.digest('hex'))
+  })
+
+  it('whose data and end arrive at once are whole', async () => {
+    const { ours } = await bench().connect()
+    for (let i = 0; i < 20; i++) {
+      const opening = ours.channel.openBulk(TAG, NEVER)
+      const sink = await opening
+      void sink.write(utf8(`all of ${i}`))
+      await sink.end()
+      const { source } = await bench().b.bulk()
+      assert.equal(await textOf(source), `all of ${i}`)
+    }
+  })
+
+  it('may be empty', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.end()
+    assert.equal(await within('the end', BOUND_MS, textOf(source)), '')
+  })
+
+  it('that end while nobody reads are whole later, even after the sender stopped', async () => {
+    const { sink, source } = await bench().openBulk()
+    const body = chunkAt(3, 200 * 1024)
+    await sink.write(body)
+    await sink.end()
+    await bench().a.link.stop()
+    assert.ok((await within('the body', BOUND_MS, bytesOf(source))).equals(body))
+  })
+
+  it('that stall do not stall the others', async () => {
+    const { sink } = await bench().openBulk()
+    const stalled = (async () => {
+      for (;;) await sink.write(chunkAt(1, 64 * 1024))
+    })()
+    const { ours, theirs } = await bench().connect()
+    const other = await ours.channel.openBulk(Uint8Array.of(9), NEVER)
+    const { source } = await bench().b.bulk()
+    const body = chunkAt(5, 300 * 1024)
+    await Promise.all([
+      within('another body', BOUND_MS, bytesOf(source)).then((bytes) => assert.ok(bytes.equals(body))),
+      other.write(body).then(() => other.end())
+    ])
+    ours.channel.send(utf8('a frame'))
+    await count(theirs, 1)
+    sink.abort(new Error('enough'))
+    await assert.rejects(stalled)
+  })
+}
+
+function brokenBulkCases(bench: () => Bench): void {
+  it('tell the writer when the reader stops early', async () => {
+    const { sink, source } = await bench().openBulk()
+    const writing = (async () => {
+      for (;;) await sink.write(chunkAt(1, 64 * 1024))
+    })()
+    for await (const chunk of source) {
+      assert.ok(chunk.length > 0)
+      break
+    }
+    await assert.rejects(within('the refusal', BOUND_MS, writing))
+    await assert.rejects(sink.end())
+  })
+
+  it('tell the writer when the reader never begins, or gives up while it waits', async () => {
+    const { ours } = await bench().connect()
+    for (const stop of ['unread', 'waiting', 'aborted'] as const) {
+      const sink = await ours.channel.openBulk(TAG, NEVER)
+      const { source } = await bench().b.bulk()
+      const iterator = source[Symbol.asyncIterator]()
+      const waiting = stop === 'waiting' ? assert.rejects(iterator.next()) : undefined
+      if (stop === 'aborted') source.abort(new Error('not wanted'))
+      else await within('return', BOUND_MS, iterator.return?.() ?? Promise.reject(new Error('cannot be returned')))
+      await within('the reader', BOUND_MS, Promise.resolve(waiting))
+      const writing = (async () => {
+        for (;;) await sink.write(chunkAt(1, 64 * 1024))
+      })()
+      await assert.rejects(within(`the refusal (${stop})`, BOUND_MS, writing))
+    }
+  })
+
+  it('throw at the reader when the writer aborts, and never end cleanly', async () => {
+    const { ours } = await bench().connect()
+    for (const bytes of [0, 10, 1 * MiB]) {
+      const sink = await ours.channel.openBulk(TAG, NEVER)
+      const { source } = await bench().b.bulk()
+      const reading = bytesOf(source)
+      reading.catch(() => {})
+      if (bytes > 0) await sink.write(chunkAt(1, bytes))
+      sink.abort(new Error('the upstream broke'))
+      await assert.rejects(within('the error', BOUND_MS, reading), `a clean end after ${bytes} bytes`)
+    }
+  })
+
+  it('throw at the reader when the channel’s peer goes away, and never end cleanly', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.write(utf8('half of'))
+    const reading = bytesOf(source)
+    reading.catch(() => {})
+    await bench().pair.dispose()
+    await assert.rejects(within('the error', BOUND_MS, reading))
+  })
+
+  it('drop what was not read when the reader aborts', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.write(utf8('first'))
+    const iterator = source[Symbol.asyncIterator]()
+    await iterator.next()
+    await sink.write(utf8('second'))
+    await sink.end()
+    const reason = new Error('deadline')
+    source.abort(reason)
+    await assert.rejects(iterator.next(), reason)
+  })
+
+  it('are not opened when the signal has aborted', async () => {
+    const { ours } = await bench().connect()
+    await assert.rejects(ours.channel.openBulk(TAG, AbortSignal.abort(new Error('given up'))))
+  })
+}
+
+function exchangeCases(bench: () => Bench): void {
+  const ask = (protocol: string, request: string, responseBytesMax = 1_000, signal = NEVER) => {
+    const { a, b, pair } = bench()
+    return a.link.exchange(pair.address(b.link), protocol, utf8(request), { responseBytesMax, signal })
+  }
+  const unreachable = { code: 'owner_unreachable' }
+
+  it('bring a request over and its answer back, many at once', async () => {
+    const asked = Array.from({ length: 20 }, (_, i) => ask(PROTOCOL, `${i}`))
+    const expected = asked.map((_, i) => `${i} from ${bench().a.link.self}`)
+    assert.deepEqual((await Promise.all(asked)).map(text), expected)
+  })
+
+  it('fail with owner_unreachable where the answer or the request is too large', async () => {
+    await assert.rejects(ask(PROTOCOL, 'hello', 10), unreachable)
+    await assert.rejects(ask(PROTOCOL, 'x'.repeat(101)), unreachable)
+  })
+
+  it('fail with owner_unreachable where nobody answers such requests, or the answerer throws', async () => {
+    await assert.rejects(ask('/test/unknown/1.0.0', 'hello'), unreachable)
+    await assert.rejects(ask('/test/broken/1.0.0', 'hello'), (error: Error) => {
+      assert.ok(!error.message.includes('secret'))
+      return true
+    })
+  })
+
+  it('fail with owner_unreachable where the peer is not there', async () => {
+    const { a, pair } = bench()
+    const asking = a.link.exchange(pair.nobody, PROTOCOL, utf8('hello'), { responseBytesMax: 100, signal: NEVER })
+    await assert.rejects(within('an answer', BOUND_MS, asking), unreachable)
+  })
+
+  it('do not wait for a silent peer longer than they should', async () => {
+    let isOver = false
+    const asking = assert.rejects(
+      ask('/test/silent/1.0.0', 'hello').finally(() => {
+        isOver = true
+      }),
+      unreachable
+    )
+    await bench().pair.advance(EXCHANGE_MS - 1)
+    assert.equal(isOver, false)
+    await bench().pair.advance(1)
+    await within('giving up', BOUND_MS, asking)
+  })
+
+  it('end with the signal', async () => {
+    const stop = new AbortController()
+    const reason = new Error('no longer of interest')
+    const asking = assert.rejects(ask('/test/silent/1.0.0', 'hello', 100, stop.signal), reason)
+    await turn()
+    stop.abort(reason)
+    await within('giving up', BOUND_MS, asking)
+  })
+}
