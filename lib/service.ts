@@ -217,6 +217,9 @@ class SoukService implements Souk, Startable {
 
   /** On the network when it resolves, to where things are found; or alone, and joining later. */
   async #join(): Promise<void> {
+    const { peerStore, peerId, addressManager } = this.#components
+    // The DHT tells others where this node is from its own peer store, which libp2p fills only a second later.
+    await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
     const limit = deadline(this.#options.clock, JOIN_MS, () => new Error('joining took too long'))
     await Promise.race([this.#neighbours.start(), sleep(this.#options.clock, JOIN_MS)])
     if (this.#link.peers().length > 0) await this.#directory.ready(limit.signal)

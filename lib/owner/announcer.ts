@@ -1,7 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
-import { ANNOUNCE_MS, ANNOUNCE_SETTLE_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits.ts'
+import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits.ts'
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
@@ -16,6 +16,8 @@ interface Announced {
   offer: Offer
   published?: Published
 }
+
+const isUnheard = ({ published }: Announced): boolean => published === undefined || published.stored === 0
 
 /**
  * Keeps what this node serves findable: tells the directory at once, again before the record runs out, and again when
@@ -78,21 +80,25 @@ export class Announcer {
     await this.#limited((signal) => this.#init.directory.withdraw(id, signal))
   }
 
-  /** A peer appeared. What was told to nobody is told again, once the peer has settled in the routing table. */
+  /** A peer appeared: what was told to nobody is told now. */
   peerJoined(): void {
-    this.#retry(ANNOUNCE_SETTLE_MS)
+    if (this.#settling === undefined && this.#hasUnheard()) this.#tellUnheard(ANNOUNCE_RETRY_MS)
   }
 
-  #retry(delayMs: number): void {
-    if (delayMs >= RECORD_REPUT_MS) return
-    this.#settling ??= this.#init.clock.after(delayMs, () => {
+  /** Tells it as soon as there is somebody to tell, and again, ever more rarely, where all refused. */
+  #tellUnheard(retryMs: number): void {
+    this.#settling = this.#init.clock.after(retryMs, () => {
       this.#settling = undefined
-      const isUnheard = ({ published }: Announced) => published === undefined || published.stored === 0
-      void this.#announceAll(isUnheard).then(() => {
-        // Settling takes as long as it takes; peers may also all have refused.
-        if ([...this.#announced.values()].some(isUnheard)) this.#retry(2 * delayMs)
-      })
+      if (this.#hasUnheard() && retryMs < RECORD_REPUT_MS) this.#tellUnheard(2 * retryMs)
     })
+    void this.#limited(async (signal) => {
+      await this.#init.directory.ready(signal)
+      await this.#announceAll(isUnheard)
+    })
+  }
+
+  #hasUnheard(): boolean {
+    return [...this.#announced.values()].some(isUnheard)
   }
 
   async #announceAll(which: (announced: Announced) => boolean): Promise<void> {

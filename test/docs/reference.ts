@@ -1,0 +1,100 @@
+/**
+ * The parts of the documentation that are made from the code. `test/docs/docs.spec.ts` holds the files to it;
+ * `node test/docs/reference.ts` writes them anew.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
+import * as limits from '../../lib/base/limits.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+const NOTICE = '<!-- Made from the code by `node test/docs/reference.ts`. -->'
+
+/** Path in the repository → what it should hold. */
+export async function referencePages(): Promise<Map<string, string>> {
+  return new Map([
+    ['docs/ERRORS.md', errorsPage()],
+    ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
+    ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
+  ])
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, title, retryable }]) => `| ${status} | \`${code}\` | ${title} | ${retryable ? 'yes' : 'no'} |`
+  )
+  return `${NOTICE}
+
+# Errors
+
+Every error of Souk's own is [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) \`application/problem+json\`:
+\`type\` (\`${PROBLEM_TYPE_BASE}<code>\`), \`title\`, \`status\`, \`detail\`, \`code\`, \`request_id\`, \`charged\`,
+\`amount_charged\`, \`retryable\`, \`source\` (\`ingress\`, \`owner\` or \`upstream\`). Match on \`code\`. Nothing in this table is
+charged. "Retry" means that the same request may succeed later as it is; \`Retry-After\` says when, where that is known.
+
+An upstream's own 4xx and 5xx are passed on unchanged, with the header \`Souk-Error-Source: upstream\`, and are not charged
+either. Errors in a GraphQL request itself are GraphQL responses. \`soap_fault\` carries the fault as the member \`fault\`, and
+has status 400 where the service says that the caller is at fault.
+
+| Status | Code | Title | Retry |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function limitsPage(source: string): string {
+  const values = new Map<string, unknown>(Object.entries(limits))
+  const lines: string[] = []
+  let reason = ''
+  for (const line of source.split('\n')) {
+    const heading = /^\/\/ ── (.+?) ─+$/.exec(line)?.[1]
+    const comment = /^\/\*\* (.+) \*\/$/.exec(line)?.[1]
+    const name = /^export const (\w+)/.exec(line)?.[1]
+    if (heading !== undefined) lines.push('', `## ${heading}`, '', '| Limit | Value | Why |', '|---|---|---|')
+    if (comment !== undefined) reason = comment
+    if (name !== undefined) lines.push(`| \`${name}\` | ${inWords(name, Number(values.get(name)))} | ${reason} |`)
+  }
+  return `${NOTICE}
+
+# Limits
+
+All of them live in \`lib/base/limits.ts\`, with the unit at the end of the name: \`_BYTES\`, \`_MS\`, \`_CHARS\`; others are counts.
+${lines.join('\n')}
+`
+}
+
+const KIB = 1024
+const MS_IN = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000]
+] as const
+
+function inWords(name: string, value: number): string {
+  if (/_MS(_|$)/.test(name)) {
+    const [unit, ms] = MS_IN.find(([, each]) => value % each === 0) ?? (['ms', 1] as const)
+    return `${value / ms} ${unit}`
+  }
+  if (/_BYTES(_|$)/.test(name)) {
+    if (value % (KIB * KIB) === 0) return `${value / KIB / KIB} MiB`
+    return value % KIB === 0 ? `${value / KIB} KiB` : `${value} B`
+  }
+  return value.toLocaleString('en-US')
+}
+
+/** Puts each `<!-- file: examples/x.ts -->` into the block below it. */
+async function withExamples(page: string): Promise<string> {
+  let result = page
+  for (const [, path = ''] of page.matchAll(/<!-- file: (\S+) -->/g)) {
+    const code = await read(`docs/${path}`)
+    const block = new RegExp(`(<!-- file: ${path} -->\\n\`\`\`ts\\n)[^]*?(\`\`\`)`)
+    result = result.replace(block, (_, start: string, end: string) => start + code + end)
+  }
+  return result
+}
+
+function read(path: string): Promise<string> {
+  return readFile(new URL(path, ROOT), 'utf8')
+}
+
+if (import.meta.main) for (const [path, page] of await referencePages()) await writeFile(new URL(path, ROOT), page)
