@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { utf8 } from '../../lib/base/bytes.ts'
+import { bytesOf, textOf } from '../helpers/bodies.ts'
+import { eventually, within } from '../helpers/eventually.ts'
+import { type Bench, BOUND_MS, count, MiB, NEVER, TAG } from './link-bench.ts'
+
+/** Deterministic, and different at every place. */
+const chunkAt = (i: number, bytes: number): Uint8Array => new Uint8Array(bytes).fill(i * 37 + 1)
+
+export function bulkCases(bench: () => Bench): void {
+  it('carry their tag and who sent them', async () => {
+    const { ours } = await bench().connect()
+    const sink = await ours.channel.openBulk(TAG, NEVER)
+    const { peer, tag } = await bench().b.bulk()
+    assert.equal(peer, bench().a.link.self)
+    assert.deepEqual(Uint8Array.from(tag), TAG)
+    sink.abort(new Error('done'))
+  })
+
+  it('go either way, whoever opened the channel', async () => {
+    const { theirs } = await bench().connect()
+    const sink = await theirs.channel.openBulk(TAG, NEVER)
+    const { source } = await bench().a.bulk()
+    await sink.write(utf8('backwards'))
+    await sink.end()
+    assert.equal(await textOf(source), 'backwards')
+  })
+
+  it('bring 20 MiB over intact, and hold the writer back while the reader rests', async () => {
+    const { sink, source } = await bench().openBulk()
+    const [sent, received] = [createHash('sha256'), createHash('sha256')]
+    let written = 0
+    const writing = (async () => {
+      for (let i = 0; i < 200; i++) {
+        const chunk = chunkAt(i, 100 * 1024 + i)
+        sent.update(chunk)
+        await sink.write(chunk)
+        written += chunk.length
+      }
+      await sink.end()
+    })()
+    let before = -1
+    await eventually('the writer to be held back', BOUND_MS, () => {
+      const isStill = written > 0 && written === before
+      before = written
+      return isStill ? true : undefined
+    })
+    assert.ok(written < 10 * MiB, `${written} bytes were taken while nobody read`)
+    let bytes = 0
+    for await (const chunk of source) {
+      received.update(chunk)
+      bytes += chunk.length
+      if (bytes < 2 * MiB) await turn()
+    }
+    await within('the end', BOUND_MS, writing)
+    assert.equal(bytes, written)
+    assert.equal(received.digest('hex'), sent.digest('hex'))
+  })
+
+  it('whose data and end arrive at once are whole', async () => {
+    const { ours } = await bench().connect()
+    for (let i = 0; i < 20; i++) {
+      const opening = ours.channel.openBulk(TAG, NEVER)
+      const sink = await opening
+      void sink.write(utf8(`all of ${i}`))
+      await sink.end()
+      const { source } = await bench().b.bulk()
+      assert.equal(await textOf(source), `all of ${i}`)
+    }
+  })
+
+  it('may be empty', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.end()
+    assert.equal(await within('the end', BOUND_MS, textOf(source)), '')
+  })
+
+  it('that end while nobody reads are whole later, even after the sender stopped', async () => {
+    const { sink, source } = await bench().openBulk()
+    const body = chunkAt(3, 200 * 1024)
+    await sink.write(body)
+    await sink.end()
+    await bench().a.link.stop()
+    assert.ok((await within('the body', BOUND_MS, bytesOf(source))).equals(body))
+  })
+
+  it('that stall do not stall the others', async () => {
+    const { sink } = await bench().openBulk()
+    const stalled = (async () => {
+      for (;;) await sink.write(chunkAt(1, 64 * 1024))
+    })()
+    const { ours, theirs } = await bench().connect()
+    const other = await ours.channel.openBulk(Uint8Array.of(9), NEVER)
+    const { source } = await bench().b.bulk()
+    const body = chunkAt(5, 300 * 1024)
+    await Promise.all([
+      within('another body', BOUND_MS, bytesOf(source)).then((bytes) => assert.ok(bytes.equals(body))),
+      other.write(body).then(() => other.end())
+    ])
+    ours.channel.send(utf8('a frame'))
+    await count(theirs, 1)
+    sink.abort(new Error('enough'))
+    await assert.rejects(stalled)
+  })
+}
+
+export function brokenBulkCases(bench: () => Bench): void {
+  it('tell the writer when the reader stops early', async () => {
+    const { sink, source } = await bench().openBulk()
+    const writing = (async () => {
+      for (;;) await sink.write(chunkAt(1, 64 * 1024))
+    })()
+    for await (const chunk of source) {
+      assert.ok(chunk.length > 0)
+      break
+    }
+    await assert.rejects(within('the refusal', BOUND_MS, writing))
+    await assert.rejects(sink.end())
+  })
+
+  it('tell the writer when the reader never begins, or gives up while it waits', async () => {
+    const { ours } = await bench().connect()
+    for (const stop of ['unread', 'waiting', 'aborted'] as const) {
+      const sink = await ours.channel.openBulk(TAG, NEVER)
+      const { source } = await bench().b.bulk()
+      const iterator = source[Symbol.asyncIterator]()
+      const waiting = stop === 'waiting' ? assert.rejects(iterator.next()) : undefined
+      if (stop === 'aborted') source.abort(new Error('not wanted'))
+      else await within('return', BOUND_MS, iterator.return?.() ?? Promise.reject(new Error('cannot be returned')))
+      await within('the reader', BOUND_MS, Promise.resolve(waiting))
+      const writing = (async () => {
+        for (;;) await sink.write(chunkAt(1, 64 * 1024))
+      })()
+      await assert.rejects(within(`the refusal (${stop})`, BOUND_MS, writing))
+    }
+  })
+
+  it('throw at the reader when the writer aborts, and never end cleanly', async () => {
+    const { ours } = await bench().connect()
+    for (const bytes of [0, 10, 1 * MiB]) {
+      const sink = await ours.channel.openBulk(TAG, NEVER)
+      const { source } = await bench().b.bulk()
+      const reading = bytesOf(source)
+      reading.catch(() => {})
+      if (bytes > 0) await sink.write(chunkAt(1, bytes))
+      sink.abort(new Error('the upstream broke'))
+      await assert.rejects(within('the error', BOUND_MS, reading), `a clean end after ${bytes} bytes`)
+    }
+  })
+
+  it('throw at the reader when the channel’s peer goes away, and never end cleanly', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.write(utf8('half of'))
+    const reading = bytesOf(source)
+    reading.catch(() => {})
+    await bench().pair.dispose()
+    await assert.rejects(within('the error', BOUND_MS, reading))
+  })
+
+  it('drop what was not read when the reader aborts', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.write(utf8('first'))
+    const iterator = source[Symbol.asyncIterator]()
+    await iterator.next()
+    await sink.write(utf8('second'))
+    await sink.end()
+    const reason = new Error('deadline')
+    source.abort(reason)
+    await assert.rejects(iterator.next(), reason)
+  })
+
+  it('are not opened when the signal has aborted', async () => {
+    const { ours } = await bench().connect()
+    await assert.rejects(ours.channel.openBulk(TAG, AbortSignal.abort(new Error('given up'))))
+  })
+}
