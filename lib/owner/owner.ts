@@ -106,10 +106,12 @@ export class Owner {
     try {
       const reservation = await this.#reserve(api, call)
       const reply = await this.#ask(api, call, signal, reservation, startedAt)
-      const spentMs = () => this.#init.clock.elapsed() - startedAt - reply.upstreamMs
+      // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
+      const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - reply.upstreamMs)
       const outcome = this.#outcome(call, reply.status, spentMs(), reply.upstreamMs, storable(reply))
       const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
-      const { status, headers, upstreamMs } = reply
+      const { status, headers } = reply
+      const upstreamMs = Math.max(0, reply.upstreamMs)
       outlives = !(reply.body instanceof Uint8Array)
       if (outlives) signal.addEventListener('abort', leave, { once: true })
       const body = reply.body instanceof Uint8Array ? reply.body : untilOver(reply.body, leave)

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** How long a process may take to say that it is ready, and to end when asked. */
+const READY_MS = 30_000
+const STOP_MS = 15_000
+/** What a process says on stderr is shown when it fails: its last lines. */
+const STDERR_LINES_MAX = 20
+
+/** A process of the demo that said it was ready. */
+export interface Child {
+  readonly name: string
+  /** The JSON line by which it said so. */
+  readonly info: Record<string, unknown>
+  /** Resolves with why when it ends without being asked to. */
+  readonly died: Promise<string>
+  stop(): Promise<void>
+}
+
+export interface ChildInit {
+  readonly name: string
+  /** Module beside this one, without its ending: `.ts` in a checkout, `.js` when built. */
+  readonly module: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+/**
+ * Starts a module of this package as a process of its own and waits for its first line of JSON.
+ * @throws Error with its last words when it does not get ready
+ */
+export async function startChild(init: ChildInit): Promise<Child> {
+  const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
+  const stderr = lastLines(process)
+  let isStopping = false
+  const died = once(process, 'exit').then(([code, signal]) => `${init.name} ended (${code ?? signal}).\n${stderr.join('\n')}`)
+  const stop = async () => {
+    isStopping = true
+    if (process.exitCode !== null || process.signalCode !== null) return
+    process.kill('SIGTERM')
+    const force = setTimeout(() => process.kill('SIGKILL'), STOP_MS)
+    await died
+    clearTimeout(force)
+  }
+  try {
+    const info = await firstJson(process, died)
+    return { name: init.name, info, stop, died: died.then((why) => (isStopping ? new Promise<string>(() => {}) : why)) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Runs a module to its end. @returns its exit code and what it wrote */
+export async function runModule(init: ChildInit): Promise<{ code: number; stdout: string; stderr: string }> {
+  const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
+  const stderr = lastLines(process)
+  const chunks: string[] = []
+  process.stdout?.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk))
+  const [code] = (await once(process, 'close')) as [number | null]
+  return { code: code ?? 1, stdout: chunks.join(''), stderr: stderr.join('\n') }
+}
+
+function spawnModule({ module, args, env }: ChildInit, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {
+  const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+  const path = fileURLToPath(new URL(module + ending, import.meta.url))
+  // Not detached: Ctrl-C reaches the whole group, and each of them ends cleanly by itself.
+  return spawn(process.execPath, [path, ...args], { env, stdio })
+}
+
+function lastLines(process: ChildProcess): string[] {
+  const lines: string[] = []
+  if (process.stderr === null) return lines
+  createInterface({ input: process.stderr }).on('line', (line) => {
+    lines.push(line)
+    if (lines.length > STDERR_LINES_MAX) lines.shift()
+  })
+  return lines
+}
+
+async function firstJson(process: ChildProcess, died: Promise<string>): Promise<Record<string, unknown>> {
+  const line = new Promise<string>((resolve, reject) => {
+    if (process.stdout !== null) createInterface({ input: process.stdout }).once('line', resolve)
+    died.then((why) => reject(new Error(why)), reject)
+    setTimeout(() => reject(new Error('it was not ready in time')), READY_MS).unref()
+  })
+  const info: unknown = JSON.parse(await line)
+  return typeof info === 'object' && info !== null ? { ...info } : {}
+}

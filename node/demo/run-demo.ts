@@ -1,0 +1,171 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, runModule, startChild } from './child.ts'
+import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
+
+export interface DemoRun {
+  /** Ends after the first calls, and leaves nothing behind. */
+  readonly once: boolean
+  /** The last line on stdout is one JSON object; everything else goes to stderr. */
+  readonly json: boolean
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: (line: string) => void
+  readonly stderr: (line: string) => void
+  /** Resolves when the user wants it to end. */
+  readonly stopped: Promise<void>
+}
+
+/** One call, as the last line of `--json` tells it. */
+interface DemoCall {
+  readonly api: string
+  readonly protocol: string
+  /** HTTP status; 0 when there was no answer at all. */
+  readonly status: number
+  readonly ms: number
+  /** Decimal USDC. */
+  readonly charged: string
+}
+
+const MAIN = '../main'
+const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: 'demo-consumer' }
+/** How long the network may take to find a new listing, and how often it is looked for. */
+const FIND_MS = 15_000
+const FIND_PAUSE_MS = 100
+
+/**
+ * A whole marketplace on one machine, as separate processes: three upstreams, a bootstrap node, an owner node, a consumer
+ * node. Registers the APIs by the command line, calls each through the overlay, and stays up unless it is to run once.
+ *
+ * @returns exit code: 0 when every call was answered with 2xx
+ */
+export async function runDemo(run: DemoRun): Promise<number> {
+  const say = run.json ? run.stderr : run.stdout
+  const running: Child[] = []
+  const home = run.once ? await mkdtemp(join(tmpdir(), 'souk-demo-')) : undefined
+  const env = home === undefined ? run.env : { ...run.env, SOUK_HOME: home }
+  try {
+    say('Starting three APIs and three nodes …')
+    const market = await startMarket(env, running)
+    for (const api of SAMPLE_APIS) await register(env, api, market.endpoints.get(api.name) ?? '')
+    const key = await issueKey(env)
+    const calls: DemoCall[] = []
+    for (const api of SAMPLE_APIS) calls.push(await call(market.ingress, key, api, say))
+    const failed = calls.filter(({ status }) => status < 200 || status > 299)
+    if (!run.once) {
+      for (const line of invitation(market.ingress, key)) say(line)
+      const ends = [run.stopped, ...running.map(({ died }) => died)]
+      const why = await Promise.race(ends)
+      say(why ?? 'Stopping …')
+      if (why !== undefined) return 1
+    }
+    if (run.json) run.stdout(JSON.stringify({ calls }))
+    return failed.length === 0 ? 0 : 1
+  } finally {
+    // The other way round: whoever depends on others goes first.
+    for (const child of running.reverse()) await child.stop()
+    if (home !== undefined) await rm(home, { recursive: true, force: true })
+  }
+}
+
+interface Market {
+  /** URL of the consumer node's ingress. */
+  readonly ingress: string
+  /** Endpoint of each sample API. */
+  readonly endpoints: ReadonlyMap<string, string>
+}
+
+async function startMarket(env: NodeJS.ProcessEnv, running: Child[]): Promise<Market> {
+  const start = async (name: string, module: string, args: readonly string[]): Promise<Child> => {
+    const child = await startChild({ name, module, args, env })
+    running.push(child)
+    return child
+  }
+  const up = (profile: string, ...args: string[]) =>
+    start(profile, MAIN, ['up', '--profile', profile, '--network', 'dev', '--no-input', '--json', ...args])
+
+  const upstreams = SAMPLE_APIS.map(async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const)
+  const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0')
+  const join = ['--bootstrap', ...textsIn(bootstrap.info['p2p'])]
+  // One after the other, so that the owner gets admin port 3000 and the consumer the next.
+  await up(PROFILE.owner, '--no-ingress', ...join)
+  const consumer = await up(PROFILE.consumer, ...join)
+  const started = await Promise.all(upstreams)
+  return {
+    ingress: String(consumer.info['ingress']),
+    endpoints: new Map(started.map(([name, { info }]) => [name, String(info['url'])]))
+  }
+}
+
+async function register(env: NodeJS.ProcessEnv, api: SampleApi, endpoint: string): Promise<void> {
+  const { name, protocol, price, description } = api
+  const terms = ['--name', name, '--protocol', protocol, '--endpoint', endpoint, '--price', price, '--currency', 'USDC']
+  await souk(env, PROFILE.owner, ['api', 'register', ...terms, '--description', description, '--tag', 'demo'])
+}
+
+async function issueKey(env: NodeJS.ProcessEnv): Promise<string> {
+  const issued = await souk(env, PROFILE.consumer, ['key', 'issue', '--label', 'demo'])
+  return String(issued['key'])
+}
+
+/** Runs the command line as a user would. */
+async function souk(env: NodeJS.ProcessEnv, profile: string, args: readonly string[]): Promise<Record<string, unknown>> {
+  const init = { name: 'souk', module: MAIN, args: [...args, '--profile', profile, '--json'], env }
+  const { code, stdout, stderr } = await runModule(init)
+  if (code !== 0) throw new Error(`souk ${args.slice(0, 2).join(' ')} failed (${code}).\n${stderr}`)
+  return JSON.parse(stdout) as Record<string, unknown>
+}
+
+async function call(ingress: string, key: string, api: SampleApi, say: (line: string) => void): Promise<DemoCall> {
+  const { name, protocol, price, body } = api
+  await isFound(ingress, name)
+  const startedAt = performance.now()
+  const answer = await fetch(`${ingress}/api/demo/api/${name}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-consumer-key': key },
+    body: JSON.stringify(body)
+  }).catch((error: unknown) => error)
+  const isAnswer = answer instanceof Response
+  const text = isAnswer ? await answer.text() : String(answer)
+  const ms = Math.round((performance.now() - startedAt) * 10) / 10
+  const charged = (isAnswer ? answer.headers.get('souk-charged') : null) ?? '0'
+  const status = isAnswer ? answer.status : 0
+  say('')
+  say(`${name} (${protocol})  ${status} in ${ms} ms, price ${price} USDC, charged ${charged} USDC`)
+  const timing = isAnswer ? answer.headers.get('server-timing') : null
+  if (timing !== null) say(`  ${timing}`)
+  say(`  ${text}`)
+  return { api: name, protocol, status, ms, charged }
+}
+
+/** Waits until the consumer's node finds a listing; the call itself tells why when it never does. */
+async function isFound(ingress: string, name: string): Promise<void> {
+  for (const until = performance.now() + FIND_MS; performance.now() < until; ) {
+    const { ok } = await fetch(`${ingress}/v1/apis/${name}`).catch(() => ({ ok: false }))
+    if (ok) return
+    await new Promise((resolve) => setTimeout(resolve, FIND_PAUSE_MS))
+  }
+}
+
+function invitation(ingress: string, key: string): string[] {
+  const curls = SAMPLE_APIS.flatMap(({ name, body }) => [
+    '',
+    `curl -s ${ingress}/api/demo/api/${name} \\`,
+    `  -H 'Content-Type: application/json' -H 'X-Consumer-Key: ${key}' \\`,
+    `  -d '${JSON.stringify(body)}'`
+  ])
+  return [
+    '',
+    'The marketplace is up. Nodes meter every call; no money moves. Try it:',
+    ...curls,
+    '',
+    `The same as a stream: add -N -H 'Accept: text/event-stream' to the first one.`,
+    `Sell an API of your own: npx souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
+    `Look around: npx souk --profile ${PROFILE.consumer} search; npx souk --profile ${PROFILE.owner} api list`,
+    'Ctrl-C stops everything.'
+  ]
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

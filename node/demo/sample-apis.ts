@@ -1,0 +1,39 @@
+/** The three APIs of the demo: what serves them, how they are registered, and a call to each. */
+export interface SampleApi {
+  readonly name: string
+  readonly protocol: 'REST' | 'SOAP' | 'GraphQL'
+  readonly description: string
+  /** Decimal USDC per call. */
+  readonly price: string
+  /** Module of the upstream, as in `child.ts`. */
+  readonly upstream: string
+  /** Body of the sample call. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export const SAMPLE_APIS: readonly SampleApi[] = [
+  {
+    name: 'bb-sse-ticker',
+    protocol: 'REST',
+    description: 'Candles of a market that does not exist; as a stream when asked for server-sent events.',
+    price: '0.001',
+    upstream: './ticker',
+    body: { symbol: 'BTCUSDT', interval: '1m' }
+  },
+  {
+    name: 'bb-soap-account',
+    protocol: 'SOAP',
+    description: 'Balances of play accounts, from a SOAP service.',
+    price: '0.002',
+    upstream: './account',
+    body: { operation: 'getBalance', accountId: 'ACC-1001' }
+  },
+  {
+    name: 'bb-graphql-user',
+    protocol: 'GraphQL',
+    description: 'Play users and their posts.',
+    price: '0.0005',
+    upstream: './users',
+    body: { query: 'query ($id: ID!) { user(id: $id) { name email } }', variables: { id: '1' } }
+  }
+]
