@@ -53,6 +53,8 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
     if (peer.id !== link.self) asking.push(ask(peer))
     if (asking.length >= CLAIMANTS_MAX) break
   }
+  // Neighbours that just met may know what the directory has not heard yet.
+  if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
   await within(Promise.all(asking), signal)
   signal.throwIfAborted()
   return { seeds, isSilent: asking.length > 0 && answers === 0 }
