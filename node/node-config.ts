@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { NetworkName } from './networks.ts'
-import type { ProfileLocation } from './profile.ts'
+import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 

@@ -35,7 +35,9 @@ export async function startChild(init: ChildInit): Promise<Child> {
   const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
   const stderr = lastLines(process)
   let isStopping = false
-  const died = once(process, 'exit').then(([code, signal]) => `${init.name} ended (${code ?? signal}).\n${stderr.join('\n')}`)
+  const died = once(process, 'exit').then(
+    ([code, signal]) => `${init.name} ended (${code ?? signal}).\n${stderr.join('\n')}`
+  )
   const stop = async () => {
     isStopping = true
     if (process.exitCode !== null || process.signalCode !== null) return

@@ -84,7 +84,9 @@ async function startMarket(env: NodeJS.ProcessEnv, running: Child[]): Promise<Ma
   const up = (profile: string, ...args: string[]) =>
     start(profile, MAIN, ['up', '--profile', profile, '--network', 'dev', '--no-input', '--json', ...args])
 
-  const upstreams = SAMPLE_APIS.map(async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const)
+  const upstreams = SAMPLE_APIS.map(
+    async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
+  )
   const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0')
   const join = ['--bootstrap', ...textsIn(bootstrap.info['p2p'])]
   // One after the other, so that the owner gets admin port 3000 and the consumer the next.
@@ -109,7 +111,11 @@ async function issueKey(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** Runs the command line as a user would. */
-async function souk(env: NodeJS.ProcessEnv, profile: string, args: readonly string[]): Promise<Record<string, unknown>> {
+async function souk(
+  env: NodeJS.ProcessEnv,
+  profile: string,
+  args: readonly string[]
+): Promise<Record<string, unknown>> {
   const init = { name: 'souk', module: MAIN, args: [...args, '--profile', profile, '--json'], env }
   const { code, stdout, stderr } = await runModule(init)
   if (code !== 0) throw new Error(`souk ${args.slice(0, 2).join(' ')} failed (${code}).\n${stderr}`)

@@ -11,10 +11,10 @@ import {
   readProfileJson,
   secretOf,
   writeProfileJson
-} from '../../node/profile.ts'
-import { lockProfile } from '../../node/profile-lock.ts'
+} from '../../../node/profile/profile.ts'
+import { lockProfile } from '../../../node/profile/profile-lock.ts'
 
-const LOCK = new URL('../../node/profile-lock.ts', import.meta.url).href
+const LOCK = new URL('../../../node/profile/profile-lock.ts', import.meta.url).href
 
 describe('profile', () => {
   let home: string
