@@ -76,6 +76,10 @@ export const BULK_OPEN_MS = 5 * SECOND
 export const RESEND_MS = 5 * SECOND
 /** Between two attempts to get the link back. */
 export const RESEND_PAUSE_MS = 200
+/** Text of a failure, written by one peer and shown by another: a long sentence, not a page. */
+export const FAILURE_DETAIL_CHARS_MAX = 2_000
+/** Its public members as JSON: a fault's detail, with room; less than an inline body, so that the frame fits in any case. */
+export const FAILURE_MEMBERS_CHARS_MAX = 16 * KiB
 /** Answers acknowledged to their owner in one frame, and how long the first of them waits for more. */
 export const ACK_BATCH_MAX = 128
 export const ACK_DELAY_MS = 100
@@ -121,8 +125,8 @@ export const RECORD_TTL_MS_MAX = 24 * HOUR
 export const RECORD_REPUT_MS = 20 * MINUTE
 /** One announcement of one API, all puts and provider records. */
 export const ANNOUNCE_MS = 30 * SECOND
-/** After a first peer appears, how long its like are waited for before unheard announcements are repeated. */
-export const ANNOUNCE_SETTLE_MS = 500
+/** After an announcement that nobody took, the pause before it is repeated; each pause is twice the one before. */
+export const ANNOUNCE_RETRY_MS = 1 * SECOND
 /** Clocks differ: a record issued this far in the future is still taken. */
 export const CLOCK_SKEW_MS = 5 * MINUTE
 /** High-water marks of record sequence numbers kept by the validator. */
