@@ -56,6 +56,12 @@ describe('profile', () => {
     await assert.rejects(openProfile(profile), code('permissions_too_open', /^chmod 700 /))
   })
 
+  it('says so where it cannot be', async () => {
+    const profile = { name: 'x', directory: '/dev/null/x' }
+    await assert.rejects(openProfile(profile), { code: 'profile_broken' })
+    await assert.rejects(readProfileJson(profile, 'settings'), { code: 'profile_broken' })
+  })
+
   it('makes a secret once', async () => {
     await openProfile(profile)
     const first = await secretOf(profile, 'pepper', () => Buffer.from('one'))
