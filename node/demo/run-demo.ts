@@ -64,7 +64,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     return failed.length === 0 ? 0 : 1
   } finally {
     // The other way round: whoever depends on others goes first.
-    for (const child of started.reverse()) await child.then(({ stop }) => stop()).catch(() => {})
+    for (const child of started.reverse()) await child.then((running) => running.stop()).catch(() => {})
     if (home !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
