@@ -1,110 +1,19 @@
 import assert from 'node:assert/strict'
-import { apiId } from '../../../lib/base/api-name.ts'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
-import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
-import type { Attempt, Call, IncomingCall } from '../../../lib/interface/call.ts'
-import type { Resolution, Resolver, ResolveOptions } from '../../../lib/interface/directory.ts'
-import type { PeerAddress } from '../../../lib/interface/link.ts'
-import type { Manifest } from '../../../lib/interface/manifest.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
-import type { Order, Settled } from '../../../lib/interface/till.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
-import { freshIds, peerId } from '../../helpers/call-record.ts'
-import { manualClock, type ManualClock, settle } from '../../helpers/manual-clock.ts'
-import { manifestOf } from '../resolve/fixtures.ts'
+import { freshIds } from '../../helpers/call-record.ts'
+import { settle } from '../../helpers/manual-clock.ts'
 import { answerOf } from './bench.ts'
-
-const SELF = peerId('S')
-const PROVIDER = peerId('P')
-const ID = apiId('ticker', PROVIDER)
-const [A, B, C] = [peerId('A'), peerId('B'), peerId('C')]
-const owner = (id: string): PeerAddress => ({ id, addresses: [] })
-
-const answered = (body = '{"ok":true}', ms = 5): Attempt => ({
-  fate: 'answered',
-  ms,
-  answer: answerOf(body, { charged: 7n, receipt: utf8('signed'), ownerMs: 2, upstreamMs: 30 })
-})
-const failed = (fate: 'failed' | 'not_accepted' | 'lost', code: ErrorCode): Attempt => ({
-  fate,
-  error: new SoukError(code)
-})
-
-type Behaviour = Attempt | ((call: Call, signal: AbortSignal | undefined) => Promise<Attempt>)
-
-/** A consumer between stubs that note everything. */
-class Bench {
-  readonly clock: ManualClock = manualClock()
-  readonly lookUps: ResolveOptions[] = []
-  readonly reports: string[] = []
-  readonly tried: Array<{ owner: string; call: Call }> = []
-  readonly orders: Order[] = []
-  readonly accepted: Array<{ owner: string; settled: Settled | undefined }> = []
-  manifest: Manifest = manifestOf(PROVIDER, { price: 1_500n, revision: 4 })
-  /** Owners found, by look-up; the last one repeats. */
-  found: ReadonlyArray<readonly string[] | Error> = [[A, B]]
-  owners: Readonly<Record<string, Behaviour>> = {}
-  handle: (call: IncomingCall, signal: AbortSignal) => Promise<ReturnType<typeof answerOf>> = async () => answerOf()
-  authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
-  readonly consumer: Consumer
-
-  constructor() {
-    this.consumer = new Consumer({
-      clock: this.clock,
-      resolver: this.#resolver(),
-      caller: {
-        call: async ({ id }, call, signal) => {
-          this.tried.push({ owner: id, call })
-          const behaviour = this.owners[id] ?? failed('not_accepted', 'owner_unreachable')
-          return typeof behaviour === 'function' ? behaviour(call, signal) : behaviour
-        }
-      },
-      till: {
-        scheme: 'test',
-        movesMoney: true,
-        authorise: async (order) => {
-          this.orders.push(order)
-          return this.authorise(order)
-        },
-        accept: (order, settled) => this.accepted.push({ owner: order.owner, settled }),
-        admit: () => assert.fail('a consumer admits nothing')
-      },
-      requestIds: freshIds,
-      self: SELF,
-      handle: (call, signal) => this.handle(call, signal)
-    })
-  }
-
-  call(changes: Partial<CallInit> = {}) {
-    return this.consumer.call({ api: 'ticker', body: { symbol: 'BTC' }, ...changes })
-  }
-
-  triedOwners(): string[] {
-    return this.tried.map((attempt) => attempt.owner)
-  }
-
-  #resolver(): Resolver {
-    return {
-      resolve: async (_ref, options): Promise<Resolution> => {
-        const found = this.found[Math.min(this.lookUps.length, this.found.length - 1)] ?? []
-        this.lookUps.push(options)
-        if (found instanceof Error) throw found
-        const signed = { id: ID, manifest: this.manifest, envelope: new Uint8Array(0) }
-        return { signed, owners: found.map(owner) }
-      },
-      report: (id, peer, outcome) => {
-        assert.equal(id, ID)
-        this.reports.push(`${peer.at(-1)} ${outcome.ok ? `ok in ${outcome.ms}` : 'failed'}`)
-      }
-    }
-  }
-}
+import { A, answered, B, ConsumerBench, failed, ID, SELF } from './consumer-bench.ts'
 
 describe('Consumer', () => {
-  let bench: Bench
+  let bench: ConsumerBench
   beforeEach(() => {
-    bench = new Bench()
+    bench = new ConsumerBench()
   })
 
   it('calls the first owner, and tells till and resolver how it went', async () => {
@@ -227,166 +136,10 @@ describe('Consumer', () => {
     await assert.rejects((await bench.call()).json(), { code: 'upstream_invalid_response', source: 'upstream' })
   })
 
-  describe('another owner', () => {
-    it('is tried where one did not take the call, with an authorisation of its own', async () => {
-      bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [B]: answered() }
-      const reply = await bench.call()
-      assert.equal(reply.owner, B)
-      assert.deepEqual(bench.triedOwners(), [A, B])
-      assert.deepEqual(
-        bench.orders.map((order) => order.owner),
-        [A, B]
-      )
-      assert.deepEqual(
-        bench.accepted.map(({ owner: by, settled }) => [by, settled === undefined]),
-        [
-          [A, true],
-          [B, false]
-        ]
-      )
-      assert.deepEqual(bench.reports, ['A failed', 'B ok in 5'])
-      const [first, second] = bench.tried
-      assert.deepEqual(first?.call.requestId, second?.call.requestId)
-    })
-
-    for (const attempt of [
-      failed('failed', 'upstream_timeout'),
-      failed('failed', 'call_interrupted'),
-      failed('failed', 'upstream_unreachable'),
-      failed('lost', 'call_interrupted'),
-      failed('lost', 'upstream_timeout')
-    ]) {
-      const { fate } = attempt
-      const code = fate === 'answered' ? '' : attempt.error.code
-      it(`is not tried where one took it (${fate}, ${code})`, async () => {
-        bench.owners = { [A]: attempt, [B]: answered() }
-        await assert.rejects(bench.call(), { code })
-        assert.deepEqual(bench.triedOwners(), [A])
-        assert.equal(bench.lookUps.length, 1)
-        // What became of a lost call is not known, and the till is not told that it is.
-        assert.equal(bench.accepted.length, fate === 'lost' ? 0 : 1)
-      })
-
-      it(`is tried where the API is declared idempotent only if that may help (${fate}, ${code})`, async () => {
-        bench.manifest = { ...bench.manifest, idempotent: true }
-        bench.owners = { [A]: attempt, [B]: answered() }
-        const mayHelp = fate === 'lost' || code !== 'upstream_timeout'
-        if (mayHelp) assert.equal((await bench.call()).owner, B)
-        else await assert.rejects(bench.call(), { code })
-      })
-    }
-
-    it('is not tried for an error of the API itself, idempotent or not', async () => {
-      bench.manifest = { ...bench.manifest, idempotent: true }
-      bench.owners = { [A]: failed('failed', 'soap_fault'), [B]: answered() }
-      await assert.rejects(bench.call(), { code: 'soap_fault' })
-      assert.deepEqual(bench.triedOwners(), [A])
-      assert.deepEqual(bench.reports, [])
-    })
-
-    it('is tried with a stream for a body only while nobody has begun to read it', async () => {
-      bench.owners = {
-        [A]: failed('not_accepted', 'owner_unreachable'),
-        [B]: async (call) => answered(await textOf(call.body))
-      }
-      assert.equal(await textOf((await bench.call({ body: streamOf('whole') })).body), 'whole')
-
-      bench.manifest = { ...bench.manifest, idempotent: true }
-      for (const fate of ['not_accepted', 'lost'] as const) {
-        bench.tried.length = 0
-        bench.owners = {
-          [A]: async (call) => {
-            const body = call.body as AsyncIterable<Uint8Array>
-            for await (const chunk of body) if (chunk.length > 0) break
-            return failed(fate, 'overloaded')
-          },
-          [B]: answered()
-        }
-        await assert.rejects(bench.call({ body: streamOf('whole', 'story') }), { code: 'overloaded' })
-        assert.deepEqual(bench.triedOwners(), [A])
-      }
-    })
-
-    it('is not tried after the deadline', async () => {
-      bench.owners = {
-        [A]: async () => {
-          await bench.clock.advance(500)
-          return failed('not_accepted', 'owner_unreachable')
-        },
-        [B]: answered()
-      }
-      await assert.rejects(bench.call({ timeoutMs: 500 }), { code: 'owner_unreachable' })
-      assert.deepEqual(bench.triedOwners(), [A])
-    })
-
-    it('has what is left of the time', async () => {
-      bench.owners = {
-        [A]: async () => {
-          await bench.clock.advance(200)
-          return failed('not_accepted', 'owner_unreachable')
-        },
-        [B]: answered()
-      }
-      await bench.call({ timeoutMs: 500 })
-      assert.deepEqual(
-        bench.tried.map(({ call }) => call.timeoutMs),
-        [500, 300]
-      )
-    })
-  })
-
-  describe('a second look-up', () => {
-    it('is made once when nobody took the call, and finds new owners', async () => {
-      bench.found = [[A], [A, C]]
-      bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [C]: answered() }
-      assert.equal((await bench.call()).owner, C)
-      assert.deepEqual(bench.triedOwners(), [A, C])
-      assert.deepEqual(
-        bench.lookUps.map(({ refresh }) => refresh),
-        [false, true]
-      )
-    })
-
-    it('tries an owner again that was not reached: it may have moved', async () => {
-      bench.found = [[A]]
-      let attempts = 0
-      bench.owners = {
-        [A]: async () => (++attempts === 1 ? failed('not_accepted', 'owner_unreachable') : answered())
-      }
-      assert.equal((await bench.call()).owner, A)
-    })
-
-    it('is the last', async () => {
-      await assert.rejects(bench.call(), { code: 'owner_unreachable' })
-      assert.deepEqual(bench.triedOwners(), [A, B, A, B])
-      assert.equal(bench.lookUps.length, 2)
-    })
-
-    it('is not made for owners that are only busy or paused, nor are they blamed', async () => {
-      for (const code of ['overloaded', 'api_paused'] as const) {
-        bench = new Bench()
-        bench.owners = { [A]: failed('not_accepted', code), [B]: failed('not_accepted', code) }
-        await assert.rejects(bench.call(), { code })
-        assert.deepEqual(bench.triedOwners(), [A, B])
-        assert.equal(bench.lookUps.length, 1)
-        assert.deepEqual(bench.reports, [])
-      }
-    })
-
-    it('that fails does not hide what owners said', async () => {
-      bench.found = [[A], new SoukError('lookup_timeout')]
-      bench.owners = { [A]: failed('not_accepted', 'api_not_found') }
-      await assert.rejects(bench.call(), { code: 'api_not_found' })
-      bench = new Bench()
-      bench.found = [[], new SoukError('lookup_timeout')]
-      await assert.rejects(bench.call(), { code: 'lookup_timeout' })
-    })
-  })
-
   it('passes on what the resolver says, and anything else as internal_error', async () => {
     bench.found = [new SoukError('name_conflict', undefined, { members: { candidates: [ID] } })]
     await assert.rejects(bench.call(), { code: 'name_conflict', members: { candidates: [ID] } })
-    bench = new Bench()
+    bench = new ConsumerBench()
     bench.found = [new TypeError('secret')]
     await assert.rejects(
       bench.call(),
