@@ -199,8 +199,9 @@ export class Consumer {
       })
       return { fate: 'answered', answer: { ...answer, body }, ms }
     } catch (thrown) {
-      clear()
       const error = asSoukError(thrown)
+      limit.abort(error)
+      clear()
       return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
     }
   }

@@ -79,8 +79,11 @@ export class IncomingCalls {
       // From here on only the consumer ends it: a stream may well outlive the deadline of its head.
       timer.cancel()
       await this.#reply(request, answer, cancel)
-    } catch (error) {
-      this.#fail(request.id, asSoukError(error))
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      this.#fail(request.id, error)
+      // Whatever the handler had begun for this call is wanted no more.
+      cancel.abort(error)
     } finally {
       timer.cancel()
       this.#running.delete(request.id)
