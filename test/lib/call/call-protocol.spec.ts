@@ -224,6 +224,16 @@ describe('CallProtocol', () => {
       assert.equal(errorOf(await calling).code, 'spend_cap_reached')
     })
 
+    it('a handler that fails has its signal aborted: whatever it had begun is wanted no more', async () => {
+      let signalled: AbortSignal | undefined
+      bench.owner.handler = async (_call, signal) => {
+        signalled = signal
+        throw new SoukError('internal_error')
+      }
+      assert.equal((await bench.call()).fate, 'failed')
+      assert.equal(signalled?.aborted, true)
+    })
+
     it('a call that was given up before it began is never sent', async () => {
       const attempt = await bench.call({}, AbortSignal.abort())
       assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'call_interrupted'])
