@@ -11,14 +11,7 @@ import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
 import type { Adapter } from './interface/adapter.ts'
-import type {
-  Catalogue,
-  Directory,
-  Resolution,
-  ResolveOptions,
-  SearchPage,
-  SearchQuery
-} from './interface/directory.ts'
+import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Store } from './interface/store.ts'

@@ -176,7 +176,7 @@ export const CATALOGUE_PEERS_MAX = 64
 export const CATALOGUE_PEERS_AT_ONCE = 16
 export const CATALOGUE_PAGES_MAX = 10
 /** How long the catalogue shows what it has not seen again: as long as a record lives. */
-export const CATALOGUE_ENTRY_MS = RECORD_TTL_MS
+export const CATALOGUE_ENTRY_MS = 2 * HOUR
 /** Words of one search. */
 export const SEARCH_CHARS_MAX = 200
 /** Announcements of one listing that run at the same time. */

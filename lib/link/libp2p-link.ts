@@ -28,8 +28,8 @@ import { bulkSink } from './bulk-sink.ts'
 import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 
-export const CALL_PROTOCOL = '/souk/call/1.0.0'
-export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
+const CALL_PROTOCOL = '/souk/call/1.0.0'
+const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 
 /** What this link needs of a libp2p node. */
 export interface LinkComponents {

@@ -15,10 +15,10 @@ import { manifestOf } from '../resolve/fixtures.ts'
 import { answerOf } from './bench.ts'
 
 export const SELF = peerId('S')
-export const PROVIDER = peerId('P')
+const PROVIDER = peerId('P')
 export const ID = apiId('ticker', PROVIDER)
 export const [A, B, C] = [peerId('A'), peerId('B'), peerId('C')]
-export const owner = (id: string): PeerAddress => ({ id, addresses: [] })
+const owner = (id: string): PeerAddress => ({ id, addresses: [] })
 
 export const answered = (body = '{"ok":true}', ms = 5): Attempt => ({
   fate: 'answered',
