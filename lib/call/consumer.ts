@@ -67,7 +67,7 @@ export class Consumer {
       const found = await this.#resolve(prepared)
       const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
       if (!(first instanceof SoukError)) return first
-      if (isAway(first) || prepared.isSpent()) throw first
+      if (isAway(first, found) || prepared.isSpent()) throw first
       // Nobody took it. What we knew may have been old: an owner may have moved or another may have come.
       const renewed = await this.#resolve(prepared, true).catch((error: unknown) => {
         throw first.code === 'owner_unreachable' ? error : first
@@ -114,14 +114,14 @@ export class Consumer {
   /** The reply, or the last error when no owner took the call. @throws SoukError when one took it and failed for good */
   async #tryOwners(
     prepared: Prepared,
-    { signed, owners }: Resolution,
+    found: Resolution,
     lookupMs: number,
     tried: Set<string>,
     last = new SoukError('owner_unreachable')
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
-    const { id, manifest } = signed
-    for (const owner of owners) {
+    const { id, manifest } = found.signed
+    for (const owner of found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last
@@ -144,7 +144,7 @@ export class Consumer {
       last = attempt.error
       if (attempt.fate !== 'lost') till.accept(order, undefined)
       if (prepared.signal.aborted) throw last
-      if (isOwnersFault(attempt)) resolver.report(id, owner.id, { ok: false })
+      if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
         throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
@@ -207,14 +207,14 @@ export class Consumer {
   }
 }
 
-/** The owner is there and takes no calls now: asking the network again would tell nothing new, and cost it at a bad time. */
-function isAway({ code }: SoukError): boolean {
-  return code === 'overloaded' || code === 'api_paused'
+/** Its owner takes no calls now, as far as we knew: the network would tell nothing new, and be asked at a bad time. */
+function isAway({ code }: SoukError, { signed }: Resolution): boolean {
+  return code === 'overloaded' || (code === 'api_paused' && signed.manifest.state === 'paused')
 }
 
 /** The API itself answers badly at every owner alike, and what went wrong here is nobody else's; the rest is the owner's. */
-function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>): boolean {
-  if (error.source === 'ingress' || isAway(error)) return false
+function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, found: Resolution): boolean {
+  if (error.source === 'ingress' || isAway(error, found)) return false
   return fate !== 'failed' || error.code === 'internal_error'
 }
 
