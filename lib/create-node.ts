@@ -19,6 +19,7 @@ import {
 } from './base/limits.ts'
 import type { Souk } from './interface/souk.ts'
 import { corked } from './link/cork.ts'
+import { noiseCrypto } from './link/noise-crypto.ts'
 import type { SoukInit } from './options.ts'
 import { soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
@@ -52,7 +53,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     privateKey: privateKey ?? (await generateKeyPair('Ed25519')),
     addresses: { listen: [...listen], announce: [...announce] },
     transports: [tcp()],
-    connectionEncrypters: [corked(noise())],
+    connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
         maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,

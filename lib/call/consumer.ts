@@ -117,14 +117,14 @@ export class Consumer {
     found: Resolution,
     lookupMs: number,
     tried: Set<string>,
-    last = new SoukError('owner_unreachable')
+    last?: SoukError
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
     const { id, manifest } = found.signed
     for (const owner of found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
-      if (clock.elapsed() >= prepared.deadlineAt) throw last
+      if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order: Order = {
         requestId: prepared.requestId,
         api: id,
@@ -149,7 +149,7 @@ export class Consumer {
         throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
-    return last
+    return last ?? new SoukError('owner_unreachable')
   }
 
   #callFor({ init, requestId, body, maxPrice, deadlineAt }: Prepared, order: Order, authorization?: Uint8Array): Call {

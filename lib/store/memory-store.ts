@@ -54,7 +54,8 @@ function memoryCalls(check: Check): CallLog {
       checkCallRecord(record)
       const key = keyOf(record.peer, record.requestId)
       if (records.has(key)) throw alreadyRecorded()
-      records.set(key, { ...record })
+      // The id is a view of the chunk it came in, which must not be kept for it.
+      records.set(key, { ...record, requestId: Uint8Array.from(record.requestId) })
       count(record)
     },
     async find(peer, requestId) {
