@@ -4,7 +4,7 @@ import type { ApiView, IssuedKeyView, RegisteredView, SearchView } from '../../n
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
 
 const CALLS = 30
 
@@ -31,6 +31,7 @@ describe('two owner nodes that serve one API', function () {
     await provider.cli(`api register --name repeatable ${terms} --idempotent`)
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
   })
+  tellWhenFailed(() => home)
   after(async () => {
     await home.close()
     await Promise.all([near.close(), far.close()])
