@@ -118,7 +118,9 @@ class SoukService implements Souk, Startable {
 
   /** New calls go elsewhere; those under way get their time. */
   async beforeStop(): Promise<void> {
-    const { owner, announcer, calls } = this.#run()
+    // libp2p also stops what failed to start, and tells that failure only if stopping raises none of its own.
+    if (this.#running === undefined) return
+    const { owner, announcer, calls } = this.#running
     this.#neighbours.stop()
     this.#components.events.removeEventListener('peer:identify', this.#onPeer)
     announcer.stop()
@@ -127,10 +129,10 @@ class SoukService implements Souk, Startable {
   }
 
   async stop(): Promise<void> {
-    const { owner } = this.#run()
+    const owner = this.#running?.owner
     this.#running = undefined
     await this.#link.stop()
-    for (const { adapter } of owner.list()) await adapter.close?.()
+    for (const { adapter } of owner?.list() ?? []) await adapter.close?.()
     await this.store.close()
   }
 
