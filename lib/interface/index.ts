@@ -1,5 +1,6 @@
 export { type ErrorCode, type ErrorSource, type Problem, SoukError, isSoukError } from '../base/errors.ts'
 export type { ApiId, ApiRef } from '../base/api-name.ts'
+export type { Hex } from '../base/hex.ts'
 export type { Atoms } from '../base/money.ts'
 export type { Clock, Timer } from '../base/clock.ts'
 export type { Random } from '../base/random.ts'
@@ -17,6 +18,7 @@ export {
   type UpstreamConfig
 } from './adapter.ts'
 export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
+export type { ChannelConfig, ChannelId, Voucher } from './channel.ts'
 export type {
   Catalogue,
   Directory,
@@ -39,6 +41,7 @@ export {
   type SignedManifest
 } from './manifest.ts'
 export type { Headers, Payload } from './payload.ts'
+export type { Address, Signature, Signer } from './signer.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {
   CallLog,
