@@ -121,8 +121,8 @@ export const RECORD_TTL_MS_MAX = 24 * HOUR
 export const RECORD_REPUT_MS = 20 * MINUTE
 /** One announcement of one API, all puts and provider records. */
 export const ANNOUNCE_MS = 30 * SECOND
-/** After a first peer appears, how long its like are waited for before unheard announcements are repeated. */
-export const ANNOUNCE_SETTLE_MS = 500
+/** After an announcement that nobody took, the pause before it is repeated; each pause is twice the one before. */
+export const ANNOUNCE_RETRY_MS = 1 * SECOND
 /** Clocks differ: a record issued this far in the future is still taken. */
 export const CLOCK_SKEW_MS = 5 * MINUTE
 /** High-water marks of record sequence numbers kept by the validator. */
