@@ -48,8 +48,10 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       disjointPaths: 2,
       kBucketSize: 10,
       querySelfInterval: 30_000,
-      // On a network of one, queries end at once; without this they wait for a first peer for ever.
-      allowQueryWithZeroPeers: true,
+      // The first look round waits for the first peer, however late that comes, and other queries wait for it: so the
+      // directory asks nothing while there is no peer at all.
+      initialQuerySelfInterval: 250,
+      allowQueryWithZeroPeers: false,
       // The directory announces again all the time; what is not announced again is forgotten as fast as its record.
       reprovide: { validity: RECORD_TTL_MS, interval: RECORD_REPUT_MS, threshold: 0 }
     })(components)

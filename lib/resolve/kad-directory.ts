@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { KadDHT, QueryEvent, ValueEvent } from '@libp2p/kad-dht'
+import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
 import { LRUCache } from 'lru-cache'
 import type { CID } from 'multiformats/cid'
 import { equals } from 'uint8arrays/equals'
@@ -16,7 +16,7 @@ import {
 } from '../base/limits.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { apiCid, catalogueCid, nameCid, recordKey, splitId, tagCid } from './keys.ts'
+import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
 import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
 import { eachOf, ignore, within } from './within.ts'
@@ -38,6 +38,13 @@ export function createKadDirectory(init: KadDirectoryInit): Directory {
   return new KadDirectory(init)
 }
 
+interface FindOptions {
+  readonly signal: AbortSignal
+  readonly onHigher?: (record: DirectoryRecord) => void
+  /** Waits for the highest one instead of the first. */
+  readonly isThorough?: boolean
+}
+
 class KadDirectory implements Directory {
   readonly #dht: KadDHT
   readonly #clock: Clock
@@ -45,6 +52,7 @@ class KadDirectory implements Directory {
   readonly #log: (formatter: string, ...args: unknown[]) => void
   /** What this node announces: the hints of each API, and when each was last heard by somebody. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
+  readonly #own = new Map<ApiId, Uint8Array>()
   readonly #announcedAt = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
 
   constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
@@ -62,7 +70,7 @@ class KadDirectory implements Directory {
 
   async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
     signal.throwIfAborted()
-    const current = this.#author.owns(offer) ? undefined : await this.#find(offer.id, signal)
+    const current = this.#author.owns(offer) ? undefined : await this.#find(offer.id, { signal, isThorough: true })
     const bytes = await this.#author.write(offer, current)
     const hints = [nameCid(splitId(offer.id).name), catalogueCid(), ...offer.tags.map(tagCid)]
     this.#offers.set(offer.id, hints)
@@ -76,6 +84,7 @@ class KadDirectory implements Directory {
   async withdraw(id: ApiId, signal: AbortSignal): Promise<void> {
     const hints = this.#offers.get(id) ?? []
     this.#offers.delete(id)
+    this.#own.delete(id)
     const kept = new Set([...this.#offers.values()].flat().map(String))
     for (const cid of [apiCid(id), ...hints].filter((cid) => !kept.has(cid.toString()))) {
       this.#announcedAt.delete(cid.toString())
@@ -88,7 +97,7 @@ class KadDirectory implements Directory {
     signal: AbortSignal,
     onHigher?: (record: DirectoryRecord) => void
   ): Promise<DirectoryRecord | undefined> {
-    return (await this.#find(id, signal, onHigher))?.record
+    return (await this.#find(id, { signal, ...(onHigher === undefined ? {} : { onHigher }) }))?.record
   }
 
   servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress> {
@@ -103,11 +112,16 @@ class KadDirectory implements Directory {
     return this.#providers(catalogueCid(), signal)
   }
 
+  /** No peer at all: the DHT would wait for the first one, for ever on a network of one. */
+  get #isAlone(): boolean {
+    return (this.#dht as Partial<SingleKadDHT>).routingTable?.size === 0
+  }
+
   /** Puts, and once more above what the network holds when all of it refused: this clock may have gone back. */
   async #put(offer: Offer, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
     const published = await this.#putBytes(offer.id, bytes, signal)
-    if (published.asked === 0 || published.stored > 0) return published
-    const current = await this.#find(offer.id, signal)
+    if (published.stored > 0 || this.#isAlone) return published
+    const current = await this.#find(offer.id, { signal, isThorough: true })
     if (current === undefined || equals(current.bytes, bytes)) return published
     return this.#putBytes(offer.id, await this.#author.write(offer, current), signal)
   }
@@ -116,6 +130,15 @@ class KadDirectory implements Directory {
   async #putBytes(id: ApiId, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
     let asked = 0
     let stored = 0
+    try {
+      // kad-dht keeps its own puts unseen; judged like everybody else's, this node cannot be made to go back either.
+      await this.#dht.validators[RECORD_NAMESPACE]?.(recordKey(id), bytes)
+    } catch (error) {
+      this.#log('this node itself refuses the record of %s - %e', id, error)
+      return { asked, stored }
+    }
+    this.#own.set(id, bytes)
+    if (this.#isAlone) return { asked, stored }
     const onProgress = ({ type }: { type: string }) => {
       if (type === 'kad-dht:query:final-peer') asked++
     }
@@ -128,6 +151,7 @@ class KadDirectory implements Directory {
 
   /** Tells where this node's API is at once; hints that were heard lately are not repeated. */
   async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<void> {
+    if (this.#isAlone) return
     const due = hints.filter((cid) => {
       const at = this.#announcedAt.get(cid.toString())
       return at === undefined || this.#clock.elapsed() - at > RECORD_REPUT_MS / 2
@@ -157,11 +181,7 @@ class KadDirectory implements Directory {
    * Values are taken as they arrive: kad-dht itself tells the best one only after correcting stale peers, and throws when
    * one of them refuses.
    */
-  async #find(
-    id: ApiId,
-    signal: AbortSignal,
-    onHigher?: (record: DirectoryRecord) => void
-  ): Promise<VerifiedRecord | undefined> {
+  async #find(id: ApiId, { signal, onHigher, isThorough = false }: FindOptions): Promise<VerifiedRecord | undefined> {
     signal.throwIfAborted()
     const first = Promise.withResolvers<VerifiedRecord | undefined>()
     const enough = new AbortController()
@@ -173,16 +193,10 @@ class KadDirectory implements Directory {
       if (found === undefined || found.record.seq <= (best?.record.seq ?? 0n)) return
       const isFirst = best === undefined
       best = found
-      if (isFirst) first.resolve(found)
-      else onHigher?.(found.record)
+      if (!isFirst) onHigher?.(found.record)
+      else if (!isThorough) first.resolve(found)
     }
-    const taking: Array<Promise<void>> = []
-    const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
-      if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
-    }
-    const values = this.#dht.get(recordKey(id), { signal: query.signal, onProgress })
-    void this.#drain(values, query.signal, ignore)
-      .then(() => Promise.all(taking))
+    const ended = this.#values(id, query.signal, take)
       .then(() => first.resolve(best))
       .finally(() => query.clear())
     try {
@@ -192,11 +206,29 @@ class KadDirectory implements Directory {
     } catch (error) {
       enough.abort()
       throw error
+    } finally {
+      ended.catch(ignore)
     }
+  }
+
+  /** Hands over each value of a key that is found; resolves when there are no more. */
+  async #values(id: ApiId, signal: AbortSignal, take: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    if (this.#isAlone) {
+      const own = this.#own.get(id)
+      if (own !== undefined) await take(own)
+      return
+    }
+    const taking: Array<Promise<void>> = []
+    const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
+      if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
+    }
+    await this.#drain(this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+    await Promise.all(taking)
   }
 
   async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
     const seen = new Set<string>()
+    if (signal.aborted || this.#isAlone) return
     try {
       for await (const event of this.#dht.findProviders(cid, { signal })) {
         if (event.name !== 'PROVIDER') continue

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -39,11 +39,12 @@ export interface CommandRun {
 /** A `souk` command that goes on until it is told to end. */
 export interface SoukProcess {
   readonly pid: number
+  isRunning(): boolean
   /** What it said so far. */
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
-  /** Asks it to end, and waits for that. */
-  end(signal: NodeJS.Signals): Promise<Ended>
+  /** Asks it to end, and waits for that. As a group, it is asked with all its children at once, as by Ctrl-C. */
+  end(signal: NodeJS.Signals, asGroup?: 'group'): Promise<Ended>
 }
 
 /** `souk up` on a profile, ready. */
@@ -63,33 +64,36 @@ export interface SoukHome {
   up(profile: string, ...flags: string[]): Promise<NodeProcess>
   /** A command is split at its spaces; what holds spaces itself comes behind it. */
   start(command: string, ...args: string[]): SoukProcess
-  run(command: string, ...args: string[]): Promise<CommandRun>
+  /** Process ids of everything that was started here or by what was, however far removed. Linux only. */
+  processes(): Promise<number[]>
+  run(command: string, args?: readonly string[], boundMs?: number): Promise<CommandRun>
   /** Ends what still runs, by its process id, and removes the directory. */
   close(): Promise<void>
 }
 
-export async function soukHome(env: NodeJS.ProcessEnv = {}): Promise<SoukHome> {
+export async function soukHome(): Promise<SoukHome> {
   const directory = await mkdtemp(join(tmpdir(), 'souk-e2e-'))
   const running = new Set<ChildProcess>()
-  // Mocha may be stopped in the middle of a test; nothing may outlive it.
-  const killAll = () => running.forEach((child) => child.kill('SIGKILL'))
+  // Each leads a group of its own, so that what it started ends with it; nothing may outlive a test that failed.
+  const killAll = () => running.forEach((child) => killGroup(child))
   process.once('exit', killAll)
 
   const spawnSouk = (command: string, args: readonly string[]): ChildProcess => {
     const child = spawn(process.execPath, [MAIN, ...command.split(' '), ...args], {
-      env: { ...process.env, ...env, SOUK_HOME: directory },
-      stdio: ['ignore', 'pipe', 'pipe']
+      env: { ...process.env, SOUK_HOME: directory, TMPDIR: directory },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true
     })
     running.add(child)
     child.once('exit', () => running.delete(child))
     return child
   }
 
-  const run = async (command: string, ...args: string[]): Promise<CommandRun> => {
+  const run = async (command: string, args: readonly string[] = [], boundMs = READY_MS): Promise<CommandRun> => {
     const child = spawnSouk(command, args)
     const closed = once(child, 'close')
     const output = Promise.all([text(child.stdout!), text(child.stderr!), closed])
-    const [stdout, stderr, [code]] = await within(`souk ${command}`, READY_MS, output)
+    const [stdout, stderr, [code]] = await within(`souk ${command}`, boundMs, output)
     return { code: code as number | null, stdout, stderr }
   }
 
@@ -107,7 +111,7 @@ export async function soukHome(env: NodeJS.ProcessEnv = {}): Promise<SoukHome> {
       ingress: info.ingress ?? '',
       p2p: info.p2p,
       async cli<View>(command: string, ...args: string[]) {
-        const { code, stdout, stderr } = await run(`--profile ${profile} --json ${command}`, ...args)
+        const { code, stdout, stderr } = await run(`--profile ${profile} --json ${command}`, args)
         assert.equal(code, 0, `souk ${command} exited with ${code}:\n${stderr}`)
         return JSON.parse(stdout) as View
       }
@@ -118,6 +122,7 @@ export async function soukHome(env: NodeJS.ProcessEnv = {}): Promise<SoukHome> {
     directory,
     run,
     up,
+    processes: () => processesOf(directory),
     start: (command, ...args) => soukProcess(spawnSouk(command, args)),
     async close() {
       process.off('exit', killAll)
@@ -133,11 +138,13 @@ function soukProcess(child: ChildProcess): SoukProcess {
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   return {
     pid: child.pid!,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     stdout: linesOf(child.stdout!),
     stderr: linesOf(child.stderr!),
-    async end(signal) {
+    async end(signal, asGroup) {
       const startedAt = performance.now()
-      child.kill(signal)
+      if (asGroup === undefined) child.kill(signal)
+      else process.kill(-child.pid!, signal)
       const [code, by] = await within(`the end of process ${child.pid} after ${signal}`, END_MS, exited)
       return { code, signal: by, ms: performance.now() - startedAt }
     }
@@ -146,17 +153,23 @@ function soukProcess(child: ChildProcess): SoukProcess {
 
 async function firstLine(started: SoukProcess, what: string): Promise<string> {
   return eventually(what, READY_MS, () => {
-    if (!isRunning(started.pid)) assert.fail(`${what} ended:\n${started.stderr.join('\n')}`)
+    if (!started.isRunning()) assert.fail(`${what} ended:\n${started.stderr.join('\n')}`)
     return started.stdout[0]
   })
 }
 
-/** There is a process of this id. */
-export function isRunning(pid: number): boolean {
+/** They are known by their environment: a parent may be gone, and its id given away. */
+async function processesOf(directory: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')))
+  return pids.map(Number).filter((_, index) => environments[index]?.split('\0').includes(`TMPDIR=${directory}`))
+}
+
+function killGroup(child: ChildProcess): void {
   try {
-    return process.kill(pid, 0)
+    process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    return false
+    // It ended in between.
   }
 }
 

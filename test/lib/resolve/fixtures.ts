@@ -209,6 +209,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 export function emptyDirectory(parts: Partial<Directory> = {}): Directory {
   async function* nobody(): AsyncGenerator<PeerAddress> {}
   return {
+    ready: async () => {},
     publish: async () => ({ asked: 0, stored: 0 }),
     withdraw: async () => {},
     record: async () => undefined,

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { eventually } from '../helpers/eventually.ts'
+import { type Answered, post } from '../helpers/ingress-client.ts'
+import { type SoukHome, type SoukProcess, soukHome } from '../helpers/souk-process.ts'
+
+const UP_MS = 45_000
+const END_MS = 8_000
+
+interface DemoCall {
+  readonly api: string
+  readonly protocol: string
+  readonly status: number
+  readonly ms: number
+  readonly charged: string
+}
+
+describe('the demo', function () {
+  this.timeout(90_000)
+  let home: SoukHome
+
+  beforeEach(async () => {
+    home = await soukHome()
+  })
+  afterEach(() => home.close())
+
+  it('once: calls all three APIs, tells it in the last line, and leaves nothing behind', async () => {
+    const { code, stdout, stderr } = await home.run('demo --once --json', [], UP_MS)
+    assert.equal(code, 0, stderr)
+    const { calls } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { calls: DemoCall[] }
+    assert.deepEqual(
+      calls.map(({ protocol, status }) => [protocol, status]),
+      [
+        ['REST', 200],
+        ['SOAP', 200],
+        ['GraphQL', 200]
+      ]
+    )
+    for (const { api, ms, charged } of calls) {
+      assert.match(api, /^bb-/)
+      assert.ok(ms > 0, `${api} took ${ms} ms`)
+      assert.match(charged, /^\d+(\.\d{1,6})?$/)
+    }
+    assert.deepEqual(await readdir(home.directory), [])
+    if (process.platform === 'linux') assert.deepEqual(await home.processes(), [])
+  })
+
+  it('stays up for the calls it invites to, and ends with everything it started at Ctrl-C', async () => {
+    const demo = home.start('demo')
+    await eventually('the invitation', UP_MS, () => {
+      assert.ok(demo.isRunning(), [...demo.stdout, ...demo.stderr].join('\n'))
+      return demo.stdout.some((line) => line.includes('Ctrl-C')) ? true : undefined
+    })
+    const invited = invitations(demo)
+    assert.equal(invited.length, 3, demo.stdout.join('\n'))
+    for (const call of invited) {
+      const answered = await call()
+      assert.equal(answered.status, 200, answered.text)
+    }
+    const { code, signal, ms } = await demo.end('SIGINT', 'group')
+    assert.deepEqual([code, signal], [0, null], demo.stderr.join('\n'))
+    assert.ok(ms < END_MS, `took ${ms} ms`)
+    if (process.platform === 'linux') assert.deepEqual(await home.processes(), [])
+  })
+})
+
+/** The calls of the curl lines it prints. */
+function invitations({ stdout }: SoukProcess): Array<() => Promise<Answered>> {
+  const lines = stdout.join('\n')
+  const curls = lines.matchAll(/curl -s (http:\S+)\/api\/demo\/api\/(\S+) .*?X-Consumer-Key: (\w+)'.*?-d '([^']+)'/gs)
+  return [...curls].map(
+    ([, ingress = '', api = '', key = '', body = '']) =>
+      () =>
+        post(ingress, api, { key, body })
+  )
+}

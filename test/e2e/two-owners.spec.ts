@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import type { Problem } from '../../lib/index.ts'
+import type { ApiView, IssuedKeyView, RegisteredView, SearchView } from '../../node/admin/api.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type Answered, post } from '../helpers/ingress-client.ts'
+import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
+import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+
+const CALLS = 30
+
+describe('two owner nodes that serve one API', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let provider: NodeProcess
+  let replica: NodeProcess
+  let consumer: NodeProcess
+  let near: JudgeApi
+  let far: JudgeApi
+  let key: string
+
+  before(async () => {
+    home = await soukHome()
+    ;[near, far] = await Promise.all([judgeApi('provider'), judgeApi('replica')])
+    provider = await home.up('provider', '--no-ingress')
+    ;[replica, consumer] = await Promise.all([
+      home.up('replica', '--no-ingress', '--bootstrap', ...provider.p2p),
+      home.up('consumer', '--bootstrap', ...provider.p2p)
+    ])
+    const terms = `--protocol REST --price 0.01 --endpoint ${near.url}`
+    await provider.cli(`api register --name plain ${terms}`)
+    await provider.cli(`api register --name repeatable ${terms} --idempotent`)
+    ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
+  })
+  after(async () => {
+    await home.close()
+    await Promise.all([near.close(), far.close()])
+  })
+
+  const call = (name: string, id: string) => post(consumer.ingress, name, { key, body: { id } })
+
+  /** Who answered calls sent one after the other; each of them has to be answered. */
+  async function answerers(name: string, calls = CALLS): Promise<Set<string>> {
+    const by = new Set<string>()
+    for (let i = 0; i < calls; i++) {
+      const answered = await call(name, `${name}-${i}`)
+      assert.equal(answered.status, 200, answered.text)
+      by.add(answererOf(answered))
+    }
+    return by
+  }
+
+  it('takes the word of the provider, not of the node', async () => {
+    const api = `api serve plain@${provider.peer} --endpoint ${far.url}`
+    const refused = await home.run(`--profile replica --json ${api}`)
+    assert.equal(refused.code, 77)
+    assert.match(refused.stderr, /key_not_permitted/)
+    assert.match(refused.stderr, new RegExp(`souk provider delegate ${replica.peer}`), 'says what the provider does')
+
+    await provider.cli(`provider delegate ${replica.peer}`)
+    const { api: served } = await replica.cli<RegisteredView>(api)
+    assert.deepEqual([served.id, served.own, served.state], [`plain@${provider.peer}`, false, 'published'])
+    await replica.cli(`api serve repeatable@${provider.peer} --endpoint ${far.url}`)
+  })
+
+  it('is one API for consumers, answered by both nodes', async () => {
+    const { listings } = await consumer.cli<SearchView>('search plain')
+    assert.deepEqual(
+      listings.map(({ id }) => id),
+      [`plain@${provider.peer}`]
+    )
+    await eventually('both to answer', 10_000, async () => {
+      const by = await answerers('plain', 5)
+      return by.size === 2 ? true : undefined
+    })
+  })
+
+  it('goes on at the other when the replica is killed, with every call answered', async () => {
+    await replica.end('SIGKILL')
+    assert.deepEqual([...(await answerers('plain'))], ['provider'])
+  })
+
+  it('serves again after a restart without anybody doing anything', async () => {
+    replica = await home.up('replica', '--no-ingress')
+    const { state, own, problem } = await replica.cli<ApiView>('api show plain')
+    assert.deepEqual({ state, own, problem }, { state: 'published', own: false, problem: null })
+  })
+
+  it('repeats a call at the other node only where the provider allows it', async () => {
+    near.hold()
+    const ids = ['plain', 'repeatable'].flatMap((name) => Array.from({ length: 8 }, (_, i) => `${name}-held-${i}`))
+    const calls = ids.map((id) => call(id.replace(/-held.*/, ''), id))
+    const heldOf = (name: string) => near.reached.filter((id) => id.startsWith(`${name}-held-`))
+    await eventually('calls of both APIs to be held at the provider', 5_000, () =>
+      heldOf('plain').length > 0 && heldOf('repeatable').length > 0 ? true : undefined
+    )
+    const plain = heldOf('plain')
+    await provider.end('SIGKILL')
+    near.release()
+    for (const [index, { status, text, json }] of (await Promise.all(calls)).entries()) {
+      const id = ids[index] ?? ''
+      if (plain.includes(id)) {
+        assert.deepEqual([status, (json as Problem).code], [502, 'call_interrupted'], id)
+        assert.equal(far.reached.includes(id), false, `${id} ran twice`)
+      } else {
+        assert.deepEqual([status, text], [200, JSON.stringify({ id, by: 'replica' })])
+      }
+    }
+  })
+
+  it("goes on when the provider's own node is killed, with every call answered", async () => {
+    assert.deepEqual([...(await answerers('plain'))], ['replica'])
+    assert.deepEqual([...(await answerers('repeatable', 5))], ['replica'])
+  })
+
+  it('is found by a newcomer while the provider is away', async () => {
+    const newcomer = await home.up('newcomer', '--bootstrap', ...consumer.p2p)
+    const issued = await newcomer.cli<IssuedKeyView>('key issue')
+    const answered = await eventually('a newcomer to find it', 10_000, async () => {
+      const answered = await post(newcomer.ingress, 'plain', { key: issued.key, body: { id: 'newcomer' } })
+      return answered.status === 200 ? answered : undefined
+    })
+    assert.equal(answererOf(answered), 'replica')
+  })
+})
+
+function answererOf({ json }: Answered): string {
+  return (json as { by: string }).by
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import type { Ed25519PrivateKey } from '@libp2p/interface'
+import { apiId } from '../../lib/base/api-name.ts'
+import { sha256, utf8 } from '../../lib/base/bytes.ts'
+import type { Directory, DirectoryRecord, Offer } from '../../lib/interface/directory.ts'
+import type { PeerAddress } from '../../lib/interface/link.ts'
+import type { Delegation } from '../../lib/interface/manifest.ts'
+
+/** One node of the network under test. */
+export interface DirectoryNode {
+  readonly directory: Directory
+  readonly privateKey: Ed25519PrivateKey
+  /** Peer id. */
+  readonly self: string
+}
+
+/** What an implementation brings to the suite. */
+export interface DirectoryHarness {
+  /** A network of so many nodes that know each other, ready to be asked. */
+  open(size: number): Promise<readonly DirectoryNode[]>
+  /** Stops all nodes of all networks. */
+  close(): Promise<void>
+  delegate(to: string, provider: Ed25519PrivateKey): Promise<Delegation>
+}
+
+const soon = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms)
+
+async function ids(peers: AsyncIterable<PeerAddress>): Promise<string[]> {
+  const found: string[] = []
+  for await (const { id } of peers) found.push(id)
+  return found.sort()
+}
+
+/** Asks until it holds: what one node tells takes a moment to reach the others. */
+async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const until = performance.now() + 5_000
+  for (;;) {
+    const value = await ask()
+    if (holds(value) || performance.now() > until) return value
+  }
+}
+
+function offer(name: string, provider: string, changes: Partial<Offer> = {}): Offer {
+  const manifestHash = Uint8Array.from(sha256(utf8(name)))
+  return { id: apiId(name, provider), manifestHash, revision: 1, tags: ['demo'], delegations: [], ...changes }
+}
+
+/** The contract of `Directory`, for every implementation. */
+export function directorySuite(what: string, harness: DirectoryHarness): void {
+  describe(`${what} as a directory`, () => {
+    let nodes: readonly DirectoryNode[]
+    let first: DirectoryNode
+    let second: DirectoryNode
+    let third: DirectoryNode
+
+    before(async () => {
+      nodes = await harness.open(6)
+      const [one, two, three] = nodes
+      assert.ok(one !== undefined && two !== undefined && three !== undefined)
+      ;[first, second, third] = [one, two, three]
+    })
+
+    after(() => harness.close())
+
+    it('lets everybody find the record that one publishes', async () => {
+      const mine = offer('found', first.self)
+      const { asked, stored } = await first.directory.publish(mine, soon())
+      assert.ok(asked > 0 && stored * 3 >= asked * 2, `${stored} of ${asked} stored it`)
+      for (const { directory } of nodes) {
+        const record = await directory.record(mine.id, soon())
+        assert.ok(record !== undefined)
+        assert.equal(record.id, mine.id)
+        assert.equal(record.revision, 1)
+        assert.deepEqual(record.manifestHash, mine.manifestHash)
+        assert.deepEqual(record.delegations, [])
+        assert.ok(record.expiresAt > record.issuedAt)
+      }
+    })
+
+    it('names who serves an API, who claims a name, and who has listings', async () => {
+      const mine = offer('named', first.self)
+      await first.directory.publish(mine, soon())
+      await second.directory.publish(offer('named', second.self), soon())
+      const { directory } = third
+      const has =
+        (...peers: string[]) =>
+        (found: string[]) =>
+          peers.every((peer) => found.includes(peer))
+      const servers = await eventually(() => ids(directory.servers(mine.id, soon())), has(first.self))
+      assert.deepEqual(servers, [first.self])
+      const both = [first.self, second.self].sort()
+      const claimants = await eventually(() => ids(directory.claimants('named', soon())), has(...both))
+      assert.deepEqual(claimants, both)
+      const catalogues = await eventually(() => ids(directory.catalogues(soon())), has(...both))
+      assert.deepEqual(catalogues, both)
+    })
+
+    it('has a higher sequence number after each publish, and the last one wins', async () => {
+      const seqs: bigint[] = []
+      for (let revision = 1; revision <= 3; revision++) {
+        const mine = offer('changing', first.self, { revision })
+        await first.directory.publish(mine, soon())
+        const record = await eventually(
+          () => third.directory.record(mine.id, soon()),
+          (found) => found?.revision === revision
+        )
+        assert.equal(record?.revision, revision)
+        seqs.push(record.seq)
+      }
+      assert.deepEqual(
+        [...seqs].sort((a, b) => (a < b ? -1 : 1)),
+        seqs
+      )
+      assert.equal(new Set(seqs).size, seqs.length)
+    })
+
+    it('knows nothing of what nobody published, and says so', async () => {
+      const id = apiId('unknown', first.self)
+      assert.equal(await second.directory.record(id, soon()), undefined)
+      assert.deepEqual(await ids(second.directory.servers(id, soon())), [])
+      assert.deepEqual(await ids(second.directory.claimants('unknown', soon())), [])
+    })
+
+    it('takes the delegations of a provider, and a record of a node that has one', async () => {
+      const delegation = await harness.delegate(second.self, first.privateKey)
+      const mine = offer('shared', first.self, { delegations: [delegation] })
+      await first.directory.publish(mine, soon())
+      await second.directory.publish(mine, soon())
+      const record = await third.directory.record(mine.id, soon())
+      assert.deepEqual(record?.delegations, [delegation])
+      const both = [first.self, second.self].sort()
+      const servers = await eventually(
+        () => ids(third.directory.servers(mine.id, soon())),
+        (found) => found.length === 2
+      )
+      assert.deepEqual(servers, both)
+    })
+
+    it('lets a delegated node publish when its provider is away, keeping the other delegations', async () => {
+      const [toSecond, toThird] = await Promise.all(
+        [second, third].map(({ self }) => harness.delegate(self, first.privateKey))
+      )
+      assert.ok(toSecond !== undefined && toThird !== undefined)
+      const id = apiId('orphan', first.self)
+      await second.directory.publish(offer('orphan', first.self, { delegations: [toSecond] }), soon())
+      await third.directory.publish(offer('orphan', first.self, { delegations: [toThird] }), soon())
+      const record = await eventually(
+        () => nodes[4]!.directory.record(id, soon()),
+        (found) => found?.delegations.length === 2
+      )
+      assert.deepEqual(record?.delegations.map(({ peer }) => peer).sort(), [second.self, third.self].sort())
+    })
+
+    it('refuses to publish for a provider that has not delegated', async () => {
+      const refused = { code: 'key_not_permitted' }
+      const foreign = offer('foreign', first.self)
+      await assert.rejects(second.directory.publish(foreign, soon()), refused)
+      const toThird = await harness.delegate(third.self, first.privateKey)
+      await assert.rejects(second.directory.publish({ ...foreign, delegations: [toThird] }, soon()), refused)
+      assert.equal(await third.directory.record(foreign.id, soon()), undefined)
+    })
+
+    it('ends at once under a signal that has aborted', async () => {
+      const gone = AbortSignal.abort(new Error('enough'))
+      const { directory } = first
+      await assert.rejects(directory.publish(offer('late', first.self), gone), /enough/)
+      await assert.rejects(directory.record(apiId('late', first.self), gone), /enough/)
+      assert.deepEqual(await ids(directory.servers(apiId('found', first.self), gone)), [])
+    })
+
+    it('is ready as soon as there is somebody to ask, and gives up waiting when told to', async () => {
+      await first.directory.ready(soon())
+      await first.directory.ready(AbortSignal.abort())
+    })
+
+    it('withdraws what was published, and what was not, without complaint', async () => {
+      const mine = offer('brief', first.self)
+      await first.directory.publish(mine, soon())
+      await first.directory.withdraw(mine.id, soon())
+      await first.directory.withdraw(mine.id, soon())
+      await first.directory.publish(mine, soon())
+      const servers = await eventually(
+        () => ids(third.directory.servers(mine.id, soon())),
+        (found) => found.length > 0
+      )
+      assert.deepEqual(servers, [first.self])
+    })
+
+    it('publishes on a network of one at once, to nobody, and finds its own record', async () => {
+      const [alone] = await harness.open(1)
+      assert.ok(alone !== undefined)
+      const mine = offer('alone', alone.self)
+      const before = performance.now()
+      assert.deepEqual(await alone.directory.publish(mine, soon()), { asked: 0, stored: 0 })
+      const record: DirectoryRecord | undefined = await alone.directory.record(mine.id, soon())
+      assert.equal(record?.id, mine.id)
+      assert.equal(await alone.directory.record(apiId('other', alone.self), soon()), undefined)
+      assert.deepEqual(await ids(alone.directory.claimants('other', soon())), [])
+      assert.ok(performance.now() - before < 2_000)
+    })
+  })
+}
