@@ -9,6 +9,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const USDC = 1_000_000n
 
 // ── One call ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -259,3 +260,37 @@ export const DISCARD_BYTES_MAX = 64 * KiB
 export const LINGER_MS = 2 * SECOND
 /** While a server drains, connections that fell idle are closed this often. */
 export const DRAIN_SWEEP_MS = 50
+
+// ── Money ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The day of a daily cap, in UTC. */
+export const DAY_MS = DAY
+/** Calls, or atoms where that is less, that a payer signs for ahead: one signature for many calls of a busy link. */
+export const WINDOW_CALLS = 20
+export const WINDOW_ATOMS = USDC / 100n
+/** What a payer lets one owner hold unearned, in flight and window together. */
+export const EXPOSURE_ATOMS_MAX = 1n * USDC
+/** The dearest call that is paid where nobody said otherwise. */
+export const CALL_PRICE_ATOMS_MAX = USDC / 20n
+/** What a node signs for in a day where nobody said otherwise. */
+export const DAILY_ATOMS_MAX = 1n * USDC
+/** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */
+export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
+/** … and so much over all channels of an owner. */
+export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
+/** Of a deposit in a `safe` block, so much of one channel counts; what is above it waits for `finalized`. */
+export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
+
+// ── The chain ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** One request to a chain's endpoint. Public ones answer in well under a second or not at all. */
+export const CHAIN_REQUEST_MS = 10 * SECOND
+/** Requests made in one turn travel as one, so many at most: public endpoints refuse larger batches. */
+export const CHAIN_BATCH_MAX = 50
+/** Channels read in one call of the contract: 200 cost 2 million gas of the 50 million that endpoints allow. */
+export const CHANNELS_PER_READ_MAX = 200
+/** A revert's own words, as far as they are kept. */
+export const REVERT_CHARS_MAX = 200
+/** How long a transaction of an operator's command is waited for, and how often it is looked for: Base makes a block in 2 s. */
+export const MINED_MS = 2 * MINUTE
+export const MINED_POLL_MS = 1 * SECOND
