@@ -27,6 +27,13 @@ export { corked } from './link/cork.ts'
 export type { SoukInit } from './options.ts'
 export { type Handler, type HandlerInput, handler } from './owner/handler.ts'
 export { checksummed, parseAddress } from './pay/address.ts'
+export { createChain } from './pay/chain.ts'
+export {
+  deploySplitters,
+  type DeployedSplitters,
+  type DeploySplittersInit,
+  verifySplitters
+} from './pay/deploy-splitters.ts'
 export { keySigner } from './pay/key-signer.ts'
 export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/splitter.ts'
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'

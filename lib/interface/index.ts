@@ -18,6 +18,19 @@ export {
   type UpstreamConfig
 } from './adapter.ts'
 export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
+export type {
+  Block,
+  BlockTag,
+  Broadcast,
+  Chain,
+  ChannelsAt,
+  ChannelState,
+  ContractCall,
+  Fees,
+  Receipt,
+  ReceiverState,
+  Simulation
+} from './chain.ts'
 export type { ChannelConfig, ChannelId, Voucher } from './channel.ts'
 export type {
   Catalogue,
@@ -31,6 +44,7 @@ export type {
   SearchPage,
   SearchQuery
 } from './directory.ts'
+export type { Balance, BookedEntry, DocumentPut, Entry, Ledger, Posting } from './ledger.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
 export {
   type Delegation,
@@ -45,6 +59,7 @@ export type { Headers, Payload } from './payload.ts'
 export type { Address, Signature, Signer } from './signer.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {
+  CallEffects,
   CallLog,
   CallOutcome,
   CallRecord,
