@@ -217,6 +217,10 @@ export const COMMIT_BATCH_MAX = 4_096
 export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
 /** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
+/** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
+export const ACCOUNT_CHARS_MAX = 200
+/** Postings of one entry: a claim over many channels is booked as one entry for each. */
+export const POSTINGS_MAX = 16
 /** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
 export const NAMES_CACHED_MAX = 10_000
 
