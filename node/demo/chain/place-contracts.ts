@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, numberToHex, pad, parseAbi } from 'viem'
 import { CREATE2_DEPLOYER, splitterFactory } from '../../../lib/index.ts'
 import type { ChainParameters } from '../../../lib/interface/index.ts'
@@ -25,6 +26,9 @@ const ADMIN_SLOT = '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1f
 /** Whoever is admin of the proxy cannot use the token, so it is nobody. */
 const ADMIN = '0x61646d696e000000000000000000000000000001'
 const LOST_AND_FOUND = '0x6c6f737400000000000000000000000000000001'
+
+const MINED_TRIES = 500
+const MINED_PAUSE_MS = 10
 
 const TOKEN_SETUP = parseAbi([
   'function initialize(string name, string symbol, string currency, uint8 decimals, address masterMinter, address pauser, address blacklister, address owner)',
@@ -65,8 +69,18 @@ export async function asBanker(url: string, to: string, data: Hex): Promise<void
   await rpc(url, 'anvil_impersonateAccount', [BANKER])
   const hash = await rpc(url, 'eth_sendTransaction', [{ from: BANKER, to, data, gas: numberToHex(8_000_000) }])
   await rpc(url, 'evm_mine')
-  const receipt = (await rpc(url, 'eth_getTransactionReceipt', [hash])) as { status: string } | null
-  if (receipt?.status !== '0x1') throw new Error(`The dev chain refused a transaction to ${to}.`)
+  const { status } = await receiptOf(url, hash)
+  if (status !== '0x1') throw new Error(`The dev chain refused a transaction to ${to}.`)
+}
+
+/** Where each transaction makes a block, that block may still be in the making when the next is asked for. */
+async function receiptOf(url: string, hash: unknown): Promise<{ status: string }> {
+  for (let tries = 0; tries < MINED_TRIES; tries++) {
+    const receipt = await rpc(url, 'eth_getTransactionReceipt', [hash])
+    if (receipt !== null) return receipt as { status: string }
+    await pause(MINED_PAUSE_MS)
+  }
+  throw new Error('The dev chain does not mine.')
 }
 
 function tokenSetup(name: string): Hex[] {
