@@ -14,7 +14,7 @@ import {
 import { rpc } from './rpc.ts'
 
 /** Mints and owns the play USDC; anvil sends for it without a key. */
-export const BANKER = '0x62616e6b65720000000000000000000000000001'
+const BANKER = '0x62616e6b65720000000000000000000000000001'
 
 /** Where stock x402 facilitators look for it. */
 const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11'
