@@ -39,4 +39,5 @@ export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/s
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'
 export { souk, type SoukComponents } from './service.ts'
 export { createMemoryStore } from './store/memory-store.ts'
+export { createPostgresStore, type PostgresStoreInit } from './store/postgres-store.ts'
 export { createSqliteStore, type SqliteStoreInit } from './store/sqlite-store.ts'

@@ -221,6 +221,10 @@ export const RESPONSES_DROPPED_AT_ONCE = 256
 export const ACCOUNT_CHARS_MAX = 200
 /** Postings of one entry: a claim over many channels is booked as one entry for each. */
 export const POSTINGS_MAX = 16
+/** Connections of one process to PostgreSQL: one writes, the others read. Servers allow a hundred in all by default. */
+export const POSTGRES_CONNECTIONS_MAX = 8
+/** Connecting to it, at the start and for a read. */
+export const POSTGRES_CONNECT_MS = 10 * SECOND
 /** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
 export const NAMES_CACHED_MAX = 10_000
 
@@ -298,3 +302,26 @@ export const REVERT_CHARS_MAX = 200
 /** How long a transaction of an operator's command is waited for, and how often it is looked for: Base makes a block in 2 s. */
 export const MINED_MS = 2 * MINUTE
 export const MINED_POLL_MS = 1 * SECOND
+/** Transactions on their way at once: endpoints keep 16 of one account for certain, and a stuck one holds up all after it. */
+export const SUBMISSIONS_IN_FLIGHT_MAX = 8
+/** Transactions that somebody waits for; at a block each two seconds these take minutes. */
+export const SUBMISSIONS_WAITING_MAX = 256
+/** Finished transactions that are remembered, so that a repeat hears of them. After that the contracts refuse repeats alone. */
+export const SUBMISSIONS_KEPT_MAX = 1_000
+/** How often transactions on their way are looked for, and how often those in blocks that can still be taken back. */
+export const SUBMIT_POLL_MS = 1 * SECOND
+export const FINAL_POLL_MS = 10 * SECOND
+/** Of the latter, so many at one look: one request to the endpoint. */
+export const RECHECKED_AT_ONCE = 40
+/** The same bytes again: endpoints lose and restart their pools. */
+export const REBROADCAST_MS = 15 * SECOND
+/** A transaction that is in no block after so many blocks of Base waits for a higher fee. */
+export const STUCK_MS = 30 * SECOND
+/** How often it gets one: sixteen eighths are six times the first fee, or what the chain asks where that is more. */
+export const FEE_BUMPS_MAX = 16
+/** What is ever paid for gas, in wei each: a thousand times what Base asks, so that a lying endpoint cannot burn the account. */
+export const FEE_WEI_MAX = 20_000_000_000n
+/** On top of the quarter that a gas limit has to spare: for calls so small that others' changes cost more than a quarter. */
+export const GAS_SPARE = 20_000n
+/** Gas of one transaction, by EIP-7825. */
+export const TRANSACTION_GAS_MAX = 2n ** 24n

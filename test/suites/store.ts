@@ -35,7 +35,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /** The contract of `lib/interface/store.ts`, case by case. */
-export function storeSuite(name: string, create: () => StoreSubject): void {
+export function storeSuite(name: string, create: () => StoreSubject | Promise<StoreSubject>): void {
   describe(`${name} keeps the Store contract`, () => {
     let subject: StoreSubject
     let store: Store
@@ -47,7 +47,7 @@ export function storeSuite(name: string, create: () => StoreSubject): void {
     }
 
     beforeEach(async () => {
-      subject = create()
+      subject = await create()
       store = subject.store
       await store.open()
     })
