@@ -63,5 +63,5 @@ export async function foundNetwork(config: NodeConfig, passphraseFile: string | 
 
 async function remember({ profile, network }: NodeConfig, treasury: string): Promise<void> {
   const saved = await readProfileJson(profile, 'settings')
-  await writeProfileJson(profile, 'settings', { network, ...(saved ?? {}), treasury })
+  await writeProfileJson(profile, 'settings', { network, ...(saved as object | undefined), treasury })
 }
