@@ -282,6 +282,8 @@ export const EXPOSURE_ATOMS_MAX = 1n * USDC
 export const CALL_PRICE_ATOMS_MAX = USDC / 20n
 /** What a node signs for in a day where nobody said otherwise. */
 export const DAILY_ATOMS_MAX = 1n * USDC
+/** Receipts signed together are leaves of one tree; as deep as a commit is large. */
+export const RECEIPT_PATH_MAX = 12
 /** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */
 export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 /** … and so much over all channels of an owner. */
