@@ -19,13 +19,25 @@ export {
 } from './base/errors.ts'
 export * as limits from './base/limits.ts'
 export { type Atoms, formatUsdc, parseUsdc } from './base/money.ts'
+export { fromHex, type Hex, toHex } from './base/hex.ts'
 export { type Random, systemRandom } from './base/random.ts'
 export { formatRequestId, requestIds } from './base/request-id.ts'
 export { createNode, type NodeOptions, type SoukNode } from './create-node.ts'
 export { corked } from './link/cork.ts'
 export type { SoukInit } from './options.ts'
 export { type Handler, type HandlerInput, handler } from './owner/handler.ts'
+export { checksummed, parseAddress } from './pay/address.ts'
+export { createChain } from './pay/chain.ts'
+export {
+  deploySplitters,
+  type DeployedSplitters,
+  type DeploySplittersInit,
+  verifySplitters
+} from './pay/deploy-splitters.ts'
+export { keySigner } from './pay/key-signer.ts'
+export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/splitter.ts'
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'
 export { souk, type SoukComponents } from './service.ts'
 export { createMemoryStore } from './store/memory-store.ts'
+export { createPostgresStore, type PostgresStoreInit } from './store/postgres-store.ts'
 export { createSqliteStore, type SqliteStoreInit } from './store/sqlite-store.ts'

@@ -1,3 +1,5 @@
+import type { ChainParameters, PinnedContract } from '../lib/interface/index.ts'
+
 /**
  * Parameters of each network, one typed place. A node belongs to one network for good: its profile remembers which, and
  * nodes of different networks do not speak to each other.
@@ -10,6 +12,8 @@ export interface Network {
   readonly bootstrap: readonly string[]
   /** What money is called here. */
   readonly money: string
+  /** Where that money lives. */
+  readonly chain: ChainParameters
   /** Loopback and private addresses are told to other peers: only where no stranger would be sent to them in vain. */
   readonly privateAddresses: boolean
 }
@@ -17,12 +21,42 @@ export interface Network {
 export const NETWORK_NAMES = ['dev', 'base-sepolia', 'base'] as const
 export type NetworkName = (typeof NETWORK_NAMES)[number]
 
+/** x402's contracts stand at the same addresses on every chain, ours for play in their place on a `dev` one. */
+const SETTLEMENT = '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003'
+const COLLECTOR = '0x4020806089470a89826cb9fb1f4059150b550004'
+const REAL_COLLECTOR: PinnedContract = {
+  address: COLLECTOR,
+  codeHash: '0x0c2cfe8840e964588598801e8d109593fdc57e16d85f214653139c79186d1f3b'
+}
+
+/**
+ * Networks of real chains name no treasury yet: nobody has founded them. Whoever does deploys the splitter factory and
+ * writes its treasury here, or in the profiles of those who want to pay each other; until then they carry free calls only.
+ */
 export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
   dev: {
     name: 'dev',
     summary: 'play USDC, on this machine or your own network',
     bootstrap: [],
     money: 'play USDC',
+    chain: {
+      // Never that of a chain with money on it: signatures made for one chain count on every chain of its number.
+      chainId: 31337,
+      rpcUrl: 'http://127.0.0.1:8545',
+      // "play USDC" in ASCII.
+      usdc: { address: '0x706c617920555344430000000000000000000001', name: 'play USDC', version: '2' },
+      settlement: {
+        address: SETTLEMENT,
+        codeHash: '0x0af02da0e748b6df2bd7af75009beb07ad917820b9392b47ead4f1e8705b2b2a'
+      },
+      collector: {
+        address: COLLECTOR,
+        codeHash: '0xcf9eeb46c7ea67a34eb22acdf9829b75809499f042bea4022790ace63bcc4f9c'
+      },
+      // "treasury" in ASCII. What it gets, nobody gets out.
+      treasury: '0x7472656173757279000000000000000000000001',
+      confirmations: 1
+    },
     privateAddresses: true
   },
   'base-sepolia': {
@@ -30,6 +64,17 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     summary: "test USDC, on Base's public test network",
     bootstrap: [],
     money: 'test USDC',
+    chain: {
+      chainId: 84532,
+      rpcUrl: 'https://sepolia.base.org',
+      usdc: { address: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', name: 'USDC', version: '2' },
+      settlement: {
+        address: SETTLEMENT,
+        codeHash: '0xbaeca2aab3b55b232145a81b38b687084b986131651ea91da9e2c9f78e976145'
+      },
+      collector: REAL_COLLECTOR,
+      confirmations: 3
+    },
     privateAddresses: false
   },
   base: {
@@ -37,6 +82,17 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     summary: 'real USDC, on Base',
     bootstrap: [],
     money: 'USDC',
+    chain: {
+      chainId: 8453,
+      rpcUrl: 'https://mainnet.base.org',
+      usdc: { address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', name: 'USD Coin', version: '2' },
+      settlement: {
+        address: SETTLEMENT,
+        codeHash: '0x76df856287b981dbf156d17cf05c21dff150df9628c5f7c3d586c27ba608760d'
+      },
+      collector: REAL_COLLECTOR,
+      confirmations: 3
+    },
     privateAddresses: false
   }
 }

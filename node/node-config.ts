@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import type { ChainParameters } from '../lib/interface/index.ts'
+import { chainParameters } from './chain-parameters.ts'
 import type { NetworkName } from './networks.ts'
 import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings } from './settings.ts'
@@ -14,6 +16,8 @@ export interface PortWish {
 export interface NodeConfig {
   readonly profile: ProfileLocation
   readonly network: NetworkName
+  /** Where the network's money lives. */
+  readonly chain: ChainParameters
   readonly p2p: {
     readonly host: string
     readonly port: PortWish
@@ -46,6 +50,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
   const config: NodeConfig = {
     profile,
     network,
+    chain: chainParameters(network, all),
     p2p: {
       host: all.p2pHost ?? DEFAULTS.host,
       port: port('p2pPort'),

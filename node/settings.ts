@@ -29,6 +29,8 @@ const host = z.string().regex(/^[\w.:-]+$/, 'give an IP address or host name')
 const address = z.string().refine(isMultiaddr, 'give a multiaddr such as /ip4/192.0.2.1/tcp/4402/p2p/12D3KooW…')
 /** Who it is has to be in it: an address alone could be anybody's. */
 const peerAddress = address.refine((text) => text.includes('/p2p/'), 'it has to end in /p2p/<peer id>')
+const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
+const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
 
 /** What a person may decide about a node, from whichever place it comes. */
@@ -45,7 +47,9 @@ const settingsSchema = z.object({
   tlsKey: z.string().min(1).optional(),
   trustProxy: flag.optional(),
   corsOrigin: list(origin).optional(),
-  adminPort: port.optional()
+  adminPort: port.optional(),
+  chainRpc: httpUrl.optional(),
+  treasury: evmAddress.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>
@@ -112,6 +116,10 @@ function isMultiaddr(text: string): boolean {
   } catch {
     return false
   }
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
 function isOrigin(text: string): boolean {

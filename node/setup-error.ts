@@ -5,11 +5,15 @@
 export type SetupErrorCode =
   | 'config_invalid'
   | 'network_missing'
+  | 'passphrase_wrong'
   | 'permissions_too_open'
   | 'port_busy'
   | 'profile_broken'
   | 'profile_in_use'
   | 'start_failed'
+  | 'wallet_broken'
+  | 'wallet_exists'
+  | 'wallet_missing'
 
 export class SetupError extends Error {
   override readonly name = 'SetupError'

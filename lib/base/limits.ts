@@ -9,6 +9,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const USDC = 1_000_000n
 
 // ── One call ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -231,6 +232,14 @@ export const COMMIT_BATCH_MAX = 4_096
 export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
 /** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
+/** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
+export const ACCOUNT_CHARS_MAX = 200
+/** Postings of one entry: a claim over many channels is booked as one entry for each. */
+export const POSTINGS_MAX = 16
+/** Connections of one process to PostgreSQL: one writes, the others read. Servers allow a hundred in all by default. */
+export const POSTGRES_CONNECTIONS_MAX = 8
+/** Connecting to it, at the start and for a read. */
+export const POSTGRES_CONNECT_MS = 10 * SECOND
 /** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
 export const NAMES_CACHED_MAX = 10_000
 
@@ -274,3 +283,62 @@ export const DISCARD_BYTES_MAX = 64 * KiB
 export const LINGER_MS = 2 * SECOND
 /** While a server drains, connections that fell idle are closed this often. */
 export const DRAIN_SWEEP_MS = 50
+
+// ── Money ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The day of a daily cap, in UTC. */
+export const DAY_MS = DAY
+/** Calls, or atoms where that is less, that a payer signs for ahead: one signature for many calls of a busy link. */
+export const WINDOW_CALLS = 20
+export const WINDOW_ATOMS = USDC / 100n
+/** What a payer lets one owner hold unearned, in flight and window together. */
+export const EXPOSURE_ATOMS_MAX = 1n * USDC
+/** The dearest call that is paid where nobody said otherwise. */
+export const CALL_PRICE_ATOMS_MAX = USDC / 20n
+/** What a node signs for in a day where nobody said otherwise. */
+export const DAILY_ATOMS_MAX = 1n * USDC
+/** Receipts signed together are leaves of one tree; as deep as a commit is large. */
+export const RECEIPT_PATH_MAX = 12
+/** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */
+export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
+/** … and so much over all channels of an owner. */
+export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
+/** Of a deposit in a `safe` block, so much of one channel counts; what is above it waits for `finalized`. */
+export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
+
+// ── The chain ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** One request to a chain's endpoint. Public ones answer in well under a second or not at all. */
+export const CHAIN_REQUEST_MS = 10 * SECOND
+/** Requests made in one turn travel as one, so many at most: public endpoints refuse larger batches. */
+export const CHAIN_BATCH_MAX = 50
+/** Channels read in one call of the contract: 200 cost 2 million gas of the 50 million that endpoints allow. */
+export const CHANNELS_PER_READ_MAX = 200
+/** A revert's own words, as far as they are kept. */
+export const REVERT_CHARS_MAX = 200
+/** How long a transaction of an operator's command is waited for, and how often it is looked for: Base makes a block in 2 s. */
+export const MINED_MS = 2 * MINUTE
+export const MINED_POLL_MS = 1 * SECOND
+/** Transactions on their way at once: endpoints keep 16 of one account for certain, and a stuck one holds up all after it. */
+export const SUBMISSIONS_IN_FLIGHT_MAX = 8
+/** Transactions that somebody waits for; at a block each two seconds these take minutes. */
+export const SUBMISSIONS_WAITING_MAX = 256
+/** Finished transactions that are remembered, so that a repeat hears of them. After that the contracts refuse repeats alone. */
+export const SUBMISSIONS_KEPT_MAX = 1_000
+/** How often transactions on their way are looked for, and how often those in blocks that can still be taken back. */
+export const SUBMIT_POLL_MS = 1 * SECOND
+export const FINAL_POLL_MS = 10 * SECOND
+/** Of the latter, so many at one look: one request to the endpoint. */
+export const RECHECKED_AT_ONCE = 40
+/** The same bytes again: endpoints lose and restart their pools. */
+export const REBROADCAST_MS = 15 * SECOND
+/** A transaction that is in no block after so many blocks of Base waits for a higher fee. */
+export const STUCK_MS = 30 * SECOND
+/** How often it gets one: sixteen eighths are six times the first fee, or what the chain asks where that is more. */
+export const FEE_BUMPS_MAX = 16
+/** What is ever paid for gas, in wei each: a thousand times what Base asks, so that a lying endpoint cannot burn the account. */
+export const FEE_WEI_MAX = 20_000_000_000n
+/** On top of the quarter that a gas limit has to spare: for calls so small that others' changes cost more than a quarter. */
+export const GAS_SPARE = 20_000n
+/** Gas of one transaction, by EIP-7825. */
+export const TRANSACTION_GAS_MAX = 2n ** 24n

@@ -1,5 +1,6 @@
 export { type ErrorCode, type ErrorSource, type Problem, SoukError, isSoukError } from '../base/errors.ts'
 export type { ApiId, ApiRef } from '../base/api-name.ts'
+export type { Hex } from '../base/hex.ts'
 export type { Atoms } from '../base/money.ts'
 export type { Clock, Timer } from '../base/clock.ts'
 export type { Random } from '../base/random.ts'
@@ -18,6 +19,20 @@ export {
 } from './adapter.ts'
 export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
 export type {
+  Block,
+  BlockTag,
+  Broadcast,
+  Chain,
+  ChannelsAt,
+  ChannelState,
+  ContractCall,
+  Fees,
+  Receipt,
+  ReceiverState,
+  Simulation
+} from './chain.ts'
+export type { ChannelConfig, ChannelId, Voucher } from './channel.ts'
+export type {
   Catalogue,
   Directory,
   DirectoryRecord,
@@ -29,6 +44,7 @@ export type {
   SearchPage,
   SearchQuery
 } from './directory.ts'
+export type { Balance, BookedEntry, DocumentPut, Entry, Ledger, Posting } from './ledger.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
 export {
   type Delegation,
@@ -38,9 +54,12 @@ export {
   type Notary,
   type SignedManifest
 } from './manifest.ts'
+export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
 export type { Headers, Payload } from './payload.ts'
+export type { Address, Signature, Signer } from './signer.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {
+  CallEffects,
   CallLog,
   CallOutcome,
   CallRecord,

@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ErrorCode } from '../base/errors.ts'
+import type { DocumentPut, Ledger, Posting } from './ledger.ts'
 import type { Headers } from './payload.ts'
 
 /** What became of a call, at its owner. `captured`: it succeeded and counts. `void`: it did not, nothing is owed. */
@@ -51,16 +52,24 @@ export interface UsageRow {
   readonly charged: Atoms
 }
 
+/** What is written together with a call's record, or not at all. */
+export interface CallEffects {
+  /** Booked as an entry of kind `call`. */
+  readonly postings?: readonly Posting[]
+  readonly documents?: readonly DocumentPut[]
+}
+
 /** The owner's book of calls. */
 export interface CallLog {
   /**
    * Resolves when the record is durable: it survives kill -9 and power loss. Appends made at the same time share a disk wait.
    * Rejects for a second record under the same `(peer, requestId)`, and for every waiting append when a commit failed:
-   * a failed commit may still have survived, so the process must then stop.
+   * a failed commit may still have survived, so the process must then stop. Postings that do not sum to zero are refused with
+   * the record.
    * @throws SoukError `idempotency_in_flight` for the second record (the first is found, with its answer), else
    *   `internal_error`.
    */
-  append(record: CallRecord): Promise<void>
+  append(record: CallRecord, effects?: CallEffects): Promise<void>
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
   /** The consumer has the answer: the stored responses may go; the records stay. Written behind, nobody waits. */
   acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
@@ -93,6 +102,7 @@ export interface Documents {
 export interface Store {
   readonly calls: CallLog
   readonly documents: Documents
+  readonly ledger: Ledger
   /** Nothing happens where it is open already. @throws SoukError `internal_error` */
   open(): Promise<void>
   /** Writes what is waiting, then lets go. May be opened again. */

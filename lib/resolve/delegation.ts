@@ -8,7 +8,7 @@ import { SoukError } from '../base/errors.ts'
 import { RECORD_BYTES_MAX } from '../base/limits.ts'
 import type { Delegation } from '../interface/manifest.ts'
 import { envelopeKind, idOfKey, open, refusal, seal } from './envelope.ts'
-import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger } from './wire.ts'
+import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger } from '../base/wire.ts'
 
 const DELEGATION = envelopeKind('delegation', RECORD_BYTES_MAX)
 

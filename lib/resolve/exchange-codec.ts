@@ -1,6 +1,6 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { PAGE_MAX } from '../base/limits.ts'
-import { append, bytesTag, codec, writeText } from './wire.ts'
+import { append, bytesTag, codec, writeText } from '../base/wire.ts'
 
 /**
  * `souk.ManifestRequest` of `docs/souk-directory.proto`: one API by name and provider, all of a bare name, or, without a

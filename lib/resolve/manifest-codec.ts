@@ -2,7 +2,7 @@ import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { JSON_DEPTH_MAX, OPERATIONS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
 import type { ListingState, Manifest } from '../interface/manifest.ts'
-import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from './wire.ts'
+import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
 
 /** `souk.Manifest` and `souk.Operation` of `docs/souk-directory.proto`. JSON Schemas travel as JSON texts. */
 

@@ -1,9 +1,14 @@
+import { formatRequestId } from '../base/request-id.ts'
 import type { CallLog, CallRecord, Documents, Store, UsageRow } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import { storeNotOpen } from './commit-queue.ts'
+import { checkPostings } from './ledger-entry.ts'
+import { memoryLedger } from './memory-ledger.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Check = () => void
+type Post = ReturnType<typeof memoryLedger>['post']
+type PutAll = Parameters<typeof memoryLedger>[1]
 
 /**
  * Keeps everything in memory, for tests and nodes that are thrown away: as durable as the object itself, which keeps its
@@ -14,9 +19,15 @@ export function createMemoryStore(): Store {
   const check = () => {
     if (!isOpen) throw storeNotOpen()
   }
+  const documents = memoryDocuments(check)
+  const putAll: PutAll = (puts) => {
+    for (const { collection, key, value } of puts) void documents.put(collection, key, value)
+  }
+  const { ledger, post } = memoryLedger(check, putAll)
   return {
-    calls: memoryCalls(check),
-    documents: memoryDocuments(check),
+    calls: memoryCalls(check, post, putAll),
+    documents,
+    ledger,
     async open() {
       isOpen = true
     },
@@ -26,7 +37,7 @@ export function createMemoryStore(): Store {
   }
 }
 
-function memoryCalls(check: Check): CallLog {
+function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
   /** In the order of the appends. */
   const records = new Map<string, CallRecord>()
   const totals = new Map<string, Mutable<UsageRow>>()
@@ -49,14 +60,19 @@ function memoryCalls(check: Check): CallLog {
   }
 
   return {
-    async append(record) {
+    async append(record, { postings, documents = [] } = {}) {
       check()
       checkCallRecord(record)
+      if (postings !== undefined) checkPostings(postings)
       const key = keyOf(record.peer, record.requestId)
       if (records.has(key)) throw alreadyRecorded()
       // The id is a view of the chunk it came in, which must not be kept for it.
       records.set(key, { ...record, requestId: Uint8Array.from(record.requestId) })
       count(record)
+      putAll(documents)
+      if (postings !== undefined) {
+        post({ kind: 'call', reference: formatRequestId(record.requestId), at: record.at, postings })
+      }
     },
     async find(peer, requestId) {
       check()

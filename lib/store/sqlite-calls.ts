@@ -1,9 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
-import type { CallLog, CallRecord } from '../interface/store.ts'
+import type { CallEffects, CallLog, CallRecord } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import type { CommitQueue } from './commit-queue.ts'
+import { checkPostings } from './ledger-entry.ts'
 import { CALL_COLUMNS, callValues, encodeHeaders, SELECT_CALLS, toCallRecord } from './sqlite-call-row.ts'
+import type { PutDocuments } from './sqlite-documents.ts'
+import type { Book } from './sqlite-ledger.ts'
 import type { Names } from './sqlite-names.ts'
 import type { Usage } from './sqlite-usage.ts'
 
@@ -12,14 +15,17 @@ export interface SqliteCallsInit {
   readonly queue: CommitQueue
   readonly names: Names
   readonly usage: Usage
+  readonly book: Book
+  readonly putDocuments: PutDocuments
 }
 
 /** A row without its response: fixed fields, ids, hash and index entries. */
 const ROW_BYTES = 256
 const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
 
-export function sqliteCalls({ db, queue, names, usage }: SqliteCallsInit): CallLog {
-  const insert = prepareInsert(db, names, usage)
+export function sqliteCalls(init: SqliteCallsInit): CallLog {
+  const { db, queue, usage } = init
+  const insert = prepareInsert(init)
   const deleteResponse = db.prepare(
     `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)`
   )
@@ -34,11 +40,12 @@ export function sqliteCalls({ db, queue, names, usage }: SqliteCallsInit): CallL
   )
 
   return {
-    async append(record) {
+    async append(record, effects = {}) {
       checkCallRecord(record)
+      if (effects.postings !== undefined) checkPostings(effects.postings)
       const headers = encodeHeaders(record.response?.headers ?? [])
       const bytes = ROW_BYTES + headers.length + (record.response?.body.length ?? 0)
-      if (!(await queue.write(bytes, () => insert(record, headers)))) throw alreadyRecorded()
+      if (!(await queue.write(bytes, () => insert(record, headers, effects)))) throw alreadyRecorded()
     },
     async find(peer, requestId) {
       const row = selectOne.get(peer, requestId)
@@ -72,19 +79,23 @@ export function sqliteCalls({ db, queue, names, usage }: SqliteCallsInit): CallL
   }
 }
 
-/** The insert of a record and its response; false when there is a record of that id already. */
-function prepareInsert(db: DatabaseSync, names: Names, usage: Usage): (record: CallRecord, headers: string) => boolean {
+type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
+
+/** The insert of a record with all that belongs to it; false when there is a record of that id already. */
+function prepareInsert({ db, names, usage, book, putDocuments }: SqliteCallsInit): Insert {
   const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
   const insertCall = db.prepare(
     `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
   )
   const insertResponse = db.prepare('INSERT INTO responses (seq, at, status, headers, body) VALUES (?, ?, ?, ?, ?)')
-  return (record, headers) => {
+  return (record, headers, { postings, documents }) => {
     const api = names.idOf(record.api)
     const { changes, lastInsertRowid } = insertCall.run(...callValues(record, names.idOf(record.peer), api))
     if (changes === 0) return false
     const { response } = record
     if (response !== undefined) insertResponse.run(lastInsertRowid, record.at, response.status, headers, response.body)
+    if (documents !== undefined) putDocuments(documents)
+    if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
     // Last, so that a row that fails is not counted.
     usage.add(api, record)
     return true

@@ -1,16 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
 
-export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue): Documents {
+/** Puts documents within the running transaction. */
+export type PutDocuments = (documents: readonly DocumentPut[]) => void
+
+export function preparePut(db: DatabaseSync): PutDocuments {
+  const upsert = db.prepare(
+    `INSERT INTO documents (collection, key, value) VALUES (?, ?, ?)
+     ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`
+  )
+  return (documents) => {
+    for (const { collection, key, value } of documents) upsert.run(collection, key, value)
+  }
+}
+
+export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDocuments): Documents {
   const select = db.prepare('SELECT value FROM documents WHERE collection = ? AND key = ?')
   const selectAll = db.prepare('SELECT key, value FROM documents WHERE collection = ? ORDER BY key')
   const insert = db.prepare(
     'INSERT INTO documents (collection, key, value) VALUES (?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
-  )
-  const upsert = db.prepare(
-    `INSERT INTO documents (collection, key, value) VALUES (?, ?, ?)
-     ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`
   )
   const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?')
 
@@ -19,7 +29,7 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue): Documents
       return select.get(collection, key)?.['value'] as string | undefined
     },
     async put(collection, key, value) {
-      await queue.write(value.length, () => upsert.run(collection, key, value))
+      await queue.write(value.length, () => put([{ collection, key, value }]))
     },
     async insert(collection, key, value) {
       return queue.write(value.length, () => insert.run(collection, key, value).changes === 1)

@@ -7,6 +7,10 @@ import { SoukError } from '../base/errors.ts'
  * `calls` is append-only: `seq` is the order of the appends, and request ids are time-ordered within a peer, so both trees
  * grow at their ends. What may be dropped again, the stored responses, is apart from it. `usage` holds the sums of `calls`,
  * written in the same transaction; its amounts are texts because a sum may pass 64 bits.
+ *
+ * `entries` is the ledger, append-only as well; `accounts` holds its sums. An entry of two postings holds them itself, `amount` on
+ * `account` and its opposite on `contra`; longer ones are in `postings`. An entry of a call has no reference, its call names it. So
+ * a call's entry is one row at the end of one tree: five times cheaper than a row and an index entry for each posting.
  */
 const MIGRATIONS = [
   `
@@ -55,6 +59,34 @@ const MIGRATIONS = [
     key TEXT NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (collection, key)
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    kind INTEGER NOT NULL REFERENCES names (id),
+    reference TEXT,
+    call INTEGER REFERENCES calls (seq),
+    account INTEGER REFERENCES names (id),
+    contra INTEGER REFERENCES names (id),
+    amount INTEGER CHECK (amount <> 0),
+    CHECK ((reference IS NULL) = (call IS NOT NULL)),
+    CHECK ((account IS NULL) = (amount IS NULL) AND (contra IS NULL) = (amount IS NULL))
+  ) STRICT;
+  CREATE UNIQUE INDEX entries_by_reference ON entries (kind, reference) WHERE reference IS NOT NULL;
+
+  CREATE TABLE postings (
+    entry INTEGER NOT NULL REFERENCES entries (seq),
+    line INTEGER NOT NULL,
+    account INTEGER NOT NULL REFERENCES names (id),
+    amount INTEGER NOT NULL CHECK (amount <> 0),
+    PRIMARY KEY (entry, line)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE accounts (
+    account INTEGER PRIMARY KEY REFERENCES names (id),
+    balance TEXT NOT NULL
   ) STRICT;
   `
 ]

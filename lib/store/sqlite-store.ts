@@ -3,10 +3,13 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
+import type { Ledger } from '../interface/ledger.ts'
 import type { CallLog, Documents, Store } from '../interface/store.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
+import { sqliteBalances } from './sqlite-balances.ts'
 import { sqliteCalls } from './sqlite-calls.ts'
-import { sqliteDocuments } from './sqlite-documents.ts'
+import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
+import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
 import { sqliteNames } from './sqlite-names.ts'
 import { migrate } from './sqlite-schema.ts'
 import { sqliteTransactions } from './sqlite-transactions.ts'
@@ -29,6 +32,7 @@ interface Session {
   readonly queue: CommitQueue
   readonly calls: CallLog
   readonly documents: Documents
+  readonly ledger: Ledger
 }
 
 /** Result codes of SQLite, https://www.sqlite.org/rescode.html. */
@@ -48,7 +52,7 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
 
   return {
     calls: {
-      append: async (record) => opened().calls.append(record),
+      append: async (record, effects) => opened().calls.append(record, effects),
       find: async (peer, requestId) => opened().calls.find(peer, requestId),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
       recent: async (query) => opened().calls.recent(query),
@@ -61,6 +65,12 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
       list: async (collection) => opened().documents.list(collection)
+    },
+    ledger: {
+      book: async (entry, documents) => opened().ledger.book(entry, documents),
+      balance: async (account) => opened().ledger.balance(account),
+      balances: async (prefix) => opened().ledger.balances(prefix),
+      entries: async (query) => opened().ledger.entries(query)
     },
     async open() {
       session ??= openSession(openDatabase(resolve(path)), clock, onFailure)
@@ -111,14 +121,27 @@ function makePrivate(path: string): void {
 function openSession(db: DatabaseSync, clock: Pick<Clock, 'soon'>, onFailure: (error: Error) => void): Session {
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
+  const balances = sqliteBalances(db)
   const transactions = sqliteTransactions(db, {
-    beforeCommit: () => usage.write(),
+    beforeCommit() {
+      usage.write()
+      balances.write()
+    },
     afterRollback() {
       usage.forget()
+      balances.forget()
       names.forget()
     },
     afterSavepointRollback: () => names.forget()
   })
   const queue = createCommitQueue({ clock, transactions, onFailure })
-  return { db, queue, calls: sqliteCalls({ db, queue, names, usage }), documents: sqliteDocuments(db, queue) }
+  const putDocuments = preparePut(db)
+  const book = sqliteBook(db, names, balances, putDocuments)
+  return {
+    db,
+    queue,
+    calls: sqliteCalls({ db, queue, names, usage, book, putDocuments }),
+    documents: sqliteDocuments(db, queue, putDocuments),
+    ledger: sqliteLedger({ db, queue, book, balances })
+  }
 }

@@ -24,7 +24,9 @@ const BY_CODE: Readonly<Record<string, number>> = {
   key_not_permitted: EXIT.notPermitted,
   permissions_too_open: EXIT.notPermitted,
   config_invalid: EXIT.config,
-  profile_broken: EXIT.config
+  passphrase_wrong: EXIT.notPermitted,
+  profile_broken: EXIT.config,
+  wallet_broken: EXIT.config
 }
 
 /** For an error's code: ours of the table, of setup, or of the command line. */

@@ -8,6 +8,7 @@ import { addDoctor } from './doctor.ts'
 import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
+import { addNetwork } from './network.ts'
 import { addPeers } from './peers.ts'
 import { addPin } from './pin.ts'
 import { addProvider } from './provider.ts'
@@ -27,7 +28,8 @@ const COMMANDS: readonly AddCommand[] = [
   addPeers,
   addDoctor,
   addProvider,
-  addPin
+  addPin,
+  addNetwork
 ]
 
 /** Runs one command line, without the program's own name in front; resolves to the exit code. */

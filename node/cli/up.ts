@@ -21,6 +21,8 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--trust-proxy', 'a proxy in front ends TLS and says who the client is')
     .option('--cors-origin <origin...>', 'web pages that may call the ingress; "*" for any')
     .option('--admin-port <port>', 'default: 3000, or the next free one')
+    .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
+    .option('--treasury <address>', 'who gets the 5%, where the network does not say it yet')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
       const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'

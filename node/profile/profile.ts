@@ -21,6 +21,8 @@ const FILES = {
   adminToken: 'admin.token',
   /** Secret under which consumer keys are hashed. */
   pepper: 'pepper',
+  /** Ethereum key file, encrypted. */
+  wallet: 'wallet.json',
   store: 'souk.db',
   lock: 'lock'
 } as const

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { type ProfileLocation, profileFile, readProfileJson, type RunningInfo, writeProfileJson } from './profile.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -28,8 +29,16 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }
 
-function firstSettings({ network, p2p, ingress }: NodeConfig): Settings {
-  const settings: Settings = { network, p2pHost: p2p.host, announce: [...p2p.announce], bootstrap: [...p2p.bootstrap] }
+function firstSettings({ network, chain, p2p, ingress }: NodeConfig): Settings {
+  const known = NETWORKS[network].chain
+  const settings: Settings = {
+    network,
+    ...(chain.rpcUrl === known.rpcUrl ? {} : { chainRpc: chain.rpcUrl }),
+    ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury }),
+    p2pHost: p2p.host,
+    announce: [...p2p.announce],
+    bootstrap: [...p2p.bootstrap]
+  }
   if (ingress === undefined) return { ...settings, ingress: false }
   return {
     ...settings,

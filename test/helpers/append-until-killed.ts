@@ -8,6 +8,10 @@ import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
 import { callRecord, storedResponse } from './call-record.ts'
 
 const WRITERS = 16
+const POSTINGS = [
+  { account: 'owed', amount: 1n },
+  { account: 'earned', amount: -1n }
+]
 
 const store = createSqliteStore({ path: process.argv[2]! })
 await store.open()
@@ -16,7 +20,7 @@ await Promise.all(Array.from({ length: WRITERS }, write))
 async function write(): Promise<never> {
   for (;;) {
     const record = callRecord({ response: storedResponse() })
-    await store.calls.append(record)
+    await store.calls.append(record, { postings: POSTINGS })
     writeSync(1, `${formatRequestId(record.requestId)}\n`)
   }
 }

@@ -80,6 +80,13 @@ const LAYERS: Layer[] = [
     mayLazily: ['node/run.ts', 'node/demo/'],
     why: `${CLIENT_WHY}; up and demo load node/run.ts and node/demo/ lazily`
   },
+  {
+    of: ['node/cli/network.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: LIB_FACE,
+    mayLazily: ['node/found-network.ts'],
+    why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
+  },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   { of: ['node/console/'], may: ['node/console/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   {

@@ -4,6 +4,7 @@ import { isSoukError } from '../../lib/base/errors.ts'
 import type { CallRecord, Store } from '../../lib/interface/store.ts'
 import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
 import { documentCases } from './store-documents.ts'
+import { ledgerCases } from './store-ledger.ts'
 
 /** One implementation under test. */
 export interface StoreSubject {
@@ -19,6 +20,11 @@ const TURNS_MAX = 1_000
 /** The largest amount that can be written, see base/money.ts. */
 const ATOMS_MAX = 10n ** 15n
 
+const BALANCED = [
+  { account: 'a', amount: 1n },
+  { account: 'b', amount: -1n }
+]
+
 /** Waits for what is written behind. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let turns = 0; turns < TURNS_MAX; turns++) {
@@ -29,7 +35,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /** The contract of `lib/interface/store.ts`, case by case. */
-export function storeSuite(name: string, create: () => StoreSubject): void {
+export function storeSuite(name: string, create: () => StoreSubject | Promise<StoreSubject>): void {
   describe(`${name} keeps the Store contract`, () => {
     let subject: StoreSubject
     let store: Store
@@ -41,7 +47,7 @@ export function storeSuite(name: string, create: () => StoreSubject): void {
     }
 
     beforeEach(async () => {
-      subject = create()
+      subject = await create()
       store = subject.store
       await store.open()
     })
@@ -55,6 +61,7 @@ export function storeSuite(name: string, create: () => StoreSubject): void {
     describe('stored responses', () => responseCases(() => store, reopen))
     describe('usage', () => usageCases(() => store, reopen))
     describe('documents', () => documentCases(() => store, reopen))
+    describe('the ledger', () => ledgerCases(() => store, reopen))
     describe('opening and closing', () => lifeCases(() => store, reopen))
   })
 }
@@ -306,7 +313,11 @@ function lifeCases(current: () => Store, reopen: Reopen): void {
     store.documents.put('a', 'b', '1'),
     store.documents.insert('a', 'b', '1'),
     store.documents.delete('a', 'b'),
-    store.documents.list('a')
+    store.documents.list('a'),
+    store.ledger.book({ kind: 'a', reference: 'b', at: 0, postings: BALANCED }),
+    store.ledger.balance('a'),
+    store.ledger.balances('a'),
+    store.ledger.entries({ limit: 1 })
   ]
 
   it('rejects every use after close, and takes a late acknowledgement in silence', async () => {

@@ -1,5 +1,6 @@
 import { connect } from '../../../node/admin/client.ts'
 import { type NodeInfo, type ProfileLocation, runNode } from '../../../node/index.ts'
+import { NETWORKS } from '../../../node/networks.ts'
 import type { Origin } from '../loopback.ts'
 import { play } from '../role.ts'
 
@@ -26,6 +27,7 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
   const node = await runNode({
     profile,
     network: 'dev',
+    chain: NETWORKS.dev.chain,
     p2p: { host: HOST, port: ANY_PORT, announce: [], bootstrap },
     admin: { port: ANY_PORT },
     ...(ingress ? { ingress: { host: HOST, port: ANY_PORT, trustProxy: false, corsOrigins: [] } } : {})

@@ -46,7 +46,14 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['IN_FLIGHT_PER_PEER_MAX', 'COMMIT_BATCH_MAX', 'one busy peer would fill a commit'],
   ['RESPONSES_DROPPED_AT_ONCE', 'COMMIT_BATCH_MAX', 'tidying up would hold commits up'],
   ['UPSTREAM_TIMEOUT_MS_MAX', 'STORED_RESPONSE_MS', 'an answer would be gone before it is asked for'],
-  ['MANIFEST_BYTES_MAX', 'ADMIN_BODY_BYTES_MAX', 'a registration could not carry what a manifest may hold']
+  ['MANIFEST_BYTES_MAX', 'ADMIN_BODY_BYTES_MAX', 'a registration could not carry what a manifest may hold'],
+
+  ['WINDOW_ATOMS', 'CALL_PRICE_ATOMS_MAX', 'signing ahead would risk more than the dearest call does'],
+  ['WINDOW_ATOMS', 'EXPOSURE_ATOMS_MAX', 'the window alone would reach the limit'],
+  ['CALL_PRICE_ATOMS_MAX', 'EXPOSURE_ATOMS_MAX', 'a dear call could never be made'],
+  ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_LATEST_OWNER_ATOMS_MAX', 'one newcomer would lock out all others'],
+  ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_SAFE_ATOMS_MAX', 'waiting would not make a deposit count more'],
+  ['CALL_PRICE_ATOMS_MAX', 'PRICE_ATOMS_MAX', 'the default would allow more than there is']
 ]
 
 describe('the limits', () => {

@@ -43,6 +43,10 @@ describe('the SQLite store when things go wrong', () => {
       const records = await store.calls.recent({ limit: Number.MAX_SAFE_INTEGER })
       assert.ok(records.length >= promised.length)
       assert.equal(usage?.captured, records.length)
+      assert.deepEqual(await store.ledger.balances(''), [
+        { account: 'earned', amount: BigInt(-records.length) },
+        { account: 'owed', amount: BigInt(records.length) }
+      ])
       await store.close()
     }
   })

@@ -113,11 +113,28 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 1 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 2 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
     })
+  })
+
+  it('brings a file of the first version up to date, and loses nothing of it', async () => {
+    const first = await open()
+    const record = callRecord({ response: storedResponse() })
+    await first.calls.append(record)
+    await first.close()
+    inspect((db) => db.exec('DROP TABLE postings; DROP TABLE entries; DROP TABLE accounts; PRAGMA user_version = 1'))
+    const store = await open()
+    assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+    const postings = [
+      { account: 'a', amount: 1n },
+      { account: 'b', amount: -1n }
+    ]
+    await store.calls.append(callRecord(), { postings })
+    assert.equal(await store.ledger.balance('a'), 1n)
+    await store.close()
   })
 
   it('keeps amounts as whole numbers that other programs can sum', async () => {

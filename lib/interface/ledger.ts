@@ -1,0 +1,52 @@
+import type { Atoms } from '../base/money.ts'
+
+/** One side of an entry. A debit is above zero, a credit below. */
+export interface Posting {
+  /** Any name; parts divided by `/`, so that accounts of one sort share a beginning. */
+  readonly account: string
+  readonly amount: Atoms
+}
+
+/** Something that happened to money: two postings or more, each on another account, that sum to zero. */
+export interface Entry {
+  /** What sort of thing: `call`, `deposit`, `claim`, … */
+  readonly kind: string
+  /** Which one: with `kind` it names the event, so that nothing is booked twice. For a `call`, its request id. */
+  readonly reference: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly postings: readonly Posting[]
+}
+
+export interface BookedEntry extends Entry {
+  /** Grows with every entry of this store; not without gaps. */
+  readonly seq: number
+}
+
+export interface Balance {
+  readonly account: string
+  readonly amount: Atoms
+}
+
+/** A document that is put together with something else. */
+export interface DocumentPut {
+  readonly collection: string
+  readonly key: string
+  readonly value: string
+}
+
+/** The book of all money of a node. Entries are only ever added, and all balances sum to zero at any moment. */
+export interface Ledger {
+  /**
+   * Resolves when the entry, and the documents with it, are durable; false where an entry of this kind and reference was
+   * booked before, and then nothing is written. Appends made at the same time share a disk wait, as those of calls do.
+   * @throws SoukError `internal_error` for an entry that does not sum to zero, and where the store failed
+   */
+  book(entry: Entry, documents?: readonly DocumentPut[]): Promise<boolean>
+  /** 0 for an account that nothing was booked on. */
+  balance(account: string): Promise<Atoms>
+  /** Of all accounts whose name begins so, by name. */
+  balances(prefix: string): Promise<Balance[]>
+  /** Oldest first, those after the one numbered `after`. */
+  entries(query: { readonly after?: number; readonly limit: number }): Promise<BookedEntry[]>
+}

@@ -1,0 +1,34 @@
+import { SoukError } from '../base/errors.ts'
+import { ACCOUNT_CHARS_MAX, POSTINGS_MAX } from '../base/limits.ts'
+import type { Entry, Posting } from '../interface/ledger.ts'
+
+/** What a signed 64-bit column holds, either way. */
+const AMOUNT_MAX = 2n ** 63n - 1n
+
+/** @throws SoukError `internal_error`: an entry is made by this node, never by a stranger. */
+export function checkEntry({ kind, reference, at, postings }: Entry): void {
+  if (!isName(kind)) throw unbookable('its kind is not valid')
+  if (!isName(reference)) throw unbookable('its reference is not valid')
+  if (!Number.isSafeInteger(at)) throw unbookable('its time is not valid')
+  checkPostings(postings)
+}
+
+/** Everything that keeps the book balanced, checked before an entry waits with others. @throws SoukError `internal_error` */
+export function checkPostings(postings: readonly Posting[]): void {
+  if (postings.length < 2 || postings.length > POSTINGS_MAX) throw unbookable('it has too few or too many postings')
+  let sum = 0n
+  for (const { account, amount } of postings) {
+    if (!isName(account)) throw unbookable('an account is not valid')
+    if (amount === 0n || amount > AMOUNT_MAX || amount < -AMOUNT_MAX) throw unbookable('an amount is not valid')
+    sum += amount
+  }
+  if (sum !== 0n) throw unbookable('its postings do not sum to zero')
+  if (new Set(postings.map(({ account }) => account)).size < postings.length)
+    throw unbookable('an account is in it twice')
+}
+
+const isName = (text: string): boolean => text !== '' && text.length <= ACCOUNT_CHARS_MAX && !text.includes('\0')
+
+function unbookable(why: string): SoukError {
+  return new SoukError('internal_error', `An entry could not be booked: ${why}.`)
+}

@@ -1,0 +1,275 @@
+import type { ClientBase, Pool } from 'pg'
+import type { ApiId } from '../base/api-name.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
+import type { Headers } from '../interface/payload.ts'
+import type { CallEffects, CallLog, CallOutcome, CallRecord, UsageRow } from '../interface/store.ts'
+import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import { checkPostings } from './ledger-entry.ts'
+import { putDocuments } from './postgres-documents.ts'
+import { enterAll } from './postgres-ledger.ts'
+import type { PostgresNames } from './postgres-names.ts'
+import type { PostgresQueue, Writer } from './postgres-queue.ts'
+
+interface Append {
+  readonly record: CallRecord
+  readonly effects: CallEffects
+}
+
+/** A record with its row id. */
+interface Appended extends Append {
+  readonly seq: string
+}
+
+const ROW_BYTES = 256
+const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
+const SELECT_CALLS = `
+  SELECT p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
+    c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
+  FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
+
+export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames): CallLog {
+  const appends = appendWriter(names)
+  return {
+    async append(record, effects = {}) {
+      checkCallRecord(record)
+      if (effects.postings !== undefined) checkPostings(effects.postings)
+      const bytes = ROW_BYTES + (record.response?.body.length ?? 0)
+      if (!(await queue.write(appends, { record, effects }, bytes))) throw alreadyRecorded()
+    },
+    async find(peer, requestId) {
+      const { rows } = await pool.query<SelectedCall>({
+        name: 'find-call',
+        text: `${SELECT_CALLS} WHERE c.peer = ${BY_NAME('$1')} AND c.request_id = $2`,
+        values: [peer, requestId]
+      })
+      return rows[0] && toCallRecord(rows[0])
+    },
+    acknowledge(peer, requestIds) {
+      // Copies, as nobody waits: the caller's buffers may be used again before this is written.
+      const ids = requestIds.map((id) => Buffer.from(id))
+      queue.writeBehind(acknowledgements, { peer, ids }, ROW_BYTES * ids.length)
+    },
+    async recent({ api, limit }) {
+      const rows = Math.max(0, Math.floor(limit))
+      const own = api === undefined ? '' : `WHERE c.api = ${BY_NAME('$2')}`
+      const values = api === undefined ? [rows] : [rows, api]
+      const found = await pool.query<SelectedCall>(`${SELECT_CALLS} ${own} ORDER BY c.seq DESC LIMIT $1`, values)
+      return found.rows.map(toCallRecord)
+    },
+    async usage() {
+      const { rows } = await pool.query<Record<keyof UsageRow, string>>(
+        'SELECT n.name AS api, captured, voided, metered, charged FROM usage u JOIN names n ON n.id = u.api ORDER BY n.name'
+      )
+      return rows.map((row) => ({
+        api: row.api as ApiId,
+        captured: Number(row.captured),
+        voided: Number(row.voided),
+        metered: BigInt(row.metered),
+        charged: BigInt(row.charged)
+      }))
+    },
+    async dropResponses(before) {
+      let dropped = 0
+      for (;;) {
+        // In slices: other writes come in between.
+        const slice = await queue.write(drops, before, RESPONSES_DROPPED_AT_ONCE * ROW_BYTES)
+        dropped += slice
+        if (slice < RESPONSES_DROPPED_AT_ONCE) return dropped
+      }
+    }
+  }
+}
+
+const acknowledgements: Writer<{ peer: string; ids: Buffer[] }, void> = {
+  async run(db, items) {
+    for (const { peer, ids } of items) {
+      await db.query({
+        name: 'acknowledge',
+        text: `DELETE FROM responses WHERE seq IN (
+                 SELECT seq FROM calls WHERE peer = ${BY_NAME('$1')} AND request_id = ANY($2::bytea[])
+               )`,
+        values: [peer, ids]
+      })
+    }
+    return items.map(() => undefined)
+  }
+}
+
+const drops: Writer<number, number> = {
+  async run(db, items) {
+    const counts: number[] = []
+    for (const before of items) {
+      const { rowCount } = await db.query(
+        'DELETE FROM responses WHERE seq IN (SELECT seq FROM responses WHERE at < $1 ORDER BY at LIMIT $2)',
+        [before, RESPONSES_DROPPED_AT_ONCE]
+      )
+      counts.push(rowCount ?? 0)
+    }
+    return counts
+  }
+}
+
+/** False for a record whose id is there already, also where it stands before in the same batch. */
+function appendWriter(names: PostgresNames): Writer<Append, boolean> {
+  return {
+    async run(db, items) {
+      const ids = await names.idsOf(items.flatMap(({ record }) => [record.peer, record.api]))
+      const seqs = await insertCalls(db, items, ids)
+      const isNew: boolean[] = []
+      const appended: Appended[] = []
+      for (const append of items) {
+        const key = keyOf(ids.get(append.record.peer), append.record.requestId)
+        const seq = seqs.get(key)
+        seqs.delete(key)
+        isNew.push(seq !== undefined)
+        if (seq !== undefined) appended.push({ ...append, seq })
+      }
+      await insertResponses(db, appended)
+      // In the order of every other writer, so that two processes never wait for each other's rows.
+      await enterAll(db, names, appended.flatMap(entryOf))
+      await putDocuments(
+        db,
+        appended.flatMap(({ effects }) => effects.documents ?? [])
+      )
+      await addUsage(db, appended, ids)
+      return isNew
+    }
+  }
+}
+
+function entryOf({ record, effects, seq }: Appended) {
+  const { postings } = effects
+  return postings === undefined ? [] : [{ kind: 'call', reference: null, call: seq, at: record.at, postings }]
+}
+
+const keyOf = (peer: string | undefined, requestId: Uint8Array): string =>
+  `${peer}/${Buffer.from(requestId).toString('hex')}`
+
+/** Row ids by peer and request id, of those that were written. */
+async function insertCalls(
+  db: ClientBase,
+  items: readonly Append[],
+  ids: ReadonlyMap<string, string>
+): Promise<Map<string, string>> {
+  const column = <T>(value: (record: CallRecord) => T): T[] => items.map(({ record }) => value(record))
+  const { rows } = await db.query<{ seq: string; peer: string; request_id: Buffer }>({
+    name: 'append-calls',
+    text: `INSERT INTO calls (peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at,
+             owner_ms, upstream_ms)
+           SELECT peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at, owner_ms,
+             upstream_ms
+           FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::integer[], $7::text[],
+             $8::bigint[], $9::bigint[], $10::bytea[], $11::bigint[], $12::double precision[], $13::double precision[])
+           WITH ORDINALITY AS g (peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at,
+             owner_ms, upstream_ms, n)
+           ORDER BY n ON CONFLICT (peer, request_id) DO NOTHING RETURNING seq, peer, request_id`,
+    values: [
+      column(({ peer }) => ids.get(peer)),
+      column(({ requestId }) => Buffer.from(requestId)),
+      column(({ api }) => ids.get(api)),
+      column(({ revision }) => revision),
+      column(({ outcome }) => outcome),
+      column(({ status }) => status),
+      column(({ code }) => code),
+      column(({ price }) => price),
+      column(({ charged }) => charged),
+      column(({ requestHash }) => Buffer.from(requestHash)),
+      column(({ at }) => at),
+      column(({ ownerMs }) => ownerMs),
+      column(({ upstreamMs }) => upstreamMs)
+    ]
+  })
+  return new Map(rows.map(({ seq, peer, request_id }) => [keyOf(peer, request_id), seq]))
+}
+
+async function insertResponses(db: ClientBase, appended: readonly Appended[]): Promise<void> {
+  const kept = appended.flatMap(({ seq, record: { at, response } }) => (response ? [{ seq, at, ...response }] : []))
+  if (kept.length === 0) return
+  await db.query({
+    name: 'keep-responses',
+    text: `INSERT INTO responses (seq, at, status, headers, body)
+           SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::bytea[])`,
+    values: [
+      kept.map(({ seq }) => seq),
+      kept.map(({ at }) => at),
+      kept.map(({ status }) => status),
+      kept.map(({ headers }) => JSON.stringify(headers)),
+      kept.map(({ body }) => Buffer.from(body))
+    ]
+  })
+}
+
+async function addUsage(
+  db: ClientBase,
+  appended: readonly Appended[],
+  ids: ReadonlyMap<string, string>
+): Promise<void> {
+  const sums = new Map<string, { captured: number; voided: number; metered: bigint; charged: bigint }>()
+  for (const { record } of appended) {
+    const sum = sums.get(record.api) ?? { captured: 0, voided: 0, metered: 0n, charged: 0n }
+    sums.set(record.api, sum)
+    sum.charged += record.charged
+    if (record.outcome === 'captured') {
+      sum.captured++
+      sum.metered += record.price
+    } else sum.voided++
+  }
+  const rows = [...sums.values()]
+  await db.query({
+    name: 'add-usage',
+    text: `INSERT INTO usage (api, captured, voided, metered, charged)
+           SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::numeric[], $5::numeric[])
+             AS g (api, captured, voided, metered, charged) ORDER BY api
+           ON CONFLICT (api) DO UPDATE SET
+             captured = usage.captured + excluded.captured, voided = usage.voided + excluded.voided,
+             metered = usage.metered + excluded.metered, charged = usage.charged + excluded.charged`,
+    values: [
+      [...sums.keys()].map((api) => ids.get(api)),
+      rows.map(({ captured }) => captured),
+      rows.map(({ voided }) => voided),
+      rows.map(({ metered }) => metered),
+      rows.map(({ charged }) => charged)
+    ]
+  })
+}
+
+interface SelectedCall {
+  peer: string
+  request_id: Buffer
+  api: string
+  revision: string
+  outcome: string
+  status: number
+  code: string | null
+  price: string
+  charged: string
+  request_hash: Buffer
+  at: string
+  owner_ms: number
+  upstream_ms: number
+  response_status: number | null
+  headers: string | null
+  body: Buffer | null
+}
+
+function toCallRecord(row: SelectedCall): CallRecord {
+  const { response_status: status, headers, body } = row
+  const isKept = status !== null && headers !== null && body !== null
+  return {
+    peer: row.peer,
+    requestId: Uint8Array.from(row.request_id),
+    api: row.api as ApiId,
+    revision: Number(row.revision),
+    outcome: row.outcome as CallOutcome,
+    status: row.status,
+    ...(row.code === null ? {} : { code: row.code as ErrorCode }),
+    price: BigInt(row.price),
+    charged: BigInt(row.charged),
+    requestHash: Uint8Array.from(row.request_hash),
+    at: Number(row.at),
+    ownerMs: row.owner_ms,
+    upstreamMs: row.upstream_ms,
+    ...(isKept ? { response: { status, headers: JSON.parse(headers) as Headers, body: Uint8Array.from(body) } } : {})
+  }
+}

@@ -1,0 +1,84 @@
+import type { ClientBase, Pool } from 'pg'
+import { text, utf8 } from '../base/bytes.ts'
+import type { DocumentPut } from '../interface/ledger.ts'
+import type { Documents } from '../interface/store.ts'
+import type { PostgresQueue, Writer } from './postgres-queue.ts'
+
+const bytes = (value: string): Buffer => Buffer.from(utf8(value))
+
+/** Puts documents within the running transaction; of several under one key the last one stays. */
+export async function putDocuments(db: ClientBase, documents: readonly DocumentPut[]): Promise<void> {
+  if (documents.length === 0) return
+  const last = new Map(documents.map((put) => [JSON.stringify([put.collection, put.key]), put]))
+  // In key order, so that two processes never wait for each other's rows.
+  const puts = [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, put]) => put)
+  await db.query({
+    name: 'put-documents',
+    text: `INSERT INTO documents (collection, key, value)
+           SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])
+           ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`,
+    values: [
+      puts.map(({ collection }) => bytes(collection)),
+      puts.map(({ key }) => bytes(key)),
+      puts.map(({ value }) => bytes(value))
+    ]
+  })
+}
+
+const puts: Writer<DocumentPut, void> = {
+  async run(db, items) {
+    await putDocuments(db, items)
+    return items.map(() => undefined)
+  }
+}
+
+const inserts: Writer<DocumentPut, boolean> = {
+  run: (db, items) =>
+    oneByOne(items, async ({ collection, key, value }) => {
+      const { rowCount } = await db.query(
+        'INSERT INTO documents (collection, key, value) VALUES ($1, $2, $3) ON CONFLICT (collection, key) DO NOTHING',
+        [bytes(collection), bytes(key), bytes(value)]
+      )
+      return rowCount === 1
+    })
+}
+
+const deletions: Writer<Pick<DocumentPut, 'collection' | 'key'>, boolean> = {
+  run: (db, items) =>
+    oneByOne(items, async ({ collection, key }) => {
+      const { rowCount } = await db.query('DELETE FROM documents WHERE collection = $1 AND key = $2', [
+        bytes(collection),
+        bytes(key)
+      ])
+      return rowCount === 1
+    })
+}
+
+export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
+  return {
+    async get(collection, key) {
+      const { rows } = await pool.query<{ value: Buffer }>({
+        name: 'get-document',
+        text: 'SELECT value FROM documents WHERE collection = $1 AND key = $2',
+        values: [bytes(collection), bytes(key)]
+      })
+      return rows[0] && text(rows[0].value)
+    },
+    put: (collection, key, value) => queue.write(puts, { collection, key, value }, value.length),
+    insert: (collection, key, value) => queue.write(inserts, { collection, key, value }, value.length),
+    delete: (collection, key) => queue.write(deletions, { collection, key }, key.length),
+    async list(collection) {
+      const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(
+        'SELECT key, value FROM documents WHERE collection = $1 ORDER BY key',
+        [bytes(collection)]
+      )
+      return rows.map(({ key, value }) => ({ key: text(key), value: text(value) }))
+    }
+  }
+}
+
+async function oneByOne<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<O[]> {
+  const results: O[] = []
+  for (const item of items) results.push(await run(item))
+  return results
+}

@@ -1,0 +1,110 @@
+import type { ClientBase } from 'pg'
+import { SoukError } from '../base/errors.ts'
+
+/**
+ * As `sqlite-schema.ts`, which says why, in PostgreSQL's types. One step per version, run once, in order, never changed after a
+ * release. Texts that may hold any character are bytes, as PostgreSQL's texts hold no NUL; the others sort by code point. Sums are
+ * added to, not replaced: several processes may share the database.
+ */
+const MIGRATIONS = [
+  `
+  CREATE TABLE names (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL UNIQUE
+  );
+
+  CREATE TABLE calls (
+    seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    peer BIGINT NOT NULL REFERENCES names (id),
+    request_id BYTEA NOT NULL,
+    api BIGINT NOT NULL REFERENCES names (id),
+    revision BIGINT NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('captured', 'void')),
+    status INTEGER NOT NULL,
+    code TEXT,
+    price BIGINT NOT NULL,
+    charged BIGINT NOT NULL,
+    request_hash BYTEA NOT NULL,
+    at BIGINT NOT NULL,
+    owner_ms DOUBLE PRECISION NOT NULL,
+    upstream_ms DOUBLE PRECISION NOT NULL
+  );
+  CREATE UNIQUE INDEX calls_by_request ON calls (peer, request_id);
+  CREATE INDEX calls_by_api ON calls (api, seq);
+
+  CREATE TABLE responses (
+    seq BIGINT PRIMARY KEY REFERENCES calls (seq),
+    at BIGINT NOT NULL,
+    status INTEGER NOT NULL,
+    headers TEXT NOT NULL,
+    body BYTEA NOT NULL
+  );
+  CREATE INDEX responses_by_time ON responses (at);
+
+  CREATE TABLE usage (
+    api BIGINT PRIMARY KEY REFERENCES names (id),
+    captured BIGINT NOT NULL,
+    voided BIGINT NOT NULL,
+    metered NUMERIC NOT NULL,
+    charged NUMERIC NOT NULL
+  );
+
+  CREATE TABLE documents (
+    collection BYTEA NOT NULL,
+    key BYTEA NOT NULL,
+    value BYTEA NOT NULL,
+    PRIMARY KEY (collection, key)
+  );
+
+  CREATE TABLE entries (
+    seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at BIGINT NOT NULL,
+    kind BIGINT NOT NULL REFERENCES names (id),
+    reference TEXT,
+    call BIGINT REFERENCES calls (seq),
+    account BIGINT REFERENCES names (id),
+    contra BIGINT REFERENCES names (id),
+    amount BIGINT CHECK (amount <> 0),
+    CHECK ((reference IS NULL) = (call IS NOT NULL)),
+    CHECK ((account IS NULL) = (amount IS NULL) AND (contra IS NULL) = (amount IS NULL))
+  );
+  CREATE UNIQUE INDEX entries_by_reference ON entries (kind, reference) WHERE reference IS NOT NULL;
+
+  CREATE TABLE postings (
+    entry BIGINT NOT NULL REFERENCES entries (seq),
+    line INTEGER NOT NULL,
+    account BIGINT NOT NULL REFERENCES names (id),
+    amount BIGINT NOT NULL CHECK (amount <> 0),
+    PRIMARY KEY (entry, line)
+  );
+
+  CREATE TABLE accounts (
+    account BIGINT PRIMARY KEY REFERENCES names (id),
+    balance NUMERIC NOT NULL
+  );
+  `
+]
+
+/** Any number: processes that start at the same time migrate one after the other. */
+const MIGRATION_LOCK = 402_402
+
+/** @throws SoukError `internal_error` when a newer Souk made the tables. */
+export async function migratePostgres(db: ClientBase): Promise<void> {
+  await db.query('BEGIN')
+  try {
+    await db.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await db.query('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)')
+    const { rows } = await db.query<{ version: number }>('SELECT version FROM schema_version')
+    const version = rows[0]?.version ?? 0
+    if (version > MIGRATIONS.length) {
+      throw new SoukError('internal_error', 'The store was written by a newer version of Souk: update this one.')
+    }
+    for (const step of MIGRATIONS.slice(version)) await db.query(step)
+    await db.query('DELETE FROM schema_version')
+    await db.query('INSERT INTO schema_version (version) VALUES ($1)', [MIGRATIONS.length])
+    await db.query('COMMIT')
+  } catch (error) {
+    await db.query('ROLLBACK')
+    throw error
+  }
+}

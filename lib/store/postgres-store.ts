@@ -1,0 +1,133 @@
+import type { Pool, PoolClient } from 'pg'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { isSoukError, SoukError } from '../base/errors.ts'
+import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX } from '../base/limits.ts'
+import type { Ledger } from '../interface/ledger.ts'
+import type { CallLog, Documents, Store } from '../interface/store.ts'
+import { storeFailed, storeNotOpen } from './commit-queue.ts'
+import { postgresCalls } from './postgres-calls.ts'
+import { postgresDocuments } from './postgres-documents.ts'
+import { postgresLedger } from './postgres-ledger.ts'
+import { postgresNames } from './postgres-names.ts'
+import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts'
+import { migratePostgres } from './postgres-schema.ts'
+
+export interface PostgresStoreInit {
+  /** `postgres://user:password@host/database`, with `sslmode` and the like as PostgreSQL's own clients take them. */
+  readonly url: string
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, 'soon'>
+  /**
+   * Called once when a commit failed or the connection that writes is lost. What was being committed may have survived or not;
+   * only the database knows, so the process must stop and start afresh. Everything asked of the store after it rejects.
+   */
+  readonly onFailure?: (error: Error) => void
+}
+
+interface Session {
+  readonly pool: Pool
+  readonly writer: PoolClient
+  readonly queue: PostgresQueue
+  readonly calls: CallLog
+  readonly documents: Documents
+  readonly ledger: Ledger
+}
+
+/**
+ * For several processes that share accounts, quotas or an owner's books. `open` throws SoukError `internal_error` when the
+ * database cannot be reached, or when a newer Souk made its tables.
+ */
+export function createPostgresStore({ url, clock = systemClock, onFailure = () => {} }: PostgresStoreInit): Store {
+  let session: Session | undefined
+  const opened = (): Session => {
+    if (session === undefined) throw storeNotOpen()
+    if (session.queue.failed) throw storeFailed()
+    return session
+  }
+
+  return {
+    calls: {
+      append: async (record, effects) => opened().calls.append(record, effects),
+      find: async (peer, requestId) => told(opened().calls.find(peer, requestId)),
+      acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
+      recent: async (query) => told(opened().calls.recent(query)),
+      usage: async () => told(opened().calls.usage()),
+      dropResponses: async (before) => opened().calls.dropResponses(before)
+    },
+    documents: {
+      get: async (collection, key) => told(opened().documents.get(collection, key)),
+      put: async (collection, key, value) => opened().documents.put(collection, key, value),
+      insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
+      delete: async (collection, key) => opened().documents.delete(collection, key),
+      list: async (collection) => told(opened().documents.list(collection))
+    },
+    ledger: {
+      book: async (entry, documents) => opened().ledger.book(entry, documents),
+      balance: async (account) => told(opened().ledger.balance(account)),
+      balances: async (prefix) => told(opened().ledger.balances(prefix)),
+      entries: async (query) => told(opened().ledger.entries(query))
+    },
+    async open() {
+      session ??= await openSession(url, clock, onFailure)
+    },
+    async close() {
+      const closing = session
+      await closing?.queue.close()
+      session = undefined
+      closing?.writer.release(true)
+      await closing?.pool.end()
+    }
+  }
+}
+
+/** A read's own error, with nothing of the database's text in its message. */
+async function told<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (cause) {
+    if (isSoukError(cause)) throw cause
+    throw new SoukError('internal_error', 'The store could not be read.', { cause })
+  }
+}
+
+async function openSession(
+  url: string,
+  clock: Pick<Clock, 'soon'>,
+  onFailure: (error: Error) => void
+): Promise<Session> {
+  // Only nodes with such a store load the client.
+  const { Pool } = await import('pg')
+  const pool = new Pool({
+    connectionString: url,
+    max: POSTGRES_CONNECTIONS_MAX,
+    connectionTimeoutMillis: POSTGRES_CONNECT_MS,
+    allowExitOnIdle: true
+  })
+  // An idle connection that breaks is replaced by the next query; unheard it would end the process.
+  pool.on('error', () => {})
+  let writer: PoolClient | undefined
+  try {
+    writer = await pool.connect()
+    await migratePostgres(writer)
+    // A server may be set up to answer before the disk has it. A weaker wait for replicas is its operator's choice.
+    await writer.query(
+      `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
+    )
+  } catch (cause) {
+    writer?.release(true)
+    await pool.end()
+    if (isSoukError(cause)) throw cause
+    throw new SoukError('internal_error', 'The store cannot be opened.', { cause })
+  }
+  const queue = createPostgresQueue({ db: writer, clock, onFailure })
+  writer.on('error', (error) => queue.fail(error))
+  const names = postgresNames(pool)
+  return {
+    pool,
+    writer,
+    queue,
+    calls: postgresCalls(pool, queue, names),
+    documents: postgresDocuments(pool, queue),
+    ledger: postgresLedger(pool, queue, names)
+  }
+}

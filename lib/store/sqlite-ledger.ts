@@ -1,0 +1,113 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { formatRequestId } from '../base/request-id.ts'
+import type { BookedEntry, DocumentPut, Ledger, Posting } from '../interface/ledger.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import { checkEntry } from './ledger-entry.ts'
+import type { Balances } from './sqlite-balances.ts'
+import type { PutDocuments } from './sqlite-documents.ts'
+import type { Names } from './sqlite-names.ts'
+
+/** An entry as its rows are: one of a call has no reference, its call's record names it. */
+interface EntryRow {
+  readonly kind: string
+  readonly reference?: string
+  /** Row id. */
+  readonly call?: number | bigint
+  readonly at: number
+  readonly postings: readonly Posting[]
+}
+
+/** Writes an entry's rows, and the documents with it, within the running transaction. */
+export interface Book {
+  /** False when an entry of this name is there already; nothing is written then. */
+  enter(entry: EntryRow, documents?: readonly DocumentPut[]): boolean
+}
+
+export interface SqliteLedgerInit {
+  readonly db: DatabaseSync
+  readonly queue: CommitQueue
+  readonly book: Book
+  readonly balances: Balances
+}
+
+/** An entry's row, its postings and their index entries. */
+const ENTRY_BYTES = 256
+const SELECT_ENTRIES = `
+  SELECT e.seq, e.at, k.name AS kind, e.reference, c.request_id, a.name AS account, o.name AS contra, e.amount
+  FROM entries e JOIN names k ON k.id = e.kind LEFT JOIN calls c ON c.seq = e.call
+  LEFT JOIN names a ON a.id = e.account LEFT JOIN names o ON o.id = e.contra
+  WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
+const SELECT_POSTINGS =
+  'SELECT n.name AS account, p.amount FROM postings p JOIN names n ON n.id = p.account WHERE p.entry = ? ORDER BY p.line'
+
+export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): Ledger {
+  const selectEntries = db.prepare(SELECT_ENTRIES)
+  const selectPostings = db.prepare(SELECT_POSTINGS)
+  for (const statement of [selectEntries, selectPostings]) statement.setReadBigInts(true)
+  const postingsOf = (row: Row): Posting[] => {
+    if (row['amount'] === null) return selectPostings.all(row['seq'] as bigint).map(toPosting)
+    const first = toPosting(row)
+    return [first, { account: row['contra'] as string, amount: -first.amount }]
+  }
+
+  return {
+    async book(entry, documents = []) {
+      checkEntry(entry)
+      const bytes = documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
+      return queue.write(bytes, () => book.enter(entry, documents))
+    },
+    async balance(account) {
+      return balances.of(account)
+    },
+    async balances(prefix) {
+      return balances.beginningWith(prefix)
+    },
+    async entries({ after = 0, limit }) {
+      const rows = selectEntries.all(after, Math.max(0, Math.floor(limit)))
+      return rows.map((row) => ({ ...headOf(row), postings: postingsOf(row) }))
+    }
+  }
+}
+
+export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, putDocuments: PutDocuments): Book {
+  const insertEntry = db.prepare(
+    `INSERT INTO entries (at, kind, reference, call, account, contra, amount) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (kind, reference) WHERE reference IS NOT NULL DO NOTHING`
+  )
+  const insertPosting = db.prepare('INSERT INTO postings (entry, line, account, amount) VALUES (?, ?, ?, ?)')
+  return {
+    enter({ kind, reference, call, at, postings }, documents = []) {
+      const rows = postings.map(({ account, amount }) => ({ account: names.idOf(account), amount }))
+      const [first, second] = rows
+      const own = rows.length === 2 ? [first?.account, second?.account, first?.amount] : []
+      const [account = null, contra = null, amount = null] = own
+      const head = [at, names.idOf(kind), reference ?? null, call ?? null]
+      const { changes, lastInsertRowid } = insertEntry.run(...head, account, contra, amount)
+      if (changes === 0) return false
+      if (own.length === 0) {
+        for (const [line, { account, amount }] of rows.entries())
+          insertPosting.run(lastInsertRowid, line, account, amount)
+      }
+      putDocuments(documents)
+      // Last, so that an entry that fails is not counted.
+      for (const { account, amount } of rows) balances.add(account, amount)
+      return true
+    }
+  }
+}
+
+type Row = Record<string, SQLOutputValue>
+
+function toPosting(row: Row): Posting {
+  return { account: row['account'] as string, amount: row['amount'] as bigint }
+}
+
+function headOf(row: Row): Omit<BookedEntry, 'postings'> {
+  const { reference, request_id: requestId } = row
+  return {
+    seq: Number(row['seq']),
+    kind: row['kind'] as string,
+    reference: reference === null ? formatRequestId(requestId as Uint8Array) : (reference as string),
+    at: Number(row['at'])
+  }
+}

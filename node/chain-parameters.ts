@@ -1,0 +1,34 @@
+import { isSoukError, parseAddress } from '../lib/index.ts'
+import type { Address, ChainParameters } from '../lib/interface/index.ts'
+import { type NetworkName, NETWORKS } from './networks.ts'
+import { SetupError } from './setup-error.ts'
+
+/**
+ * The chain of a network, with what its operator decides: the endpoint, and the treasury where the network has none yet. A
+ * treasury that is known cannot be another: who reckons with another splits the money where nobody pays it to.
+ * @throws SetupError `config_invalid`
+ */
+export function chainParameters(
+  network: NetworkName,
+  { chainRpc, treasury }: { readonly chainRpc?: string | undefined; readonly treasury?: string | undefined }
+): ChainParameters {
+  const known = NETWORKS[network].chain
+  const parameters = chainRpc === undefined ? known : { ...known, rpcUrl: chainRpc }
+  if (treasury === undefined) return parameters
+  const asked = addressIn(treasury)
+  if (known.treasury !== undefined && asked !== known.treasury) {
+    throw new SetupError('config_invalid', `The treasury of the network ${network} is ${known.treasury}.`, {
+      hint: 'the same without --treasury'
+    })
+  }
+  return { ...parameters, treasury: asked }
+}
+
+function addressIn(text: string): Address {
+  try {
+    return parseAddress(text)
+  } catch (error) {
+    if (!isSoukError(error)) throw error
+    throw new SetupError('config_invalid', `The treasury is not valid: ${error.message}`)
+  }
+}

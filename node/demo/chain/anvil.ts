@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+
+/** A local EVM node, running. */
+export interface Anvil {
+  readonly url: string
+  close(): Promise<void>
+}
+
+export interface AnvilOptions {
+  readonly port: number
+  readonly host: string
+  readonly chainId: number
+  /** A block a second, as design asks; or only when a transaction asks for one. */
+  readonly mining: 'interval' | 'instant'
+  /** Keeps the chain in this file between runs. */
+  readonly stateFile?: string
+}
+
+const READY_MS = 15_000
+const STOP_MS = 5_000
+/** States kept in memory. Anvil would put older ones on disk in the user's home; nobody asks for them. */
+const STATES_KEPT = 512
+/** About what Base charges, in wei. */
+const BASE_FEE = 10_000_000
+
+/** @throws Error when anvil is not installed or does not get ready */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const child = spawn(binary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] })
+  const killed = () => void child.kill('SIGKILL')
+  process.once('exit', killed)
+  try {
+    const url = `http://${await listening(child)}`
+    return { url, close: () => stop(child).finally(() => process.off('exit', killed)) }
+  } catch (error) {
+    await stop(child)
+    process.off('exit', killed)
+    throw error
+  }
+}
+
+/** One slot an epoch makes `safe` and `finalized` follow the head instead of trailing it by 64 blocks. */
+function argumentsOf({ port, host, chainId, mining, stateFile }: AnvilOptions): string[] {
+  const numbers = {
+    port,
+    'chain-id': chainId,
+    accounts: 0,
+    'slots-in-an-epoch': 1,
+    'block-base-fee-per-gas': BASE_FEE,
+    'prune-history': STATES_KEPT
+  }
+  return [
+    ...Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    '--host',
+    host,
+    ...(mining === 'interval' ? ['--block-time', '1'] : []),
+    ...(stateFile === undefined ? [] : ['--state', stateFile, '--state-interval', '5'])
+  ]
+}
+
+/** The binary in npm's package for this platform, else whatever `anvil` there is on the PATH. */
+function binary(): string {
+  const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}/bin/anvil${process.platform === 'win32' ? '.exe' : ''}`
+  try {
+    // By way of the package that has it as a dependency: package managers need not put it beside us.
+    const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
+    return createRequire(wrapper).resolve(name)
+  } catch {
+    return 'anvil'
+  }
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  const { stdout, stderr } = child
+  if (stdout === null || stderr === null) throw new Error('anvil has no output')
+  const words: string[] = []
+  stderr.setEncoding('utf8').on('data', (chunk: string) => words.push(chunk))
+  const late = AbortSignal.timeout(READY_MS)
+  const died = once(child, 'exit', { signal: late }).then(
+    () => Promise.reject(new Error(`anvil ended: ${words.join('').trim()}`)),
+    (error: unknown) => Promise.reject(missing(error))
+  )
+  const address = new Promise<string>((resolve) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      const found = /^Listening on (?<address>\S+)$/.exec(line)?.groups?.['address']
+      if (found !== undefined) resolve(found)
+    })
+  })
+  const found = await Promise.race([address, died])
+  died.catch(() => undefined)
+  return found
+}
+
+function missing(error: unknown): Error {
+  const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  const why = isAbsent ? 'anvil is not installed: npm install -g @foundry-rs/anvil' : 'anvil did not get ready'
+  return new Error(why, { cause: error })
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await exited
+  clearTimeout(force)
+}

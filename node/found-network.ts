@@ -1,0 +1,67 @@
+import { checksummed, createChain, deploySplitters, systemClock } from '../lib/index.ts'
+import { NETWORKS } from './networks.ts'
+import type { NodeConfig } from './node-config.ts'
+import { lockProfile } from './profile/profile-lock.ts'
+import { openProfile, profileFile, readProfileJson, writeProfileJson } from './profile/profile.ts'
+import { SetupError } from './setup-error.ts'
+import { readPassphrase } from './wallet/passphrase.ts'
+import { openWallet } from './wallet/wallet.ts'
+
+const ALIVE_MS = 60_000
+
+/** What there is to tell of a network that was founded. Addresses carry their checksum. */
+export interface FoundedNetwork {
+  readonly network: string
+  readonly chain_id: number
+  readonly treasury: string
+  /** Every node of the network knows this treasury by itself. */
+  readonly treasury_known: boolean
+  readonly splitter_factory: string
+  /** Null where the factory was there before. */
+  readonly transaction: string | null
+  /** What it cost, in wei, as a decimal number; 0 where nothing was sent. */
+  readonly cost_wei: string
+}
+
+/**
+ * Puts the splitter factory of a treasury onto the network's chain, reads it back, and writes the treasury into the profile.
+ * The profile's wallet pays the gas and has no other part in it.
+ * @throws SetupError, SoukError `settlement_unavailable`
+ */
+export async function foundNetwork(config: NodeConfig, passphraseFile: string | undefined): Promise<FoundedNetwork> {
+  const { profile, network } = config
+  const { treasury, chainId } = config.chain
+  if (treasury === undefined) {
+    throw new SetupError('config_invalid', `Nobody has said who gets the 5% of the network ${network}.`, {
+      hint: 'souk network deploy --treasury <address>'
+    })
+  }
+  await openProfile(profile)
+  const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
+  // The clock's timers keep no process alive, and nothing else does while a transaction is waited for.
+  const alive = setInterval(() => undefined, ALIVE_MS)
+  try {
+    const passphrase = await readPassphrase(passphraseFile === undefined ? {} : { file: passphraseFile })
+    const signer = await openWallet(profile, network, passphrase)
+    const chain = createChain(config.chain)
+    const { factory, transaction } = await deploySplitters({ chain, clock: systemClock, treasury, signer })
+    await remember(config, treasury)
+    return {
+      network,
+      chain_id: chainId,
+      treasury: checksummed(treasury),
+      treasury_known: NETWORKS[network].chain.treasury !== undefined,
+      splitter_factory: checksummed(factory.address),
+      transaction: transaction?.hash ?? null,
+      cost_wei: String(transaction?.receipt.cost ?? 0n)
+    }
+  } finally {
+    clearInterval(alive)
+    lock.release()
+  }
+}
+
+async function remember({ profile, network }: NodeConfig, treasury: string): Promise<void> {
+  const saved = await readProfileJson(profile, 'settings')
+  await writeProfileJson(profile, 'settings', { network, ...(saved as object | undefined), treasury })
+}

@@ -1,0 +1,73 @@
+import {
+  type Abi,
+  type Account,
+  type Chain,
+  type ContractFunctionParameters,
+  createTestClient,
+  type Hex,
+  http,
+  publicActions,
+  type TransactionReceipt,
+  walletActions
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { keccak256, toBytes } from 'viem/utils'
+import { type DevChain, startDevChain } from '../../node/demo/chain/dev-chain.ts'
+import { compile } from '../../.ci/contracts.ts'
+
+/** A dev chain as tests want it: a transaction is mined when it is sent. */
+export async function chainBench() {
+  const chain = await startDevChain({ mining: 'instant' })
+  return { ...chain, client: clientOf(chain) }
+}
+
+export type ChainBench = Awaited<ReturnType<typeof chainBench>>
+
+function clientOf({ parameters }: DevChain) {
+  const ether = { name: 'Ether', symbol: 'ETH', decimals: 18 }
+  const chain: Chain = {
+    id: parameters.chainId,
+    name: 'dev',
+    nativeCurrency: ether,
+    rpcUrls: { default: { http: [parameters.rpcUrl] } }
+  }
+  return createTestClient({ chain, mode: 'anvil', transport: http(), pollingInterval: 10, cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+}
+
+/** The account of a name; the same every time, and never one of value. */
+export const actor = (name: string) => privateKeyToAccount(keccak256(toBytes(`souk test ${name}`)))
+
+interface ContractCall {
+  readonly address: Hex
+  readonly abi: Abi | readonly unknown[]
+  readonly functionName: string
+  readonly args?: readonly unknown[]
+  /** Sends it without trying it first. */
+  readonly gas?: bigint
+}
+
+/** Calls a contract in a transaction. @throws viem's error with the contract's own where it reverts */
+export async function send({ client }: ChainBench, from: Account, call: ContractCall): Promise<TransactionReceipt> {
+  const parameters = { ...call, account: from } as ContractFunctionParameters & { account: Account; gas?: bigint }
+  if (call.gas === undefined) await client.simulateContract(parameters)
+  const hash = await client.writeContract({ ...parameters, chain: client.chain })
+  const receipt = await client.waitForTransactionReceipt({ hash })
+  if (receipt.status !== 'success') throw new Error(`${call.functionName} reverted`)
+  return receipt
+}
+
+/** Compiles a contract of `test/helpers/contracts` and deploys it. */
+export async function deployTest(bench: ChainBench, from: Account, names: readonly string[]) {
+  const built = compile(names.map((name) => `test/helpers/contracts/${name}.sol`))
+  return async (name: string, args: readonly unknown[] = []): Promise<{ address: Hex; abi: Abi }> => {
+    const artifact = built.get(name)
+    if (artifact === undefined) throw new Error(`no contract ${name}`)
+    const abi = artifact.abi as unknown as Abi
+    const hash = await bench.client.deployContract({ abi, bytecode: artifact.creation as Hex, args, account: from })
+    const { contractAddress } = await bench.client.waitForTransactionReceipt({ hash })
+    if (contractAddress == null) throw new Error(`${name} was not deployed`)
+    return { address: contractAddress, abi }
+  }
+}

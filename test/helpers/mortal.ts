@@ -1,0 +1,47 @@
+import type { Chain } from '../../lib/interface/chain.ts'
+import type { Documents } from '../../lib/interface/store.ts'
+
+/** A process that dies at a planned instant, as by kill -9: what it asked for is never answered, and it asks for no more. */
+export interface Mortal {
+  readonly isDead: boolean
+  /** Instants it has lived through: before and after each write to disk and each broadcast. */
+  readonly lived: readonly string[]
+  chain(chain: Chain): Chain
+  documents(documents: Documents): Documents
+  kill(): void
+}
+
+/** `dieAt` counts the instants from 0; without it the process lives until it is killed. */
+export function mortal(dieAt = Infinity): Mortal {
+  const lived: string[] = []
+  let isDead = false
+  const never = new Promise<never>(() => undefined)
+  const instant = (name: string): void => {
+    if (lived.length === dieAt) isDead = true
+    else lived.push(name)
+  }
+  const around = <T extends object>(target: T, counted: readonly string[]): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function' || typeof name !== 'string') return member
+        return async (...args: unknown[]): Promise<unknown> => {
+          const isCounted = counted.includes(name)
+          if (isCounted && !isDead) instant(`before ${name}`)
+          if (isDead) return never
+          const result: unknown = await Reflect.apply(member, target, args)
+          if (isCounted && !isDead) instant(`after ${name}`)
+          return isDead ? never : result
+        }
+      }
+    })
+  return {
+    get isDead() {
+      return isDead
+    },
+    lived,
+    chain: (chain) => around(chain, ['broadcast']),
+    documents: (documents) => around(documents, ['put', 'insert', 'delete']),
+    kill: () => (isDead = true)
+  }
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { isSoukError } from '../../../lib/base/errors.ts'
+import { createPostgresStore } from '../../../lib/store/postgres-store.ts'
+import { callRecord, storedResponse } from '../../helpers/call-record.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
+import { storeSuite } from '../../suites/store.ts'
+
+describe('PostgreSQL', function () {
+  this.timeout(60_000)
+  let postgres: TestPostgres | undefined
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres?.stop())
+
+  storeSuite('the PostgreSQL store', async () => {
+    const url = await postgres!.create()
+    return { store: createPostgresStore({ url }), again: () => createPostgresStore({ url }), dispose: () => {} }
+  })
+
+  describe('the PostgreSQL store', () => {
+    it('is shared by several processes: no record twice, every sum exact', async () => {
+      const url = await postgres!.create()
+      const stores = [1, 2, 3].map(() => createPostgresStore({ url }))
+      await Promise.all(stores.map((store) => store.open()))
+      const records = Array.from({ length: 100 }, () =>
+        callRecord({ price: 3n, charged: 3n, response: storedResponse() })
+      )
+      const postings = [
+        { account: 'owed', amount: 3n },
+        { account: 'earned', amount: -3n }
+      ]
+      const results = await Promise.allSettled(
+        records.flatMap((record) => stores.map((store) => store.calls.append(record, { postings })))
+      )
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, records.length)
+      const first = stores[0]!
+      assert.equal(await first.ledger.balance('owed'), 300n)
+      assert.equal((await first.calls.usage())[0]?.captured, 100)
+      assert.equal((await first.ledger.entries({ limit: 1_000 })).length, 100)
+      const inserted = await Promise.all(stores.map((store) => store.documents.insert('a', 'b', 'c')))
+      assert.equal(inserted.filter(Boolean).length, 1)
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('moves opposite accounts in many processes without a deadlock', async () => {
+      const url = await postgres!.create()
+      const stores = [1, 2, 3, 4].map(() => createPostgresStore({ url }))
+      await Promise.all(stores.map((store) => store.open()))
+      const accounts = ['a', 'b', 'c', 'd']
+      const bookings = stores.flatMap((store, s) =>
+        Array.from({ length: 50 }, (_, i) => {
+          const [from, to] = [accounts[(i + s) % 4]!, accounts[(i + s + 1 + (i % 3)) % 4]!]
+          const entry = {
+            kind: 'test',
+            reference: `${s}/${i}`,
+            at: 0,
+            postings: [
+              { account: from, amount: 1n },
+              { account: to, amount: -1n }
+            ]
+          }
+          return store.ledger.book(entry, [{ collection: 'x', key: from, value: to }])
+        })
+      )
+      assert.ok((await Promise.all(bookings)).every((isNew) => isNew))
+      const balances = await stores[0]!.ledger.balances('')
+      assert.equal(
+        balances.reduce((sum, { amount }) => sum + amount, 0n),
+        0n
+      )
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('tells everybody who waits, calls onFailure once and refuses all further work when its connection is lost', async () => {
+      let failures = 0
+      const url = await postgres!.create()
+      const store = createPostgresStore({ url, onFailure: () => failures++ })
+      await store.open()
+      const kept = callRecord()
+      await store.calls.append(kept)
+      const dropped = postgres!.dropConnections()
+      const waiting = Array.from({ length: 20 }, () => store.calls.append(callRecord()))
+      const results = await Promise.allSettled(waiting)
+      await dropped
+      await eventually('the loss to be noticed', 5_000, () => (failures > 0 ? true : undefined))
+      assert.ok(results.every((result) => result.status === 'fulfilled' || isSoukError(result.reason)))
+      await assert.rejects(store.calls.append(callRecord()), { code: 'internal_error' })
+      await assert.rejects(store.documents.get('a', 'b'), { code: 'internal_error' })
+      assert.equal(failures, 1)
+      await store.close()
+      const again = createPostgresStore({ url })
+      await again.open()
+      assert.deepEqual(await again.calls.find(kept.peer, kept.requestId), kept)
+      await again.close()
+    })
+
+    it('says no more than that it cannot be opened', async () => {
+      const url = 'postgres://somebody:secret@127.0.0.1:1/none'
+      await assert.rejects(createPostgresStore({ url }).open(), {
+        code: 'internal_error',
+        message: 'The store cannot be opened.'
+      })
+    })
+
+    it('refuses one entry that the database cannot take, and no other', async () => {
+      const store = createPostgresStore({ url: await postgres!.create() })
+      await store.open()
+      const records = [callRecord(), callRecord({ status: 2 ** 40 }), callRecord()]
+      const results = await Promise.allSettled(records.map((record) => store.calls.append(record)))
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled']
+      )
+      assert.equal((await store.calls.usage())[0]?.captured, 2)
+      await store.close()
+    })
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Address } from '../../../lib/interface/signer.ts'
+import { createChain } from '../../../lib/pay/chain.ts'
+import { usdcAbi } from '../../../lib/pay/contracts/contracts.generated.ts'
+import { verifySplitters } from '../../../lib/pay/deploy-splitters.ts'
+import { faucet, startDevChain } from '../../../node/demo/chain/dev-chain.ts'
+import { rpc } from '../../../node/demo/chain/rpc.ts'
+import { NETWORKS } from '../../../node/networks.ts'
+import { demoAlone } from '../../helpers/demo-alone.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { encodeFunctionData, hexToString } from 'viem'
+
+const somebody: Address = `0x${'12'.repeat(20)}`
+
+describe('the dev chain', function () {
+  this.timeout(30_000)
+
+  it('is what the dev network asks for, and goes on by itself', async () => {
+    const dev = await startDevChain()
+    try {
+      const chain = createChain(dev.parameters)
+      await chain.verify()
+      await verifySplitters(chain, dev.parameters.treasury ?? assert.fail())
+      const first = await chain.block('finalized')
+      await eventually('a final block', 10_000, async () => {
+        const block = await chain.block('finalized')
+        return (block?.number ?? 0n) > (first?.number ?? 0n) + 1n ? block : undefined
+      })
+    } finally {
+      await dev.close()
+    }
+  })
+
+  it('gives play USDC and gas away, and its money says that it is play', async () => {
+    const dev = await startDevChain({ mining: 'instant' })
+    try {
+      const chain = createChain(dev.parameters)
+      await Promise.all([dev.mint(somebody, 5n), dev.mint(somebody, 7n)])
+      await faucet(dev.url).mint(somebody, 8n)
+      assert.equal(await chain.balance(somebody, 'latest'), 20n)
+      await dev.fundGas(somebody, 3n)
+      assert.equal(await chain.gas(somebody), 3n)
+      const data = encodeFunctionData({ abi: usdcAbi, functionName: 'name' })
+      assert.match(hexToString((await chain.read({ to: dev.parameters.usdc.address, data })) ?? '0x'), /play USDC/)
+    } finally {
+      await dev.close()
+    }
+  })
+
+  it('plays another network with its number and its token', async () => {
+    const dev = await startDevChain({ parameters: NETWORKS['base-sepolia'].chain, mining: 'instant' })
+    try {
+      const { settlement, collector } = NETWORKS.dev.chain
+      await createChain({ ...dev.parameters, settlement, collector }).verify()
+      // Ours is not the real channel contract, and whoever asks is told.
+      await assert.rejects(createChain(dev.parameters).verify(), { code: 'settlement_unavailable' })
+    } finally {
+      await dev.close()
+    }
+  })
+
+  it('never plays a chain with real money', async () => {
+    await assert.rejects(startDevChain({ parameters: NETWORKS.base.chain }), /Chain 8453 has real money on it/)
+  })
+
+  it('keeps what was on it where it is given a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'souk-chain-'))
+    try {
+      const stateFile = join(folder, 'chain.json')
+      const first = await startDevChain({ stateFile, mining: 'instant' })
+      await first.mint(somebody, 42n)
+      await first.close()
+      const second = await startDevChain({ stateFile, mining: 'instant' })
+      const chain = createChain(second.parameters)
+      await chain.verify()
+      assert.equal(await chain.balance(somebody, 'latest'), 42n)
+      await second.mint(somebody, 1n)
+      assert.equal(await chain.balance(somebody, 'latest'), 43n)
+      await second.close()
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('says so when its port is taken', async () => {
+    const dev = await startDevChain({ mining: 'instant' })
+    try {
+      await assert.rejects(startDevChain({ port: Number(new URL(dev.url).port) }), /anvil ended: .*address.* in use/is)
+    } finally {
+      await dev.close()
+    }
+  })
+
+  it('stands alone as a process, and takes anvil with it when it ends', async () => {
+    const alone = await demoAlone('chain')
+    assert.equal(await rpc(alone.url, 'eth_chainId'), '0x7a69')
+    assert.equal(await alone.end('SIGTERM'), 0)
+    await assert.rejects(rpc(alone.url, 'eth_chainId'))
+  })
+})

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { formatRequestId } from '../../lib/base/request-id.ts'
+import type { Entry, Posting } from '../../lib/interface/ledger.ts'
+import type { Store } from '../../lib/interface/store.ts'
+import { callRecord } from '../helpers/call-record.ts'
+
+const AMOUNT_MAX = 2n ** 63n - 1n
+let references = 0
+
+/** A balanced entry that was not booked before: `amount` from one account to another. */
+function move(from: string, to: string, amount: bigint, overrides: Partial<Entry> = {}): Entry {
+  const postings = [
+    { account: to, amount },
+    { account: from, amount: -amount }
+  ]
+  return { kind: 'test', reference: `reference ${references++}`, at: 1_750_000_000_000, postings, ...overrides }
+}
+
+/** The `Ledger` part of the contract; `test/suites/store.ts` runs it. `reopen` gives what a later process would see. */
+export function ledgerCases(current: () => Store, reopen: () => Promise<Store>): void {
+  const sum = async (store: Store): Promise<bigint> =>
+    (await store.ledger.balances('')).reduce((total, { amount }) => total + amount, 0n)
+
+  it('keeps entries as they were booked, in their order, across a reopening', async () => {
+    const entries = [
+      move('a', 'b', 5n),
+      move('b', 'c', AMOUNT_MAX, { kind: 'claim', at: 0 }),
+      move('a', 'z', 1n, {
+        postings: [
+          { account: 'zoë/😀', amount: 3n },
+          { account: 'fees', amount: -1n },
+          { account: 'a', amount: -2n }
+        ]
+      })
+    ]
+    for (const entry of entries) assert.equal(await current().ledger.book(entry), true)
+    const { ledger } = await reopen()
+    const booked = await ledger.entries({ limit: 10 })
+    assert.deepEqual(
+      booked.map(({ seq: _, ...entry }) => entry),
+      entries
+    )
+    assert.deepEqual(
+      booked.map(({ seq }) => seq),
+      booked.map(({ seq }) => seq).toSorted((a, b) => a - b)
+    )
+    assert.equal(await ledger.balance('a'), -7n)
+    assert.equal(await ledger.balance('zoë/😀'), 3n)
+    assert.equal(await ledger.balance('nobody'), 0n)
+  })
+
+  it('books nothing twice: kind and reference name what happened', async () => {
+    const entry = move('a', 'b', 5n)
+    assert.equal(await current().ledger.book(entry), true)
+    const put = [{ collection: 'plans', key: 'k', value: 'second' }]
+    const again = await Promise.all([1, 2].map(() => current().ledger.book({ ...entry, at: 9 }, put)))
+    assert.deepEqual(again, [false, false])
+    assert.equal(await current().ledger.book({ ...entry, kind: 'other' }), true)
+    assert.equal(await current().ledger.balance('b'), 10n)
+    assert.equal(await current().documents.get('plans', 'k'), undefined)
+    assert.equal((await current().ledger.entries({ limit: 10 })).length, 2)
+  })
+
+  it('refuses whatever is not balanced or not valid, and harms no other entry by it', async () => {
+    const good = move('a', 'b', 5n)
+    const postings = (...amounts: bigint[]): Partial<Entry> => ({
+      postings: amounts.map((amount, i) => ({ account: `account ${i}`, amount }))
+    })
+    const twice: Posting[] = [
+      { account: 'a', amount: 1n },
+      { account: 'a', amount: -1n }
+    ]
+    const wrong: Array<Partial<Entry>> = [
+      postings(),
+      postings(1n),
+      postings(1n, -2n),
+      postings(1n, 1n),
+      postings(0n, 0n),
+      postings(1n, 0n, -1n),
+      postings(2n ** 63n, -(2n ** 63n)),
+      postings(...Array.from({ length: 17 }, (_, i) => (i === 0 ? 16n : -1n))),
+      { postings: twice },
+      { postings: [{ account: '', amount: 1n }, ...twice.slice(1)] },
+      { postings: [{ account: 'x'.repeat(201), amount: 1n }, ...twice.slice(1)] },
+      { kind: '' },
+      { reference: '' },
+      { reference: 'a\0b' },
+      { at: 1.5 }
+    ]
+    const results = await Promise.allSettled(
+      [...wrong.map((change) => move('a', 'b', 1n, change)), good].map((entry) => current().ledger.book(entry))
+    )
+    const last = results.pop()
+    assert.deepEqual(last, { status: 'fulfilled', value: true })
+    for (const [i, result] of results.entries()) {
+      assert.ok(result.status === 'rejected', `${i} was taken`)
+      assert.equal((result.reason as { code?: string }).code, 'internal_error')
+    }
+    assert.deepEqual(await current().ledger.balances(''), [
+      { account: 'a', amount: -5n },
+      { account: 'b', amount: 5n }
+    ])
+  })
+
+  it('puts documents with an entry, in one commit', async () => {
+    const put = [
+      { collection: 'plans', key: 'a', value: '1' },
+      { collection: 'other', key: 'b', value: '2' }
+    ]
+    await current().documents.put('plans', 'a', '0')
+    await current().ledger.book(move('a', 'b', 1n), put)
+    const store = await reopen()
+    assert.equal(await store.documents.get('plans', 'a'), '1')
+    assert.equal(await store.documents.get('other', 'b'), '2')
+  })
+
+  it('books with a call’s record, or not at all', async () => {
+    const postings = [
+      { account: 'owed/channel', amount: 7n },
+      { account: 'earned/api', amount: -7n }
+    ]
+    const documents = [{ collection: 'vouchers', key: 'channel', value: '100' }]
+    const record = callRecord({ charged: 7n })
+    await current().calls.append(record, { postings, documents })
+    const second = { postings: postings.toReversed(), documents: [{ ...documents[0]!, value: '200' }] }
+    await assert.rejects(current().calls.append(record, second), { code: 'idempotency_in_flight' })
+    const unbalanced = callRecord()
+    await assert.rejects(current().calls.append(unbalanced, { postings: postings.slice(1) }), {
+      code: 'internal_error'
+    })
+    assert.equal(await current().calls.find(unbalanced.peer, unbalanced.requestId), undefined)
+
+    const store = await reopen()
+    assert.equal(await store.ledger.balance('owed/channel'), 7n)
+    assert.equal(await store.documents.get('vouchers', 'channel'), '100')
+    assert.deepEqual(
+      (await store.ledger.entries({ limit: 2 })).map(({ seq: _, ...entry }) => entry),
+      [{ kind: 'call', reference: formatRequestId(record.requestId), at: record.at, postings }]
+    )
+  })
+
+  it('books calls of the same id from two peers', async () => {
+    const record = callRecord()
+    const postings = [
+      { account: 'a', amount: 1n },
+      { account: 'b', amount: -1n }
+    ]
+    await current().calls.append(record, { postings })
+    await current().calls.append({ ...record, peer: 'another' }, { postings })
+    assert.equal(await current().ledger.balance('a'), 2n)
+  })
+
+  it('shows balances by the beginning of their names, in order', async () => {
+    for (const to of ['owed/b', 'owed/a', 'owed', 'owed0', 'OWED/c', 'owed/😀']) {
+      await current().ledger.book(move('source', to, 1n))
+    }
+    const names = async (prefix: string) => (await current().ledger.balances(prefix)).map(({ account }) => account)
+    assert.deepEqual(await names('owed/'), ['owed/a', 'owed/b', 'owed/😀'])
+    assert.deepEqual(await names('owed'), ['owed', 'owed/a', 'owed/b', 'owed/😀', 'owed0'])
+    assert.deepEqual(await names('none'), [])
+    assert.deepEqual(await names('%'), [])
+    assert.equal((await names('')).length, 7)
+  })
+
+  it('shows entries a page at a time', async () => {
+    for (let i = 1; i <= 10; i++) await current().ledger.book(move('a', i % 2 === 0 ? 'even' : 'odd', BigInt(i)))
+    const page = async (query: Parameters<Store['ledger']['entries']>[0]) => current().ledger.entries(query)
+    const amounts = (entries: Awaited<ReturnType<typeof page>>) => entries.map(({ postings }) => postings[0]?.amount)
+    const first = await page({ limit: 4 })
+    assert.deepEqual(amounts(first), [1n, 2n, 3n, 4n])
+    const rest = await page({ after: first.at(-1)!.seq, limit: 100 })
+    assert.deepEqual(amounts(rest), [5n, 6n, 7n, 8n, 9n, 10n])
+    assert.deepEqual(await page({ after: rest.at(-1)!.seq, limit: 100 }), [])
+    assert.deepEqual(await page({ limit: 0 }), [])
+  })
+
+  it('sums exactly past what 64 bits hold', async () => {
+    const entries = Array.from({ length: 5 }, () => move('deep', 'high', AMOUNT_MAX))
+    await Promise.all(entries.map((entry) => current().ledger.book(entry)))
+    const { ledger } = await reopen()
+    assert.equal(await ledger.balance('high'), AMOUNT_MAX * 5n)
+    assert.equal(await ledger.balance('deep'), AMOUNT_MAX * -5n)
+  })
+
+  it('sums to zero, as each account does its entries, whatever is booked at the same time', async () => {
+    const account = fc.constantFrom('a', 'b', 'c', 'd')
+    const step = fc.record({
+      from: account,
+      to: account,
+      amount: fc.bigInt({ min: -5n, max: 1_000n }),
+      isCall: fc.boolean()
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const store = current()
+        await Promise.allSettled(
+          steps.map(({ from, to, amount, isCall }) => {
+            const entry = move(from, to, amount)
+            return isCall ? store.calls.append(callRecord(), { postings: entry.postings }) : store.ledger.book(entry)
+          })
+        )
+        assert.equal(await sum(store), 0n)
+      }),
+      { numRuns: 10 }
+    )
+    const store = await reopen()
+    assert.equal(await sum(store), 0n)
+    const all = (await store.ledger.entries({ limit: 10_000 })).flatMap(({ postings }) => postings)
+    for (const { account, amount } of await store.ledger.balances('')) {
+      const own = all.filter((posting) => posting.account === account)
+      assert.equal(
+        own.reduce((total, posting) => total + posting.amount, 0n),
+        amount
+      )
+    }
+  })
+}
