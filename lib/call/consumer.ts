@@ -122,7 +122,7 @@ export class Consumer {
         return callReply({ order, answer, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
-      if (attempt.fate !== 'lost') till.accept(order, undefined)
+      till.fail(order, attempt)
       if (isOwnersFault(attempt)) resolver.report(id, owner.id, { ok: false })
       if (attempt.fate !== 'not_accepted' && !mayRepeat(attempt, manifest.idempotent, prepared.body)) throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
