@@ -106,7 +106,11 @@ export async function redeemerBench(bench: ChannelBench) {
 
 /** A process that dies while it starts never says so. */
 async function begun(redeemer: Redeemer, life: ReturnType<typeof mortal>): Promise<boolean> {
-  const started = redeemer.start().then(() => true)
-  const died = eventually('it starts', BOUND_MS, () => (life.isDead ? false : undefined))
-  return Promise.race([started, died.catch(() => true)])
+  let hasStarted = false
+  const starting = redeemer.start().then(() => (hasStarted = true))
+  await Promise.race([
+    starting,
+    eventually('it starts', BOUND_MS, () => (life.isDead || hasStarted ? true : undefined))
+  ])
+  return hasStarted
 }
