@@ -288,6 +288,14 @@ export const DRAIN_SWEEP_MS = 50
 
 /** The day of a daily cap, in UTC. */
 export const DAY_MS = DAY
+/** Slices that a daily cap is taken in: a restart costs one at most. */
+export const CAP_LEASES = 10n
+/** What a payer writes behind waits this long for more: after a crash the owner's books tell what was lost of it. */
+export const PAYER_WRITE_MS = 100
+/** Entries that wait so at most. */
+export const PAYER_ENTRIES_MAX = 1_024
+/** After a channel could not be topped up, the pause before it is tried again behind the calls. */
+export const TOP_UP_PAUSE_MS = 30 * SECOND
 /** Calls, or atoms where that is less, that a payer signs for ahead: one signature for many calls of a busy link. */
 export const WINDOW_CALLS = 20
 export const WINDOW_ATOMS = USDC / 100n
@@ -297,6 +305,35 @@ export const EXPOSURE_ATOMS_MAX = 1n * USDC
 export const CALL_PRICE_ATOMS_MAX = USDC / 20n
 /** What a node signs for in a day where nobody said otherwise. */
 export const DAILY_ATOMS_MAX = 1n * USDC
+/** How long a channel's payer waits from wanting out to getting out: an owner's machine may be away for a night. */
+export const WITHDRAW_DELAY_S = 24 * 60 * 60
+/** The contract's own bounds of it. */
+export const WITHDRAW_DELAY_S_MIN = 15 * 60
+export const WITHDRAW_DELAY_S_MAX = 30 * 24 * 60 * 60
+/** The longest a payer agrees to: so long an owner can keep its deposit from it. */
+export const WITHDRAW_DELAY_AGREED_S_MAX = 7 * 24 * 60 * 60
+/** A view of the chain counts for this part of a channel's delay: older, and a withdrawal begun meanwhile could be over. */
+export const CHAIN_VIEW_PART = 4
+/** A deposit, unless asked otherwise: bringing it in costs the owner gas. */
+export const DEPOSIT_ATOMS_MIN = USDC / 2n
+/** The largest first deposit that an owner can ask for. */
+export const DEPOSIT_ATOMS_MAX = 20n * USDC
+/** When a channel's rest falls below this part of its deposits, it is topped up behind the calls. */
+export const TOP_UP_PART = 5n
+/** How long a deposit may take to be mined before it is void, and how much of that has to be left when an owner gets it. */
+export const DEPOSIT_VALID_MS = 1 * HOUR
+export const DEPOSIT_MARGIN_MS = 2 * MINUTE
+/** How long an owner waits for a deposit to be mined before it answers that it is on its way: a few blocks of Base. */
+export const DEPOSIT_WAIT_MS = 10 * SECOND
+/** One exchange about payments, with that wait in it. */
+export const PAY_EXCHANGE_MS = 15 * SECOND
+/** A message about payments: addresses, hashes and one signature, with room. */
+export const PAY_MESSAGE_BYTES_MAX = 2 * KiB
+/** How long a call waits for others of its owner to end when as much is in flight as may be. */
+export const EXPOSURE_WAIT_MS = 5 * SECOND
+/** Channels of one peer at one owner, as its providers differ; and of all peers. */
+export const CHANNELS_PER_PEER_MAX = 8
+export const CHANNELS_MAX = 100_000
 /** Receipts signed together are leaves of one tree; as deep as a commit is large. */
 export const RECEIPT_PATH_MAX = 12
 /** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */
@@ -342,3 +379,27 @@ export const FEE_WEI_MAX = 20_000_000_000n
 export const GAS_SPARE = 20_000n
 /** Gas of one transaction, by EIP-7825. */
 export const TRANSACTION_GAS_MAX = 2n ** 24n
+/** Between two looks at channels on the chain. A withdrawal takes 15 minutes at least, a newcomer waits for his deposit. */
+export const WATCH_POLL_MS = 5 * SECOND
+/** Channels of one look: five calls of the contract. Where there are more, each look takes those not seen the longest. */
+export const WATCHED_AT_ONCE = 1_000
+/** Channels claimed in one transaction: 90 kB of the 128 kB that nodes take, 4.3 million gas. */
+export const CLAIM_ROWS_MAX = 200
+/** Claims tried in one round while rows that the contract refuses are looked for; what is left waits for the next round. */
+export const CLAIM_TRIALS_MAX = 100
+/** How long a channel whose row was refused stays out of other channels' claims. */
+export const REFUSED_ROW_MS = 10 * MINUTE
+/** A step that passed its trial and failed on chain is tried so often: something came in between. */
+export const REDEEM_TRIES_MAX = 3
+/** Money earned is fetched once it is as much, or as old: a whole round costs less than a cent on Base. */
+export const REDEEM_ATOMS = 5n * USDC
+export const REDEEM_AGE_MS = DAY
+/** Gas of the steps as their limits are set, with room: a claim of one row, each further row, settling, a first payout. */
+export const CLAIM_GAS = 110_000n
+export const CLAIM_ROW_GAS = 25_000n
+export const SETTLE_GAS = 90_000n
+export const DISTRIBUTE_GAS = 220_000n
+/** An owner opens a channel only with gas for so many claims. */
+export const CLAIMS_IN_HAND_MIN = 3n
+/** What an ether is taken to be worth when a step is weighed against its gas: rather too much, as waiting costs nothing. */
+export const ETHER_ATOMS = 5_000n * USDC

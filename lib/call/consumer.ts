@@ -142,7 +142,7 @@ export class Consumer {
         return callReply({ order, answer, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
-      if (attempt.fate !== 'lost') till.accept(order, undefined)
+      till.fail(order, attempt)
       if (prepared.signal.aborted) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))

@@ -29,3 +29,13 @@ export interface Voucher {
   readonly ceiling: Atoms
   readonly signature: Signature
 }
+
+/** A payer's word that a deposit may be fetched: an EIP-3009 authorisation whose nonce ties it to one channel. */
+export interface DepositAuthorization {
+  readonly amount: Atoms
+  /** Unix seconds. */
+  readonly validAfter: number
+  readonly validBefore: number
+  readonly salt: bigint
+  readonly signature: Signature
+}

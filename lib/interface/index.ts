@@ -68,4 +68,4 @@ export type {
   StoredResponse,
   UsageRow
 } from './store.ts'
-export type { Admission, Order, Outcome, Reservation, Settled, Till } from './till.ts'
+export type { Admission, Failure, Order, Outcome, Reservation, Settled, Till, TillComponents } from './till.ts'

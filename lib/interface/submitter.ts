@@ -44,6 +44,8 @@ export interface Submitter {
    *   `overloaded` where too many wait, `settlement_pending` where the submitter stops first
    */
   submit(key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined>
+  /** A plan has this key: `submit` would start no other. */
+  has(key: string): boolean
   /** What became of a plan, as far as it is mined. Final ones are forgotten after a while. */
   find(key: string): Mined | undefined
   /** Told of each transaction that is final, at least once over restarts; a listener that rejects is told again. */

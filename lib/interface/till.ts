@@ -1,6 +1,12 @@
 import type { ApiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Atoms } from '../base/money.ts'
-import type { CallRecord } from './store.ts'
+import type { Random } from '../base/random.ts'
+import type { Attempt } from './call.ts'
+import type { Ledger } from './ledger.ts'
+import type { Link } from './link.ts'
+import type { Address } from './signer.ts'
+import type { CallLog, CallRecord, Documents } from './store.ts'
 
 /** A call about to be sent, as its payer sees it. */
 export interface Order {
@@ -12,6 +18,8 @@ export interface Order {
   readonly price: Atoms
   /** The consumer's own ceiling for this call, where there is one. */
   readonly maxPrice?: Atoms
+  /** Where the provider is paid, as its manifest says. */
+  readonly payout?: Address
 }
 
 /** A call as it asks to be let in, at its owner. */
@@ -24,6 +32,8 @@ export interface Admission {
   readonly price: Atoms
   /** What the payer's till sent along; absent when it sent nothing. */
   readonly authorization?: Uint8Array
+  /** Where the provider is paid, as its manifest says. */
+  readonly payout?: Address
 }
 
 /** What the owner says became of a call; everything of `CallRecord` that the till does not know by itself. */
@@ -44,9 +54,24 @@ export interface Reservation {
   release(outcome: Outcome): Promise<Settled>
 }
 
+/** What a till is made of. */
+export interface TillComponents {
+  readonly calls: CallLog
+  readonly documents: Documents
+  readonly ledger: Ledger
+  readonly link: Pick<Link, 'self' | 'exchange' | 'serve'>
+  readonly clock: Clock
+  readonly random: Random
+  /** Where the providers of what this node serves are paid. */
+  readonly payouts: () => Iterable<Address>
+}
+
+/** Why an order brought no answer. */
+export type Failure = Exclude<Attempt, { fate: 'answered' }>
+
 /**
- * The one interface through which payments ride on calls. A consumer node uses `authorise` and `accept`, an owner node
- * `admit`; a node that calls its own API uses both.
+ * The one interface through which payments ride on calls. A consumer node uses `authorise`, `accept` and `fail`, an owner
+ * node `admit`; a node that calls its own API uses both.
  */
 export interface Till {
   /** Name of the scheme, told in `status`: `metered`, later `channel`. */
@@ -58,11 +83,19 @@ export interface Till {
    * @throws SoukError `price_exceeds_limit`, `spend_cap_reached`, `insufficient_funds`, `settlement_unavailable`
    */
   authorise(order: Order): Promise<Uint8Array | undefined>
-  /** The owner's word on a call that was authorised; undefined when the call is known not to have been accepted. */
-  accept(order: Order, settled: Settled | undefined): void
+  /** The owner answered a call that was authorised. */
+  accept(order: Order, settled: Settled): void
+  /**
+   * It did not. True where the same owner, which did not take the call, is worth one more try with what `authorise` makes then.
+   */
+  fail(order: Order, failure: Failure): boolean
   /**
    * Lets a call in, before anything reaches the upstream.
    * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
+  /** With the store open, before the link starts. */
+  start?(): Promise<void>
+  /** When no call is under way any more, with the store still open. */
+  stop?(): Promise<void>
 }

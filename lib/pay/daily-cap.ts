@@ -1,38 +1,57 @@
-import { DAY_MS } from '../base/limits.ts'
+import { CAP_LEASES, DAY_MS } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
+
+/** A part of a day's cap that is taken for signed, whether it is or not: what has to be durable before it may be. */
+export interface CapLease {
+  readonly day: number
+  readonly leased: Atoms
+}
 
 /**
  * What may be signed for in one day (UTC), over all channels of a node. It is spent when a promise is signed, not when it is
  * drawn on: what is signed can be claimed.
+ *
+ * It is kept by leases: a slice of it is written down before any of it is signed for, so that a restart never opens the cap
+ * again and no call waits for the disk but the first of each slice.
  */
 export class DailyCap {
   readonly #cap: Atoms
-  #day: number
+  #lease: CapLease
   #signed: Atoms
 
-  /** `signed` is what was signed in the day of `at` before a restart. */
-  constructor(cap: Atoms, signed: Atoms = 0n, at = 0) {
+  /** `last` is what an earlier process wrote down. */
+  constructor(cap: Atoms, last: CapLease = { day: 0, leased: 0n }) {
     this.#cap = cap
-    this.#signed = signed
-    this.#day = dayOf(at)
+    this.#lease = last
+    this.#signed = last.leased
   }
 
+  /** Of what is leased. */
   left(now: number): Atoms {
-    this.#turn(now)
-    return this.#cap > this.#signed ? this.#cap - this.#signed : 0n
+    if (dayOf(now) > this.#lease.day) return 0n
+    const { leased } = this.#lease
+    return leased > this.#signed ? leased - this.#signed : 0n
   }
 
   /** The caller has looked at `left`. */
-  spend(amount: Atoms, now: number): void {
-    this.#turn(now)
+  spend(amount: Atoms): void {
     this.#signed += amount
   }
 
-  #turn(now: number): void {
+  /** The next slice, for `grant` once it is durable; undefined where the whole cap of this day is out. */
+  next(now: number): CapLease | undefined {
     // A clock set back does not open the cap again.
-    if (dayOf(now) <= this.#day) return
-    this.#day = dayOf(now)
-    this.#signed = 0n
+    const day = Math.max(dayOf(now), this.#lease.day)
+    const before = day > this.#lease.day ? 0n : this.#lease.leased
+    if (before >= this.#cap) return undefined
+    const leased = before + (this.#cap + CAP_LEASES - 1n) / CAP_LEASES
+    return { day, leased: leased < this.#cap ? leased : this.#cap }
+  }
+
+  grant(lease: CapLease): void {
+    if (lease.day > this.#lease.day) this.#signed = 0n
+    else if (lease.day < this.#lease.day || lease.leased <= this.#lease.leased) return
+    this.#lease = lease
   }
 }
 

@@ -19,6 +19,7 @@ export function createMeteredTill({ log }: { readonly log: Pick<CallLog, 'append
       throw new SoukError('price_exceeds_limit', `A call costs ${asked} USDC, your limit is ${limit} USDC.`)
     },
     accept() {},
+    fail: () => false,
     admit: (admission) => meteredReservation(log, admission)
   }
 }

@@ -23,7 +23,7 @@ export interface PurseState {
   readonly isWhole: boolean
 }
 
-/** An answer to "may this call be paid for?" where it is no: wait for calls under way, deposit so much more, or never today. */
+/** An answer to "may this call be paid for?" where it is no: wait for calls under way, deposit so much more, or not on what the day's cap is leased for. */
 export type PurseRefusal =
   | { readonly why: 'exposure'; readonly mayPass: boolean }
   | { readonly why: 'deposit'; readonly missing: Atoms }
@@ -107,7 +107,7 @@ export class Purse {
       const most = this.#ceiling + this.#cap.left(now)
       if (needed > most) return { why: 'day' }
       const ceiling = min(needed + this.#window(price), this.#deposit, this.#spent + exposureMax, most)
-      this.#cap.spend(ceiling - this.#ceiling, now)
+      this.#cap.spend(ceiling - this.#ceiling)
       this.#ceiling = ceiling
     }
     this.#promised += price

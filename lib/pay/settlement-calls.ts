@@ -2,23 +2,13 @@ import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem/utils'
 import { type Hex, toHex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ContractCall } from '../interface/chain.ts'
-import type { ChannelConfig, ChannelId, Voucher } from '../interface/channel.ts'
+import type { ChannelConfig, ChannelId, DepositAuthorization, Voucher } from '../interface/channel.ts'
 import type { ChainParameters } from '../interface/network.ts'
 import type { Address, Signature } from '../interface/signer.ts'
 import { batchSettlementAbi, splitterFactoryAbi } from './contracts/contracts.generated.ts'
 import type { SplitterFactory } from './splitter.ts'
 
 const abi = batchSettlementAbi
-
-/** A payer's word that a deposit may be fetched: an EIP-3009 authorisation whose nonce is `depositNonce`. */
-export interface DepositAuthorization {
-  readonly amount: Atoms
-  /** Unix seconds. */
-  readonly validAfter: number
-  readonly validBefore: number
-  readonly salt: bigint
-  readonly signature: Signature
-}
 
 /** One row of a claim: `total` is what is claimed of the channel in all, never above the voucher's ceiling. */
 export interface Claim {

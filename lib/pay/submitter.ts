@@ -98,6 +98,11 @@ class QueuedSubmitter implements Submitter {
     return within(promise, signal)
   }
 
+  has(key: string): boolean {
+    const found = this.#plans.find(key)
+    return this.#waiters.has(key) || (found !== undefined && !isOver(found))
+  }
+
   find(key: string): Mined | undefined {
     const known = this.#plans.find(key)
     return known && minedOf(known)

@@ -1,6 +1,6 @@
 import { fromHex, type Hex, toHex } from '../../lib/base/hex.ts'
 import type { ContractCall } from '../../lib/interface/chain.ts'
-import type { ChannelConfig } from '../../lib/interface/channel.ts'
+import type { ChannelConfig, DepositAuthorization } from '../../lib/interface/channel.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
 import { createChain } from '../../lib/pay/chain.ts'
 import { keySigner } from '../../lib/pay/key-signer.ts'
@@ -60,15 +60,18 @@ export async function channelBench() {
     ...change
   })
 
-  /** A deposit as its payer signs it and anybody may submit it. */
-  const deposit = async (config: ChannelConfig, amount: bigint) => {
+  /** A deposit as its payer signs it. */
+  const authorize = async (config: ChannelConfig, amount: bigint): Promise<DepositAuthorization> => {
     const salt = deposits++
     const nonce = depositNonce(domain.channelId(config), salt)
     const window = { validAfter: 0, validBefore: LATER }
     const to = parameters.collector.address
     const digest = token.receive({ from: payer.address, to, value: amount, nonce, ...window })
-    return calls.deposit(config, { amount, salt, signature: await payer.sign(digest), ...window })
+    return { amount, salt, signature: await payer.sign(digest), ...window }
   }
+  /** The same as anybody may submit it. */
+  const deposit = async (config: ChannelConfig, amount: bigint) =>
+    calls.deposit(config, await authorize(config, amount))
 
   return {
     ...bench,
@@ -83,6 +86,7 @@ export async function channelBench() {
     stranger,
     act,
     newConfig,
+    authorize,
     deposit,
     /** A channel with this much in it. */
     async open(amount: bigint, change?: Partial<ChannelConfig>): Promise<ChannelConfig> {

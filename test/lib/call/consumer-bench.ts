@@ -39,6 +39,7 @@ export class ConsumerBench {
   readonly reports: string[] = []
   readonly tried: Array<{ owner: string; call: Call }> = []
   readonly orders: Order[] = []
+  /** What the till was told; without `settled` where the call is known not to have been charged. */
   readonly accepted: Array<{ owner: string; settled: Settled | undefined }> = []
   manifest: Manifest = manifestOf(PROVIDER, { price: 1_500n, revision: 4 })
   /** Owners found, by look-up; the last one repeats. */
@@ -67,6 +68,10 @@ export class ConsumerBench {
           return this.authorise(order)
         },
         accept: (order, settled) => this.accepted.push({ owner: order.owner, settled }),
+        fail: ({ owner }, { fate }) => {
+          if (fate !== 'lost') this.accepted.push({ owner, settled: undefined })
+          return false
+        },
         admit: () => assert.fail('a consumer admits nothing')
       },
       requestIds: freshIds,

@@ -170,6 +170,7 @@ describe('Consumer', () => {
         movesMoney: false,
         authorise: async () => undefined,
         accept: () => {},
+        fail: () => false,
         admit: () => assert.fail()
       },
       requestIds: freshIds,

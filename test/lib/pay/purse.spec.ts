@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { DAY_MS } from '../../../lib/base/limits.ts'
-import { DailyCap } from '../../../lib/pay/daily-cap.ts'
+import { type CapLease, DailyCap } from '../../../lib/pay/daily-cap.ts'
 import { type Promised, Purse, type PurseRefusal, type PurseRules, type PurseState } from '../../../lib/pay/purse.ts'
 import { type Hold, Tab } from '../../../lib/pay/tab.ts'
 
 const RULES: PurseRules = { windowCalls: 20, windowAtoms: 10_000n, exposureMax: 1_000_000n }
 const AMPLE = 10n ** 12n
 
-function purseOf(rules: Partial<PurseRules> = {}, state: Partial<PurseState> = {}, cap = new DailyCap(AMPLE)): Purse {
+function purseOf(rules: Partial<PurseRules> = {}, state: Partial<PurseState> = {}, cap = fullCap(AMPLE)): Purse {
   return new Purse({ ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state }, { ...RULES, ...rules }, cap)
 }
 
@@ -137,24 +137,51 @@ describe('purse', () => {
   })
 })
 
+/** A cap with all of its day leased. */
+function fullCap(cap: bigint, day = 0): DailyCap {
+  const full = new DailyCap(cap, { day: day - 1, leased: 0n })
+  for (let lease = full.next(day * DAY_MS); lease !== undefined; lease = full.next(day * DAY_MS)) full.grant(lease)
+  return full
+}
+
 describe('daily cap', () => {
   it('bounds what is signed in a day over all purses, and opens again at midnight UTC', () => {
-    const cap = new DailyCap(1_000n)
+    const cap = fullCap(1_000n)
     const [one, other] = [purseOf({}, {}, cap), purseOf({}, {}, cap)]
     assert.equal(promised(one.promise(40n, 0)).ceiling, 840n)
     assert.equal(promised(other.promise(100n, 0)).ceiling, 160n)
     assert.deepEqual(other.promise(100n, DAY_MS - 1), { why: 'day' })
     promised(one.promise(100n, DAY_MS - 1))
-    assert.equal(cap.left(DAY_MS), 1_000n)
+    assert.equal(cap.next(DAY_MS - 1), undefined)
+    assert.deepEqual(other.promise(100n, DAY_MS), { why: 'day' }, 'nothing is leased yet')
+    cap.grant(cap.next(DAY_MS)!)
     promised(other.promise(100n, DAY_MS))
   })
 
-  it('does not open again when the clock is set back, and remembers a day begun before', () => {
-    const cap = new DailyCap(10n, 4n, 5 * DAY_MS)
-    assert.equal(cap.left(5 * DAY_MS + 1), 6n)
-    cap.spend(6n, 5 * DAY_MS + 2)
-    assert.equal(cap.left(4 * DAY_MS), 0n)
-    assert.equal(cap.left(6 * DAY_MS), 10n)
+  it('is leased in slices, each once, up to the cap and no further', () => {
+    const cap = new DailyCap(1_005n)
+    const leases: CapLease[] = []
+    for (let lease = cap.next(0); lease !== undefined; lease = cap.next(0)) {
+      leases.push(lease)
+      cap.grant(lease)
+      cap.grant(lease)
+    }
+    assert.equal(leases.length, 10)
+    assert.equal(leases.at(-1)?.leased, 1_005n)
+    assert.equal(cap.left(0), 1_005n)
+    assert.equal(new DailyCap(0n).next(0), undefined)
+  })
+
+  it('takes a slice for signed after a restart, and does not open again when the clock is set back', () => {
+    const before = new DailyCap(100n, { day: 4, leased: 0n })
+    const lease = before.next(5 * DAY_MS)!
+    before.grant(lease)
+    assert.deepEqual(lease, { day: 5, leased: 10n })
+    const after = new DailyCap(100n, lease)
+    assert.equal(after.left(5 * DAY_MS), 0n)
+    after.grant(after.next(4 * DAY_MS)!)
+    assert.equal(after.left(5 * DAY_MS), 10n)
+    assert.deepEqual(after.next(6 * DAY_MS), { day: 6, leased: 10n })
   })
 })
 
@@ -229,7 +256,7 @@ describe('purse and tab', () => {
     constructor(rules: PurseRules, capAtoms: bigint) {
       this.rules = rules
       this.capAtoms = capAtoms
-      this.cap = new DailyCap(capAtoms)
+      this.cap = fullCap(capAtoms)
       this.stored = { ceiling: 0n, spent: 0n, deposit: this.deposit, isWhole: true }
       this.purse = new Purse(this.stored, rules, this.cap)
       this.tab.limitTo(this.deposit)

@@ -1,0 +1,119 @@
+import { SoukError } from '../base/errors.ts'
+import type { Chain } from '../interface/chain.ts'
+import type { ChannelWatch, OwnerBooks, Redeemer } from '../interface/redeem.ts'
+import type { Address, Signer } from '../interface/signer.ts'
+import type { Till, TillComponents } from '../interface/till.ts'
+import { ChannelOpener } from './channel-opener.ts'
+import { DailyCap } from './daily-cap.ts'
+import { lastLease, PayerChannels } from './payer-channels.ts'
+import { PayDesk } from './pay-desk.ts'
+import { PayeeChannels } from './payee-channels.ts'
+import { Payee } from './payee.ts'
+import { Payer } from './payer.ts'
+import { type PayRules, payRules } from './pay-rules.ts'
+import { ReceiptCheck, receiptDigests } from './receipt.ts'
+import { ReceiptDesk } from './receipt-desk.ts'
+import { settlementDomain } from './settlement-domain.ts'
+import { splitterFactory } from './splitter.ts'
+import { tokenDomain } from './token-domain.ts'
+
+export interface ChannelTillInit {
+  readonly chain: Chain
+  /** The node's wallet: pays as a consumer, and is the settlement address as an owner. */
+  readonly signer: Signer
+  /** Makes what looks at the owner's channels on chain, and what brings deposits in and earned money out. */
+  readonly watch: (books: OwnerBooks) => ChannelWatch
+  readonly redeemer: (books: OwnerBooks, watch: ChannelWatch) => Redeemer
+  readonly rules?: Partial<PayRules>
+}
+
+/** The till of x402 batch-settlement channels. It also shows the owner's books to whoever redeems them. */
+export interface ChannelTill extends Till {
+  readonly redeemer: Redeemer
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Calls are paid in USDC through channels; `docs/PAYMENTS.md` says how.
+ * @throws SoukError `invalid_request` for rules that cannot work, `settlement_unavailable` on a network without a treasury
+ */
+export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {
+  const rules = payRules(init.rules)
+  const { treasury } = init.chain.parameters
+  if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network is not founded yet.')
+  const factory = splitterFactory(treasury)
+  const splitterOf = (payout: Address) => factory.splitterOf(payout)
+  return (components) => new ChannelTillService(init, components, rules, splitterOf)
+}
+
+class ChannelTillService implements ChannelTill {
+  readonly scheme = 'channel'
+  readonly movesMoney = true
+  readonly redeemer: Redeemer
+  readonly #watch: ChannelWatch
+  readonly #payeeChannels: PayeeChannels
+  readonly #payee: Payee
+  readonly #makePayer: () => Promise<{ channels: PayerChannels; payer: Payer }>
+  #payer: { readonly channels: PayerChannels; readonly payer: Payer } | undefined
+
+  constructor(
+    { chain, signer, watch, redeemer }: ChannelTillInit,
+    components: TillComponents,
+    rules: PayRules,
+    splitterOf: (payout: Address) => Address
+  ) {
+    const { calls, documents, ledger, link, clock, random, payouts } = components
+    const { chainId, settlement, usdc } = chain.parameters
+    const domain = settlementDomain({ chainId, address: settlement.address })
+    const token = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address })
+    const digest = receiptDigests(chain.parameters)
+    const channels = new PayeeChannels({ documents, ledger, payouts })
+    this.#payeeChannels = channels
+    this.#watch = watch(channels)
+    this.redeemer = redeemer(channels, this.#watch)
+    const desk = new ReceiptDesk(signer, digest)
+    this.#payee = new Payee({ calls, channels, watch: this.#watch, domain, desk, splitterOf, self: link.self })
+    const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
+    const wired = { chain, domain, token, clock, splitterOf }
+    new PayDesk({ ...wired, terms, redeemer: this.redeemer, watch: this.#watch, channels, payouts }).serve(link)
+    this.#makePayer = async () => {
+      const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
+      const channels = new PayerChannels({ documents, ledger, rules, cap, clock })
+      const opener = new ChannelOpener({ ...wired, link, signer, channels, ledger, rules, cap, random })
+      const receipts = new ReceiptCheck(digest)
+      const { self } = link
+      return {
+        channels,
+        payer: new Payer({ channels, opener, signer, domain, receipts, rules, clock, splitterOf, self })
+      }
+    }
+  }
+
+  async start(): Promise<void> {
+    await this.#payeeChannels.start()
+    this.#payeeChannels.follow(this.#watch)
+    this.#payer = await this.#makePayer()
+    await this.#payer.channels.start()
+    await this.#watch.start()
+    await this.redeemer.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.redeemer.stop()
+    this.#watch.stop()
+    this.#payeeChannels.stop()
+    await this.#payer?.channels.stop()
+    this.#payer = undefined
+  }
+
+  authorise: Till['authorise'] = (order) => this.#paying().authorise(order)
+  accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
+  fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
+  admit: Till['admit'] = (admission) => this.#payee.admit(admission)
+
+  #paying(): Payer {
+    if (this.#payer === undefined) throw new SoukError('internal_error', 'The node is not running.')
+    return this.#payer.payer
+  }
+}

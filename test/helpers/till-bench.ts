@@ -1,0 +1,256 @@
+import type { ApiId } from '../../lib/base/api-name.ts'
+import { asSoukError, SoukError } from '../../lib/base/errors.ts'
+import { systemRandom } from '../../lib/base/random.ts'
+import type { Block, Chain, ChannelState } from '../../lib/interface/chain.ts'
+import type { ChannelId } from '../../lib/interface/channel.ts'
+import type { ExchangeHandler } from '../../lib/interface/link.ts'
+import type { ChainParameters } from '../../lib/interface/network.ts'
+import type { ChannelSnapshot, ChannelWatch, OwnerBooks, Redeemer } from '../../lib/interface/redeem.ts'
+import type { Address, Signer } from '../../lib/interface/signer.ts'
+import type { Store } from '../../lib/interface/store.ts'
+import type { Mined } from '../../lib/interface/submitter.ts'
+import type { Admission, Order, Outcome, Settled } from '../../lib/interface/till.ts'
+import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { keySigner } from '../../lib/pay/key-signer.ts'
+import type { PayRules } from '../../lib/pay/pay-rules.ts'
+import { depositNonce } from '../../lib/pay/settlement-calls.ts'
+import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
+import { splitterFactory } from '../../lib/pay/splitter.ts'
+import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { freshIds, peerId } from './call-record.ts'
+import { manualClock } from './manual-clock.ts'
+
+const address = (byte: string): Address => `0x${byte.repeat(20)}`
+const parameters: ChainParameters = {
+  chainId: 31337,
+  rpcUrl: 'http://127.0.0.1:1',
+  usdc: { address: address('aa'), name: 'USDC', version: '2' },
+  settlement: { address: address('bb'), codeHash: `0x${'00'.repeat(32)}` },
+  collector: { address: address('cc'), codeHash: `0x${'00'.repeat(32)}` },
+  treasury: address('dd'),
+  confirmations: 1
+}
+const domain = settlementDomain({ chainId: parameters.chainId, address: parameters.settlement.address })
+const factory = splitterFactory(address('dd'))
+export const PAYOUT = address('ee')
+export const API: ApiId = `ticker@${peerId('P')}`
+
+interface OnChain {
+  latest: bigint
+  safe: bigint
+  finalized: bigint
+  withdrawing: bigint
+}
+
+/** A chain without blocks: what is done is done, and shows on every tag unless a test says otherwise. */
+class PlayChain {
+  readonly clock = manualClock()
+  readonly wallets = new Map<Address, bigint>()
+  readonly channels = new Map<ChannelId, OnChain>()
+  readonly used = new Set<string>()
+  /** New deposits show only at the head. */
+  isFresh = false
+  isAway = false
+  deposits = 0
+
+  readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
+    parameters,
+    block: async () => this.#block(),
+    balance: async (account) => this.wallets.get(account) ?? 0n,
+    authorizationUsed: async (payer, nonce) => this.used.has(`${payer}/${nonce}`),
+    channels: async (ids, at) => {
+      if (this.isAway) throw new SoukError('settlement_unavailable')
+      return { block: this.#block(), channels: ids.map((id) => this.state(id, at as 'latest')) }
+    }
+  }
+
+  state(id: ChannelId, at: 'latest' | 'safe' | 'finalized'): ChannelState {
+    const channel = this.channels.get(id)
+    const withdrawing = channel?.withdrawing ?? 0n
+    const withdrawal = withdrawing === 0n ? {} : { withdrawal: { amount: withdrawing, since: 0 } }
+    return { balance: channel?.[at] ?? 0n, claimed: 0n, refundNonce: 0n, ...withdrawal }
+  }
+
+  #block(): Block {
+    return { number: 1n, hash: '0x', at: this.clock.now() }
+  }
+
+  watch(_books: OwnerBooks): ChannelWatch {
+    const seen = new Map<ChannelId, { snapshot: ChannelSnapshot; at: number }>()
+    const listeners = new Set<(ids: readonly ChannelId[]) => void>()
+    const refresh = async (ids: readonly ChannelId[]) => {
+      if (this.isAway) throw new SoukError('settlement_unavailable')
+      for (const id of ids) {
+        const snapshot = {
+          latest: this.state(id, 'latest'),
+          safe: this.state(id, 'safe'),
+          finalized: this.state(id, 'finalized')
+        }
+        seen.set(id, { snapshot, at: this.clock.elapsed() })
+      }
+      for (const listener of listeners) listener(ids)
+    }
+    return {
+      snapshot: (id) => seen.get(id)?.snapshot,
+      age: (id) => this.clock.elapsed() - (seen.get(id)?.at ?? Number.NEGATIVE_INFINITY),
+      refresh,
+      onLook: (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+      start: () => refresh(Array.from(_books.channels(), ({ channelId }) => channelId)),
+      stop: () => {}
+    }
+  }
+
+  redeemer(): Redeemer {
+    const unused = () => Promise.reject(new Error('not in this test'))
+    return {
+      checkGas: () => {},
+      deposit: async (config, { amount, salt }) => {
+        const balance = this.wallets.get(config.payer) ?? 0n
+        if (balance < amount) throw new SoukError('payment_rejected', 'The chain refuses the deposit.')
+        const id = domain.channelId(config)
+        this.wallets.set(config.payer, balance - amount)
+        this.used.add(`${config.payer}/${depositNonce(id, salt)}`)
+        const before = this.channels.get(id) ?? { latest: 0n, safe: 0n, finalized: 0n, withdrawing: 0n }
+        const settled = this.isFresh ? 0n : amount
+        this.channels.set(id, {
+          ...before,
+          latest: before.latest + amount,
+          safe: before.safe + settled,
+          finalized: before.finalized + settled
+        })
+        this.deposits++
+        return {} as Mined
+      },
+      refund: unused,
+      settleNow: unused,
+      status: () => ({ claimable: 0n, refused: [] }),
+      start: async () => {},
+      stop: async () => {}
+    }
+  }
+}
+
+export interface TillNode {
+  readonly peer: string
+  readonly signer: Signer
+  /** How often its key signed. */
+  readonly signatures: () => number
+  readonly store: Store
+  readonly till: ChannelTill
+}
+
+export interface CallOptions {
+  readonly price?: bigint
+  readonly maxPrice?: bigint
+  readonly payout?: Address
+  /** What becomes of it at the owner, and on the way back. */
+  readonly fate?: 'captured' | 'void' | 'failed' | 'timed out' | 'lost'
+}
+
+/** Nodes with a channel till each on one play chain, and calls between them without a call protocol. */
+export function tillBench() {
+  const play = new PlayChain()
+  const desks = new Map<string, ExchangeHandler>()
+  const line = { dropReplies: 0 }
+  let keys = 1
+
+  async function start(
+    name: string,
+    rules: Partial<PayRules> = {},
+    { store = createMemoryStore(), signer = keySigner(new Uint8Array(32).fill(keys++)), wrap = (s: Signer) => s } = {}
+  ): Promise<TillNode> {
+    const peer = peerId(name)
+    const wrapped = wrap(signer)
+    let signatures = 0
+    const counting: Signer = {
+      address: wrapped.address,
+      sign: (digest) => {
+        signatures++
+        return wrapped.sign(digest)
+      }
+    }
+    await store.open()
+    const till = createChannelTill({
+      chain: play.chain as Chain,
+      signer: counting,
+      watch: (books) => play.watch(books),
+      redeemer: () => play.redeemer(),
+      rules
+    })({
+      calls: store.calls,
+      documents: store.documents,
+      ledger: store.ledger,
+      link: {
+        self: peer,
+        serve: (_protocol, handler) => void desks.set(peer, handler),
+        exchange: async ({ id }, _protocol, request) => {
+          const desk = desks.get(id)
+          if (desk === undefined) throw new SoukError('owner_unreachable')
+          const reply = await desk(request, peer)
+          if (line.dropReplies-- > 0) throw new SoukError('owner_unreachable')
+          return reply
+        }
+      },
+      clock: play.clock,
+      random: systemRandom,
+      payouts: () => [PAYOUT]
+    })
+    await till.start()
+    return { peer, signer, signatures: () => signatures, store, till }
+  }
+
+  /** One call as consumer and owner make it; the error it ends with, or what was settled. */
+  async function call(payer: TillNode, owner: TillNode, options: CallOptions = {}): Promise<Settled> {
+    const { price = 100n, fate = 'captured', payout = PAYOUT, maxPrice } = options
+    const order: Order = {
+      requestId: freshIds.next(),
+      api: API,
+      owner: owner.peer,
+      revision: 1,
+      price,
+      payout,
+      ...(maxPrice === undefined ? {} : { maxPrice })
+    }
+    for (let tries = 0; ; tries++) {
+      const authorization = await payer.till.authorise(order)
+      const admission: Admission = {
+        ...order,
+        peer: payer.peer,
+        ...(authorization === undefined ? {} : { authorization })
+      }
+      try {
+        const reservation = await owner.till.admit(admission)
+        const settled = await (fate === 'captured' || fate === 'timed out' || fate === 'lost'
+          ? reservation.capture(outcome())
+          : reservation.release(outcome()))
+        if (fate === 'captured' || fate === 'void') payer.till.accept(order, settled)
+        else
+          payer.till.fail(order, {
+            fate: fate === 'lost' ? 'lost' : 'failed',
+            error: new SoukError('upstream_timeout')
+          })
+        return settled
+      } catch (thrown) {
+        const error = asSoukError(thrown)
+        const isRefused = error.notAccepted
+        const again = payer.till.fail(order, { fate: isRefused ? 'not_accepted' : 'failed', error })
+        if (!again || tries > 0) throw error
+      }
+    }
+  }
+
+  return { play, line, desks, domain, start, call }
+}
+
+export const outcome = (): Outcome => ({
+  status: 200,
+  requestHash: new Uint8Array(32).fill(1),
+  at: 1_750_000_000_000,
+  ownerMs: 5,
+  upstreamMs: 4
+})
+
+export type TillBench = ReturnType<typeof tillBench>

@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { DAY_MS } from '../../../lib/base/limits.ts'
+import type { Signer } from '../../../lib/interface/signer.ts'
+import { encodeAuthorization } from '../../../lib/pay/authorization.ts'
+import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/receipt.ts'
+import { RECEIPTS } from '../../../lib/pay/payer.ts'
+import { signVoucher } from '../../../lib/pay/voucher.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { freshIds, peerId } from '../../helpers/call-record.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { API, outcome, PAYOUT, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
+
+const USDC = 1_000_000n
+
+describe('the channel till', () => {
+  let bench: TillBench
+  let owner: TillNode
+  let payer: TillNode
+
+  beforeEach(async () => {
+    bench = tillBench()
+    owner = await bench.start('D')
+    payer = await bench.start('C')
+    bench.play.wallets.set(payer.signer.address, 10n * USDC)
+  })
+
+  const channelId = () => [...bench.play.channels.keys()].at(-1)!
+  const onChain = () => bench.play.channels.get(channelId())!
+  /** Both books of the one channel there is. */
+  const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
+    await payer.till.stop()
+    return {
+      earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
+      spent: await payer.store.ledger.balance(`spent/${channelId()}`)
+    }
+  }
+  const code = (expected: string) => (error: Error & { code?: string }) => {
+    assert.equal(error.code, expected, error.message)
+    return true
+  }
+
+  describe('pays', () => {
+    it('for a call through a channel that it opens by one signed deposit, and both keep the same books', async () => {
+      const settled = await bench.call(payer, owner, { price: 1_500n })
+      assert.equal(settled.charged, 1_500n)
+      assert.equal(onChain().latest, USDC / 2n)
+      assert.equal(bench.play.wallets.get(payer.signer.address), 10n * USDC - USDC / 2n)
+      assert.deepEqual(await books(), { earned: 1_500n, spent: 1_500n })
+      for (const { store } of [payer, owner]) {
+        const sum = (await store.ledger.balances('')).reduce((total, { amount }) => total + amount, 0n)
+        assert.equal(sum, 0n)
+      }
+      assert.equal(await payer.store.ledger.balance(`channel/${channelId()}`), USDC / 2n - 1_500n)
+    })
+
+    it('and gets a receipt that proves it, and keeps it', async () => {
+      const { receipt } = await bench.call(payer, owner)
+      const read = readReceipt(receipt)!
+      const check = new ReceiptCheck(receiptDigests(bench.play.chain.parameters))
+      assert.ok(check.isSigned(read, owner.signer.address))
+      assert.equal(read.body.charged, 100n)
+      assert.equal(read.body.captured, 100n)
+      await payer.till.stop()
+      const [kept] = await payer.store.documents.list(RECEIPTS)
+      assert.deepEqual(Buffer.from(kept!.value, 'base64'), Buffer.from(receipt))
+    })
+
+    it('nothing for a call that failed, that is free, or that it makes to itself', async () => {
+      assert.equal((await bench.call(payer, owner, { price: 0n })).charged, 0n)
+      assert.equal(bench.play.channels.size, 0)
+      assert.equal((await bench.call(payer, payer, { price: 100n })).charged, 0n)
+      assert.equal((await bench.call(payer, owner, { fate: 'void' })).charged, 0n)
+      assert.equal((await bench.call(payer, owner, { fate: 'failed' })).charged, 0n)
+      assert.deepEqual(await books(), { earned: 0n, spent: 0n })
+      assert.equal((await owner.store.calls.usage())[0]?.voided, 2)
+    })
+
+    it('with one signature for twenty calls', async () => {
+      await bench.call(payer, owner)
+      const before = payer.signatures()
+      for (let i = 0; i < 62; i++) await bench.call(payer, owner)
+      assert.equal(payer.signatures() - before, 2)
+    })
+
+    it('for any number of calls at once, opening one channel', async () => {
+      await Promise.all(Array.from({ length: 500 }, () => bench.call(payer, owner)))
+      assert.equal(bench.play.channels.size, 1)
+      assert.deepEqual(await books(), { earned: 50_000n, spent: 50_000n })
+    })
+
+    it('each provider through a channel of its own', async () => {
+      await bench.call(payer, owner)
+      const other = await bench.start('E')
+      await bench.call(payer, other)
+      assert.equal(bench.play.channels.size, 2)
+    })
+
+    it('and tops the channel up behind the calls, before they have to wait', async () => {
+      for (let i = 0; i < 12; i++) await bench.call(payer, owner, { price: 40_000n })
+      await settle()
+      assert.equal(onChain().latest, USDC)
+      assert.equal(bench.play.deposits, 2)
+    })
+  })
+
+  describe('refuses to pay', () => {
+    it('more than the call allows, or the node where the call says nothing', async () => {
+      await assert.rejects(bench.call(payer, owner, { price: 101n, maxPrice: 100n }), code('price_exceeds_limit'))
+      await assert.rejects(bench.call(payer, owner, { price: 50_001n }), code('price_exceeds_limit'))
+      await bench.call(payer, owner, { price: 50_001n, maxPrice: 60_000n })
+    })
+
+    it('what the wallet does not hold', async () => {
+      bench.play.wallets.set(payer.signer.address, 1n)
+      await assert.rejects(bench.call(payer, owner), code('insufficient_funds'))
+      assert.equal(bench.play.channels.size, 0)
+    })
+
+    it('past the daily cap, also after a restart, until the next day', async () => {
+      const store = createMemoryStore()
+      const rules = { dailyMax: 200_000n, windowCalls: 0 }
+      const { signer } = payer
+      const first = await bench.start('C', rules, { store, signer })
+      for (let i = 0; i < 5; i++) await bench.call(first, owner, { price: 40_000n })
+      await assert.rejects(bench.call(first, owner), code('spend_cap_reached'))
+      await first.till.stop()
+      const again = await bench.start('C', rules, { store, signer })
+      await assert.rejects(bench.call(again, owner), code('spend_cap_reached'))
+      await bench.play.clock.advance(DAY_MS)
+      await bench.call(again, owner)
+    })
+
+    it('one owner more than may be in flight: such calls wait, and give up in time', async () => {
+      const careful = await bench.start('B', { exposureMax: 250n, windowCalls: 0 })
+      bench.play.wallets.set(careful.signer.address, USDC)
+      const order = () => ({
+        requestId: freshIds.next(),
+        api: API,
+        owner: owner.peer,
+        revision: 1,
+        price: 100n,
+        payout: PAYOUT
+      })
+      const [one, two, three, four] = [order(), order(), order(), order()]
+      await careful.till.authorise(one)
+      await careful.till.authorise(two)
+      const waits = careful.till.authorise(three)
+      const givesUp = careful.till.authorise(four)
+      await settle()
+      careful.till.accept(one, { charged: 100n, receipt: new Uint8Array(0) })
+      assert.ok(await waits)
+      const refused = assert.rejects(givesUp, code('overloaded'))
+      await bench.play.clock.advance(10_000)
+      await refused
+      await assert.rejects(careful.till.authorise({ ...order(), price: 251n }), code('spend_cap_reached'))
+    })
+
+    it('a provider that does not say where it is paid', async () => {
+      const order = { requestId: freshIds.next(), api: API, owner: owner.peer, revision: 1, price: 100n }
+      await assert.rejects(payer.till.authorise(order), code('settlement_unavailable'))
+    })
+
+    it('an owner that wants more than is agreed to', async () => {
+      const greedy = await bench.start('G', { depositMin: 21n * USDC })
+      await assert.rejects(bench.call(payer, greedy), code('settlement_unavailable'))
+      const slow = await bench.start('H', { withdrawDelay: 8 * 24 * 60 * 60 })
+      await assert.rejects(bench.call(payer, slow), code('settlement_unavailable'))
+      assert.equal(bench.play.deposits, 0)
+    })
+  })
+
+  describe('lets nothing in', () => {
+    const admission = (overrides: object = {}) => ({
+      requestId: freshIds.next(),
+      api: API,
+      peer: payer.peer,
+      revision: 1,
+      price: 100n,
+      payout: PAYOUT,
+      ...overrides
+    })
+    const voucher = async (by: Signer, ceiling: bigint) =>
+      encodeAuthorization(await signVoucher(bench.domain, by, channelId(), ceiling))
+    const refused = (overrides: object, expected: string) =>
+      assert.rejects(async () => owner.till.admit(admission(overrides)), code(expected))
+
+    it('without a voucher, with one that cannot be read, or that is too low', async () => {
+      await refused({}, 'payment_required')
+      await refused({ authorization: new Uint8Array(7) }, 'payment_malformed')
+      await bench.call(payer, owner)
+      await refused({ authorization: await voucher(payer.signer, 150n), price: 3_000n }, 'payment_required')
+    })
+
+    it('on a voucher that the payer did not sign, also where a higher one is known', async () => {
+      await bench.call(payer, owner)
+      await refused({ authorization: await voucher(owner.signer, 9_000n) }, 'payment_rejected')
+      const forged = await signVoucher(bench.domain, payer.signer, channelId(), 9_000n)
+      await refused({ authorization: encodeAuthorization({ ...forged, ceiling: 9_001n }) }, 'payment_rejected')
+      assert.deepEqual((await books()).earned, 100n)
+    })
+
+    it('on another peer’s channel: a voucher is a bearer paper, and claims publish it', async () => {
+      await bench.call(payer, owner)
+      const authorization = await voucher(payer.signer, 9_000n)
+      await refused({ authorization, peer: peerId('X') }, 'payment_required')
+    })
+
+    it('for a provider that the channel does not pay', async () => {
+      await bench.call(payer, owner)
+      await refused(
+        { authorization: await voucher(payer.signer, 9_000n), payout: `0x${'12'.repeat(20)}` },
+        'payment_rejected'
+      )
+      await refused({ authorization: await voucher(payer.signer, 9_000n), payout: undefined }, 'payment_rejected')
+    })
+
+    it('beyond what the channel holds, less a withdrawal that has begun', async () => {
+      await bench.call(payer, owner)
+      const authorization = await voucher(payer.signer, 100n * USDC)
+      await refused({ authorization, price: USDC }, 'insufficient_funds')
+      onChain().withdrawing = USDC / 2n - 150n
+      await bench.play.clock.advance(8 * 60 * 60 * 1_000)
+      await refused({ authorization }, 'insufficient_funds')
+      await (await owner.till.admit(admission({ authorization, price: 50n }))).capture(outcome())
+    })
+
+    it('on a deposit that is too new for its size, but says that it is coming', async () => {
+      bench.play.isFresh = true
+      const rich = await bench.start('R', { deposit: 5n * USDC, exposureMax: 5n * USDC, dailyMax: 5n * USDC })
+      bench.play.wallets.set(rich.signer.address, 10n * USDC)
+      await bench.call(rich, owner, { price: USDC, maxPrice: USDC })
+      await assert.rejects(bench.call(rich, owner, { price: 1n }), code('settlement_pending'))
+      Object.assign(onChain(), { safe: onChain().latest })
+      await bench.play.clock.advance(8 * 60 * 60 * 1_000)
+      await bench.call(rich, owner, { price: 1n })
+    })
+
+    it('when the chain was not seen for a quarter of the delay, and again once it is', async () => {
+      await bench.call(payer, owner)
+      bench.play.isAway = true
+      await bench.play.clock.advance(6 * 60 * 60 * 1_000 - 1)
+      await bench.call(payer, owner)
+      await bench.play.clock.advance(1)
+      await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
+      bench.play.isAway = false
+      await bench.call(payer, owner)
+    })
+  })
+
+  describe('after faults', () => {
+    const restart = async (node: TillNode, name: string, kept: TillNode['store'] = node.store): Promise<TillNode> => {
+      await node.till.stop()
+      return bench.start(name, {}, { store: kept, signer: node.signer })
+    }
+
+    it('an owner that restarted goes on where it was: what was captured stays, and so do vouchers', async () => {
+      for (let i = 0; i < 25; i++) await bench.call(payer, owner)
+      owner = await restart(owner, 'D')
+      const authorization = encodeAuthorization(await signVoucher(bench.domain, payer.signer, channelId(), 1n))
+      const admission = {
+        requestId: freshIds.next(),
+        api: API,
+        peer: payer.peer,
+        revision: 1,
+        price: 100n,
+        payout: PAYOUT
+      }
+      await (await owner.till.admit({ ...admission, authorization })).capture(outcome())
+      assert.deepEqual((await books()).earned, 2_600n)
+    })
+
+    it('calls whose answers were lost are paid once, and the books agree when the owner is heard', async () => {
+      await bench.call(payer, owner)
+      for (const fate of ['timed out', 'lost', 'timed out', 'failed', 'lost'] as const) {
+        await bench.call(payer, owner, { fate })
+      }
+      for (let i = 0; i < 30; i++) await bench.call(payer, owner)
+      assert.deepEqual(await books(), { earned: 3_500n, spent: 3_500n })
+    })
+
+    it('a payer that forgot what it wrote behind believes its own signature, and the books agree', async () => {
+      await bench.call(payer, owner)
+      await payer.till.stop()
+      const store = createMemoryStore()
+      await store.open()
+      for (const collection of ['payer', 'payer-channels']) {
+        for (const { key, value } of await payer.store.documents.list(collection))
+          await store.documents.put(collection, key, value)
+      }
+      await bench.call(payer, owner, { price: 50_000n, maxPrice: 50_000n }).catch(() => {})
+      payer = await bench.start('C', {}, { signer: payer.signer, store: payer.store })
+      for (let i = 0; i < 50; i++) await bench.call(payer, owner, { price: 3_000n })
+      payer = await bench.start('C', {}, { signer: payer.signer, store })
+      for (let i = 0; i < 30; i++) await bench.call(payer, owner, { price: 3_000n })
+      const { earned, spent } = await books()
+      assert.equal(spent, earned)
+    })
+
+    it('a deposit whose answer was lost is not made twice', async () => {
+      bench.line.dropReplies = 0
+      await bench.call(payer, owner, { price: 0n })
+      // The first reply tells the terms, the second that the deposit is mined.
+      const desk = bench.desks.get(owner.peer)!
+      let replies = 0
+      bench.desks.set(owner.peer, async (request, peer) => {
+        const reply = await desk(request, peer)
+        if (++replies === 2) throw new Error('cut')
+        return reply
+      })
+      await bench.call(payer, owner)
+      assert.equal(bench.play.deposits, 1)
+      assert.deepEqual(await books(), { earned: 100n, spent: 100n })
+    })
+
+    it('an owner that cannot be reached for the deposit gets it at the next call, once', async () => {
+      const desk = bench.desks.get(owner.peer)!
+      let isAway = false
+      bench.desks.set(owner.peer, async (request, peer) => {
+        if (isAway) throw new Error('away')
+        const reply = await desk(request, peer)
+        isAway = true
+        return reply
+      })
+      await assert.rejects(bench.call(payer, owner))
+      assert.equal(bench.play.deposits, 0)
+      bench.desks.set(owner.peer, desk)
+      payer = await restart(payer, 'C')
+      await bench.call(payer, owner)
+      assert.equal(bench.play.deposits, 1)
+      assert.equal(bench.play.channels.size, 1)
+    })
+
+    it('an owner that lost its books is told of the channel again', async () => {
+      for (let i = 0; i < 3; i++) await bench.call(payer, owner)
+      owner = await restart(owner, 'D', createMemoryStore())
+      await bench.call(payer, owner)
+      assert.equal(bench.play.deposits, 1)
+      assert.equal(bench.play.channels.size, 1)
+    })
+
+    it('an owner whose books nobody can explain is paid no more', async () => {
+      await bench.call(payer, owner)
+      const order = {
+        requestId: freshIds.next(),
+        api: API,
+        owner: owner.peer,
+        revision: 1,
+        price: 100n,
+        payout: PAYOUT
+      }
+      await payer.till.authorise(order)
+      const lie = { ceiling: '2100', captured: '2000', reserved: '0', signature: '0x' }
+      const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: lie } })
+      assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+      await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
+      payer = await restart(payer, 'C')
+      await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
+    })
+
+    it('nonsense in place of an owner’s books is no books', async () => {
+      await bench.call(payer, owner)
+      for (const member of [1, 'x', [], {}, { ceiling: '-1' }, { ceiling: '1', captured: 2, reserved: '0' }]) {
+        const order = {
+          requestId: freshIds.next(),
+          api: API,
+          owner: owner.peer,
+          revision: 1,
+          price: 100n,
+          payout: PAYOUT
+        }
+        await payer.till.authorise(order)
+        const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: member } })
+        assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+      }
+      await bench.call(payer, owner)
+    })
+
+    it('a key that cannot be reached pays for nothing, and costs nothing', async () => {
+      let isAway = false
+      const wrap = (signer: Signer): Signer => ({
+        ...signer,
+        sign: (digest) => (isAway ? Promise.reject(new Error('away')) : signer.sign(digest))
+      })
+      const remote = await bench.start('K', { windowCalls: 0 }, { wrap })
+      bench.play.wallets.set(remote.signer.address, USDC)
+      await bench.call(remote, owner)
+      isAway = true
+      await assert.rejects(bench.call(remote, owner))
+      isAway = false
+      await bench.call(remote, owner)
+      payer = remote
+      assert.deepEqual(await books(), { earned: 200n, spent: 200n })
+    })
+  })
+})
