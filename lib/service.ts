@@ -103,6 +103,7 @@ class SoukService implements Souk, Startable {
   async start(): Promise<void> {
     await this.store.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
+    await this.#options.prepare?.(this)
     await this.#link.start()
   }
 
@@ -126,6 +127,8 @@ class SoukService implements Souk, Startable {
     announcer.stop()
     calls.drain()
     await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
+    // libp2p stops its parts at the same time, connections among them: the last answers have to be out before that.
+    await this.#link.stop()
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,9 @@
 import type { ApiId } from '../base/api-name.ts'
-import { type Clock, deadline, sleep } from '../base/clock.ts'
+import { type Clock, type Timer, deadline, sleep } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import {
   CATALOGUE_EMPTY_MS,
+  CLAIMANTS_MS,
   CATALOGUE_FRESH_MS,
   CATALOGUE_PAGES_MAX,
   CATALOGUE_PEERS_AT_ONCE,
@@ -69,8 +70,9 @@ class AskingCatalogue implements LearningCatalogue {
   async #freshen(signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     if (clock.elapsed() - this.#refreshedAt < CATALOGUE_FRESH_MS) return
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshedAt = clock.elapsed()
+    this.#refreshing ??= this.#refresh().then((isComplete) => {
+      // Cut short, it may have missed whoever is new: the next search goes on.
+      if (isComplete) this.#refreshedAt = clock.elapsed()
       this.#refreshing = undefined
     })
     const patience = new AbortController()
@@ -83,12 +85,14 @@ class AskingCatalogue implements LearningCatalogue {
   }
 
   /** Goes on behind the search that started it, for one exchange's time more. */
-  async #refresh(): Promise<void> {
+  async #refresh(): Promise<boolean> {
     const limit = deadline(this.#init.clock, CATALOGUE_REFRESH_MS + EXCHANGE_MS, () => new SoukError('lookup_timeout'))
     try {
       await within(this.#askAround(limit.signal), limit.signal)
+      return true
     } catch {
       // Whoever answered in time is on the shelf; nobody has to.
+      return false
     } finally {
       limit.clear()
     }
@@ -102,7 +106,15 @@ class AskingCatalogue implements LearningCatalogue {
     const connected = link.peers().filter((peer) => !wasEmpty(peer) && isNew(peer))
     const named: Array<Promise<void>> = []
     const askNamed = async () => {
-      for await (const peer of directory.catalogues(signal)) if (isNew(peer)) named.push(this.#ask(peer, signal))
+      const enough = new AbortController()
+      let patience: Timer | undefined
+      for await (const peer of directory.catalogues(AbortSignal.any([signal, enough.signal]))) {
+        if (isNew(peer)) named.push(this.#ask(peer, signal))
+        // Most are named at once; peers of the directory that hang must not hold up the rest.
+        patience?.cancel()
+        patience = clock.after(CLAIMANTS_MS, () => enough.abort())
+      }
+      patience?.cancel()
     }
     await Promise.all([askNamed(), eachOf(connected, CATALOGUE_PEERS_AT_ONCE, (peer) => this.#ask(peer, signal))])
     await Promise.all(named)
