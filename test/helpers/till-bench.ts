@@ -15,7 +15,6 @@ import { keySigner } from '../../lib/pay/key-signer.ts'
 import type { PayRules } from '../../lib/pay/pay-rules.ts'
 import { depositNonce } from '../../lib/pay/settlement-calls.ts'
 import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
-import { splitterFactory } from '../../lib/pay/splitter.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import { freshIds, peerId } from './call-record.ts'
 import { manualClock } from './manual-clock.ts'
@@ -31,7 +30,6 @@ const parameters: ChainParameters = {
   confirmations: 1
 }
 const domain = settlementDomain({ chainId: parameters.chainId, address: parameters.settlement.address })
-const factory = splitterFactory(address('dd'))
 export const PAYOUT = address('ee')
 export const API: ApiId = `ticker@${peerId('P')}`
 
