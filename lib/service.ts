@@ -11,14 +11,7 @@ import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
 import type { Adapter } from './interface/adapter.ts'
-import type {
-  Catalogue,
-  Directory,
-  Resolution,
-  ResolveOptions,
-  SearchPage,
-  SearchQuery
-} from './interface/directory.ts'
+import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Store } from './interface/store.ts'
@@ -31,7 +24,7 @@ import { nextEpoch } from './owner/epoch.ts'
 import { Owner } from './owner/owner.ts'
 import { Provider } from './owner/provider.ts'
 import { createMeteredTill } from './pay/metered-till.ts'
-import { createCatalogue } from './resolve/catalogue.ts'
+import { createCatalogue, type LearningCatalogue } from './resolve/catalogue.ts'
 import { createKadDirectory } from './resolve/kad-directory.ts'
 import { serveManifests } from './resolve/manifest-exchange.ts'
 import { createNotary } from './resolve/notary.ts'
@@ -68,7 +61,7 @@ interface Running {
   readonly calls: CallProtocol
   readonly consumer: Consumer
   readonly resolver: PinningResolver
-  readonly catalogue: Catalogue
+  readonly catalogue: LearningCatalogue
   readonly till: Till
 }
 
@@ -259,7 +252,8 @@ class SoukService implements Souk, Startable {
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
     const catalogue = createCatalogue({ directory, link, local, clock })
-    const resolver = createResolver({ directory, link, documents, local, clock, random })
+    const learn = catalogue.learn.bind(catalogue)
+    const resolver = createResolver({ directory, link, documents, local, clock, random, learn })
     const ids = requestIds(clock, random)
     const consumer = new Consumer({
       clock,

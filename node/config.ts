@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isNetworkName, type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
-import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profile.ts'
+import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profile/profile.ts'
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 

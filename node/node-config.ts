@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { ChainParameters } from '../lib/interface/index.ts'
 import { chainParameters } from './chain-parameters.ts'
 import type { NetworkName } from './networks.ts'
-import type { ProfileLocation } from './profile.ts'
+import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 

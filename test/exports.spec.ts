@@ -19,11 +19,16 @@ const EXPORTS: Record<string, Names> = {
       'SoukError',
       'apiId',
       'asSoukError',
+      'corked',
+      'createMemoryStore',
+      'createNode',
+      'createSqliteStore',
       'deadline',
       'equalInConstantTime',
       'formatApiRef',
       'formatRequestId',
       'formatUsdc',
+      'handler',
       'isApiName',
       'isErrorCode',
       'isProviderId',
@@ -34,13 +39,52 @@ const EXPORTS: Record<string, Names> = {
       'requestIds',
       'sha256',
       'sleep',
+      'souk',
+      'soukDht',
       'systemClock',
       'systemRandom',
       'text',
       'toProblem',
       'utf8'
     ],
-    types: ['ApiId', 'ApiRef', 'Atoms', 'Clock', 'ErrorCode', 'ErrorSource', 'Problem', 'Random', 'Timer']
+    types: [
+      'ApiId',
+      'ApiRef',
+      'Atoms',
+      'Clock',
+      'ErrorCode',
+      'ErrorSource',
+      'Handler',
+      'HandlerInput',
+      'NodeOptions',
+      'Problem',
+      'Random',
+      'SoukComponents',
+      'SoukDhtInit',
+      'SoukInit',
+      'SoukNode',
+      'SqliteStoreInit',
+      'Timer'
+    ]
+  },
+  './protocols': {
+    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory'],
+    types: ['Upstream', 'UpstreamRequest', 'UpstreamResponse']
+  },
+  './node': {
+    values: ['NETWORKS', 'NETWORK_NAMES', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],
+    types: [
+      'LoadOptions',
+      'Network',
+      'NetworkName',
+      'NodeConfig',
+      'NodeInfo',
+      'PortWish',
+      'ProfileLocation',
+      'RunOptions',
+      'RunningNode',
+      'SetupErrorCode'
+    ]
   },
   './interface': {
     values: ['LISTING_MOVES', 'PROTOCOLS', 'SoukError', 'isSoukError'],
@@ -87,6 +131,7 @@ const EXPORTS: Record<string, Names> = {
       'ListingInit',
       'ListingState',
       'Manifest',
+      'Notary',
       'Offer',
       'Operation',
       'Order',
@@ -114,6 +159,10 @@ const EXPORTS: Record<string, Names> = {
       'UpstreamConfig',
       'UsageRow'
     ]
+  },
+  './testing': {
+    values: ['createTestnet'],
+    types: ['Testnet', 'TestnetInit']
   }
 }
 

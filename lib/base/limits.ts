@@ -77,6 +77,10 @@ export const BULK_OPEN_MS = 5 * SECOND
 export const RESEND_MS = 5 * SECOND
 /** Between two attempts to get the link back. */
 export const RESEND_PAUSE_MS = 200
+/** Text of a failure, written by one peer and shown by another: a long sentence, not a page. */
+export const FAILURE_DETAIL_CHARS_MAX = 2_000
+/** Its public members as JSON: a fault's detail, with room; less than an inline body, so that the frame fits in any case. */
+export const FAILURE_MEMBERS_CHARS_MAX = 16 * KiB
 /** Answers acknowledged to their owner in one frame, and how long the first of them waits for more. */
 export const ACK_BATCH_MAX = 128
 export const ACK_DELAY_MS = 100
@@ -173,7 +177,7 @@ export const CATALOGUE_PEERS_MAX = 64
 export const CATALOGUE_PEERS_AT_ONCE = 16
 export const CATALOGUE_PAGES_MAX = 10
 /** How long the catalogue shows what it has not seen again: as long as a record lives. */
-export const CATALOGUE_ENTRY_MS = RECORD_TTL_MS
+export const CATALOGUE_ENTRY_MS = 2 * HOUR
 /** Words of one search. */
 export const SEARCH_CHARS_MAX = 200
 /** Announcements of one listing that run at the same time. */

@@ -10,6 +10,8 @@ export interface RequestIds {
   next(): Uint8Array
 }
 
+export const REQUEST_ID_BYTES = 16
+
 const COUNTER_MAX = 0xfff
 
 export function requestIds(clock: Clock, random: Random): RequestIds {
@@ -34,7 +36,7 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
         random.fill(pool)
         used = 0
       }
-      const id = new Uint8Array(16)
+      const id = new Uint8Array(REQUEST_ID_BYTES)
       const view = new DataView(id.buffer)
       view.setUint32(0, Math.floor(lastMs / 0x10000))
       view.setUint16(4, lastMs % 0x10000)
@@ -53,6 +55,6 @@ const DASH_BEFORE = new Set([4, 6, 8, 10])
 /** `018f…-…`: the usual hyphenated form. */
 export function formatRequestId(id: Uint8Array): string {
   let text = ''
-  for (let i = 0; i < 16; i++) text += (DASH_BEFORE.has(i) ? '-' : '') + HEX[id[i] ?? 0]
+  for (let i = 0; i < REQUEST_ID_BYTES; i++) text += (DASH_BEFORE.has(i) ? '-' : '') + HEX[id[i] ?? 0]
   return text
 }

@@ -1,12 +1,13 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits.ts'
+import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import type { BulkSource } from '../interface/link.ts'
 
 /** Whose body a bulk stream carries; the byte behind the request id in its tag. */
 export const BULK_OF = { request: 0, response: 1 } as const
 
-const TAG_BYTES = 17
+const TAG_BYTES = REQUEST_ID_BYTES + 1
 
 export function bulkTag(requestId: Uint8Array, of: (typeof BULK_OF)[keyof typeof BULK_OF]): Uint8Array {
   const tag = new Uint8Array(TAG_BYTES)
@@ -15,10 +16,10 @@ export function bulkTag(requestId: Uint8Array, of: (typeof BULK_OF)[keyof typeof
   return tag
 }
 
-interface Slot {
+interface Delivered {
   readonly peer: string
-  source?: BulkSource
-  claim?: (source: BulkSource) => void
+  readonly source: BulkSource
+  readonly timer: Timer
 }
 
 /**
@@ -27,7 +28,8 @@ interface Slot {
  */
 export class BulkMailbox {
   readonly #clock: Clock
-  readonly #slots = new Map<string, Slot>()
+  readonly #delivered = new Map<string, Delivered>()
+  readonly #wanted = new Map<string, (source: BulkSource) => void>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -36,49 +38,63 @@ export class BulkMailbox {
   /** A stream arrived. */
   deliver(peer: string, tag: Uint8Array, source: BulkSource): void {
     const key = slotKey(peer, tag)
-    const slot = this.#slots.get(key)
-    if (slot?.claim !== undefined) {
-      this.#slots.delete(key)
-      slot.claim(source)
-    } else if (tag.length !== TAG_BYTES || slot !== undefined || this.#waiting(peer) >= BULK_STREAMS_PER_PEER_MAX) {
+    const claim = this.#wanted.get(key)
+    if (claim !== undefined) return claim(source)
+    // Only the newest of a tag can be of use: what came before it was of an attempt whose link broke.
+    this.#take(key)?.source.abort(new Error('another bulk stream took its place'))
+    if (tag.length !== TAG_BYTES || this.#waiting(peer) >= BULK_STREAMS_PER_PEER_MAX) {
       source.abort(new Error('an unexpected bulk stream'))
-    } else {
-      const waiting: Slot = { peer, source }
-      this.#slots.set(key, waiting)
-      this.#clock.after(BULK_OPEN_MS, () => {
-        if (this.#slots.get(key) !== waiting) return
-        this.#slots.delete(key)
-        source.abort(new Error('nobody asked for this bulk stream'))
-      })
+      return
+    }
+    const timer = this.#clock.after(BULK_OPEN_MS, () => {
+      this.#delivered.delete(key)
+      source.abort(new Error('nobody asked for this bulk stream'))
+    })
+    this.#delivered.set(key, { peer, source, timer })
+  }
+
+  /**
+   * A frame announced a stream.
+   * @throws SoukError `call_interrupted` when it does not come; the signal's reason when it aborts
+   */
+  async take(peer: string, tag: Uint8Array, signal: AbortSignal | undefined): Promise<BulkSource> {
+    const key = slotKey(peer, tag)
+    const delivered = this.#take(key)
+    if (delivered !== undefined) return delivered.source
+    const { promise, resolve, reject } = Promise.withResolvers<BulkSource>()
+    const claim = (source: BulkSource) => {
+      this.#wanted.delete(key)
+      resolve(source)
+    }
+    const giveUp = (reason: unknown) => {
+      if (this.#wanted.get(key) === claim) this.#wanted.delete(key)
+      reject(reason)
+    }
+    const onAbort = () => giveUp(signal?.reason)
+    const timer = this.#clock.after(BULK_OPEN_MS, () => {
+      giveUp(new SoukError('call_interrupted', 'The body of the call did not arrive.'))
+    })
+    this.#wanted.set(key, claim)
+    if (signal?.aborted === true) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await promise
+    } finally {
+      timer.cancel()
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 
-  /** A frame announced a stream. @throws SoukError `call_interrupted` when it does not come. */
-  async take(peer: string, tag: Uint8Array): Promise<BulkSource> {
-    const key = slotKey(peer, tag)
-    const slot = this.#slots.get(key)
-    if (slot?.source !== undefined) {
-      this.#slots.delete(key)
-      return slot.source
-    }
-    return new Promise((resolve, reject) => {
-      const timer = this.#clock.after(BULK_OPEN_MS, () => {
-        this.#slots.delete(key)
-        reject(new SoukError('call_interrupted', 'The body of the call did not arrive.'))
-      })
-      this.#slots.set(key, {
-        peer,
-        claim: (source) => {
-          timer.cancel()
-          resolve(source)
-        }
-      })
-    })
+  #take(key: string): Delivered | undefined {
+    const delivered = this.#delivered.get(key)
+    this.#delivered.delete(key)
+    delivered?.timer.cancel()
+    return delivered
   }
 
   #waiting(peer: string): number {
     let count = 0
-    for (const slot of this.#slots.values()) if (slot.peer === peer && slot.source !== undefined) count++
+    for (const delivered of this.#delivered.values()) if (delivered.peer === peer) count++
     return count
   }
 }

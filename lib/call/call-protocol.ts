@@ -1,10 +1,12 @@
-import { type Clock, sleep } from '../base/clock.ts'
+import { type Clock, deadline, sleep } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { RESEND_MS, RESEND_PAUSE_MS } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
 import type { Channel, Link, PeerAddress } from '../interface/link.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { BulkMailbox } from './bulk-mailbox.ts'
+import { givenUp } from './failure.ts'
 import { IncomingCalls } from './incoming-calls.ts'
 import { OutgoingCalls } from './outgoing-calls.ts'
 import { Session } from './session.ts'
@@ -64,38 +66,54 @@ export class CallProtocol implements Caller {
     let giveUpAt = deadlineAt
     let sentTo: bigint | undefined
     for (;;) {
-      const peer = await this.#reach(owner, signal)
+      if (signal?.aborted === true)
+        return { fate: sentTo === undefined ? 'not_accepted' : 'lost', error: givenUp(signal) }
+      const peer = this.#ready(owner) ?? (await this.#connect(owner, giveUpAt - clock.elapsed(), signal))
+      let error: SoukError | undefined
       if (peer instanceof SoukError) {
         if (sentTo === undefined) return { fate: 'not_accepted', error: peer }
-        if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt || signal?.aborted === true) return lost(peer)
-        await sleep(clock, RESEND_PAUSE_MS)
-        continue
+        error = peer
+      } else {
+        const result = await peer.outgoing.send(call, deadlineAt - clock.elapsed(), signal, sentTo)
+        if (result.fate !== 'broken' && !isUncertain(result, sentTo)) return result
+        // A body that was a stream is spent and cannot be offered again.
+        if (!(call.body instanceof Uint8Array)) return lost()
+        if (sentTo === undefined) {
+          giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
+          sentTo = peer.session.hello?.epoch ?? 0n
+          continue
+        }
+        if (result.fate !== 'broken') error = result.error
       }
-      const leftMs = deadlineAt - clock.elapsed()
-      const result = await peer.outgoing.send(call, leftMs, signal, sentTo)
-      if (result.fate !== 'broken') return result
-      // A body that was a stream is spent and cannot be offered again.
-      if (!(call.body instanceof Uint8Array)) return lost()
-      if (sentTo === undefined) giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
-      sentTo ??= peer.session.hello?.epoch ?? 0n
+      if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
+      // A pause cut short is seen at the top.
+      await sleep(clock, RESEND_PAUSE_MS, signal).catch(() => {})
     }
   }
 
-  /** The calls with a peer over a channel that said hello. Costs no turn when there is one. */
-  #reach(owner: PeerAddress, signal: AbortSignal | undefined): PeerCalls | Promise<PeerCalls | SoukError> {
-    const peer = this.#byPeer.get(owner.id)
-    return peer?.session.takesCalls === true && peer.session.hello !== undefined ? peer : this.#connect(owner, signal)
+  /** The calls with a peer over a channel that said hello: no turn is lost where there is one. */
+  #ready({ id }: PeerAddress): PeerCalls | undefined {
+    const peer = this.#byPeer.get(id)
+    return peer?.session.takesCalls === true && peer.session.hello !== undefined ? peer : undefined
   }
 
-  async #connect(owner: PeerAddress, signal: AbortSignal | undefined): Promise<PeerCalls | SoukError> {
+  async #connect(
+    owner: PeerAddress,
+    timeoutMs: number,
+    signal: AbortSignal | undefined
+  ): Promise<PeerCalls | SoukError> {
+    const late = () => new SoukError('owner_unreachable', 'The owner did not answer in time.')
+    const limit = deadline(this.#init.clock, timeoutMs, late, signal)
     try {
-      const channel = await this.#init.link.connect(owner, signal ?? new AbortController().signal)
+      const channel = await this.#init.link.connect(owner, limit.signal)
       const peer = this.#channels.get(channel)
       if (peer?.session.takesCalls !== true) return new SoukError('owner_unreachable', 'The owner is stopping.')
-      await peer.session.ready
+      await within(peer.session.ready, limit.signal)
       return peer
     } catch (error) {
-      return asSoukError(error)
+      return signal?.aborted === true ? givenUp(signal) : asSoukError(error)
+    } finally {
+      limit.clear()
     }
   }
 
@@ -115,6 +133,7 @@ export class CallProtocol implements Caller {
         this.#forget(channel)
         acks.stop()
         outgoing.onClose()
+        incoming.onClose()
       }
     }
     const peer = { session, outgoing, incoming }
@@ -133,6 +152,11 @@ export class CallProtocol implements Caller {
     for (const peer of this.#channels.values()) sum += of(peer)
     return sum
   }
+}
+
+/** A peer too busy to look at a repeat says nothing of the first attempt. */
+function isUncertain(attempt: Attempt, sentTo: bigint | undefined): attempt is Exclude<Attempt, { fate: 'answered' }> {
+  return sentTo !== undefined && attempt.fate === 'not_accepted' && attempt.error.code === 'overloaded'
 }
 
 function lost(cause?: SoukError): Attempt {

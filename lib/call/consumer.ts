@@ -4,7 +4,8 @@ import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
-import type { RequestIds } from '../base/request-id.ts'
+import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
+import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
@@ -12,6 +13,7 @@ import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 import { callReply } from './call-reply.ts'
+import { givenUp } from './failure.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock
@@ -37,7 +39,10 @@ interface Prepared {
   readonly ref: ApiRef
   readonly requestId: Uint8Array
   readonly body: Payload
+  /** The body was a stream and somebody began to read it: there is nothing to send to another owner. */
+  readonly isSpent: () => boolean
   readonly maxPrice: bigint | undefined
+  readonly signal: AbortSignal
   readonly startedAt: number
   readonly deadlineAt: number
 }
@@ -55,56 +60,71 @@ export class Consumer {
 
   /** @throws SoukError */
   async call(init: CallInit): Promise<CallReply> {
-    const prepared = this.#prepare(init)
-    const { resolver, clock } = this.#init
-    const signal = init.signal ?? NEVER
+    const { clock } = this.#init
     try {
+      const prepared = this.#prepare(init)
       const tried = new Set<string>()
-      const found = await resolver.resolve(prepared.ref, { signal })
-      const lookupMs = clock.elapsed() - prepared.startedAt
-      const first = await this.#tryOwners(prepared, found, lookupMs, tried)
+      const found = await this.#resolve(prepared)
+      const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
       if (!(first instanceof SoukError)) return first
+      if (isAway(first, found) || prepared.isSpent()) throw first
       // Nobody took it. What we knew may have been old: an owner may have moved or another may have come.
-      const renewed = await resolver.resolve(prepared.ref, { signal, refresh: true })
+      const renewed = await this.#resolve(prepared, true).catch((error: unknown) => {
+        throw first.code === 'owner_unreachable' ? error : first
+      })
       const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first)
       if (second instanceof SoukError) throw second
       return second
     } catch (error) {
-      throw asSoukError(error)
+      throw init.signal?.aborted === true ? givenUp(init.signal) : asSoukError(error)
     }
   }
 
   #prepare(init: CallInit): Prepared {
     const { clock, requestIds } = this.#init
-    const timeoutMs = init.timeoutMs ?? UPSTREAM_TIMEOUT_MS
+    const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
+    if (signal.aborted) throw givenUp(signal)
     if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
       throw new SoukError('invalid_request', `A time-out is between 1 and ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
     }
+    if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id has 16 bytes.')
     const startedAt = clock.elapsed()
     return {
       init,
       ref: typeof init.api === 'string' ? parseApiRef(init.api) : init.api,
-      requestId: init.requestId ?? requestIds.next(),
-      body: payloadOf(init.body),
+      requestId,
+      ...readOnce(payloadOf(init.body)),
       maxPrice: init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice),
+      signal,
       startedAt,
       deadlineAt: startedAt + timeoutMs
+    }
+  }
+
+  async #resolve({ ref, signal, deadlineAt }: Prepared, refresh = false): Promise<Resolution> {
+    const { clock, resolver } = this.#init
+    const limit = deadline(clock, deadlineAt - clock.elapsed(), () => new SoukError('lookup_timeout'), signal)
+    try {
+      return await resolver.resolve(ref, { signal: limit.signal, refresh })
+    } finally {
+      limit.clear()
     }
   }
 
   /** The reply, or the last error when no owner took the call. @throws SoukError when one took it and failed for good */
   async #tryOwners(
     prepared: Prepared,
-    { signed, owners }: Resolution,
+    found: Resolution,
     lookupMs: number,
     tried: Set<string>,
     last = new SoukError('owner_unreachable')
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
-    const { id, manifest } = signed
-    for (const owner of owners) {
+    const { id, manifest } = found.signed
+    for (const owner of found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
+      if (clock.elapsed() >= prepared.deadlineAt) throw last
       const order: Order = {
         requestId: prepared.requestId,
         api: id,
@@ -114,7 +134,7 @@ export class Consumer {
         ...(prepared.maxPrice === undefined ? {} : { maxPrice: prepared.maxPrice })
       }
       const authorization = await till.authorise(order)
-      const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.init.signal)
+      const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
       if (attempt.fate === 'answered') {
         const { answer, ms } = attempt
         till.accept(order, { charged: answer.charged, receipt: answer.receipt })
@@ -123,8 +143,10 @@ export class Consumer {
       }
       last = attempt.error
       till.fail(order, attempt)
-      if (isOwnersFault(attempt)) resolver.report(id, owner.id, { ok: false })
-      if (attempt.fate !== 'not_accepted' && !mayRepeat(attempt, manifest.idempotent, prepared.body)) throw last
+      if (prepared.signal.aborted) throw last
+      if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
+      if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
+        throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last
@@ -148,38 +170,71 @@ export class Consumer {
     }
   }
 
-  #attempt(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
+  #attempt(owner: PeerAddress, call: Call, signal: AbortSignal): Promise<Attempt> {
     return owner.id === this.#init.self ? this.#callSelf(call, signal) : this.#init.caller.call(owner, call, signal)
   }
 
-  async #callSelf(call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
+  async #callSelf(call: Call, signal: AbortSignal): Promise<Attempt> {
     const { clock, self, handle } = this.#init
     const startedAt = clock.elapsed()
-    const limit = deadline(clock, call.timeoutMs, () => new SoukError('upstream_timeout'), signal)
+    const limit = deadline(clock, call.timeoutMs, () => new SoukError('upstream_timeout'))
+    const onAbort = () => limit.abort(givenUp(signal))
+    const clear = () => {
+      limit.clear()
+      signal.removeEventListener('abort', onAbort)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
     try {
       const answer = await handle({ ...call, peer: self }, limit.signal)
-      return { fate: 'answered', answer, ms: clock.elapsed() - startedAt }
+      const ms = clock.elapsed() - startedAt
+      // The limit was for the head; from here on only the caller ends a stream.
+      limit.stop()
+      if (answer.body instanceof Uint8Array) {
+        clear()
+        return { fate: 'answered', answer, ms }
+      }
+      const body = watchBody(answer.body, (isComplete) => {
+        if (!isComplete) limit.abort(new SoukError('call_interrupted', 'The reader of the answer stopped.'))
+        clear()
+      })
+      return { fate: 'answered', answer: { ...answer, body }, ms }
     } catch (thrown) {
       const error = asSoukError(thrown)
+      limit.abort(error)
+      clear()
       return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
-    } finally {
-      limit.stop()
     }
   }
 }
 
-/** The API itself answers badly at every owner alike; these say something of the owner. */
-function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>): boolean {
+/** Its owner takes no calls now, as far as we knew: the network would tell nothing new, and be asked at a bad time. */
+function isAway({ code }: SoukError, { signed }: Resolution): boolean {
+  return code === 'overloaded' || (code === 'api_paused' && signed.manifest.state === 'paused')
+}
+
+/** The API itself answers badly at every owner alike, and what went wrong here is nobody else's; the rest is the owner's. */
+function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, found: Resolution): boolean {
+  if (error.source === 'ingress' || isAway(error, found)) return false
   return fate !== 'failed' || error.code === 'internal_error'
 }
 
-function mayRepeat(attempt: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean, body: Payload): boolean {
-  if (!isIdempotent || !(body instanceof Uint8Array)) return false
-  return (
-    attempt.fate === 'lost' ||
-    attempt.error.code === 'call_interrupted' ||
-    attempt.error.code === 'upstream_unreachable'
-  )
+function mayRepeat({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean): boolean {
+  const isWorthIt = fate === 'lost' || error.code === 'call_interrupted' || error.code === 'upstream_unreachable'
+  return isIdempotent && isWorthIt
+}
+
+function readOnce(body: Payload): { body: Payload; isSpent: () => boolean } {
+  if (body instanceof Uint8Array) return { body, isSpent: () => false }
+  let isSpent = false
+  return {
+    body: {
+      [Symbol.asyncIterator]() {
+        isSpent = true
+        return body[Symbol.asyncIterator]()
+      }
+    },
+    isSpent: () => isSpent
+  }
 }
 
 function payloadOf(body: unknown): Payload {
@@ -187,7 +242,15 @@ function payloadOf(body: unknown): Payload {
   if (body instanceof Uint8Array) return body
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
     return body as AsyncIterable<Uint8Array>
-  const json: string | undefined = JSON.stringify(body)
+  const json = writeJson(body)
   if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be written as JSON.')
   return utf8(json)
+}
+
+function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
 }

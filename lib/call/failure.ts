@@ -1,21 +1,26 @@
-import { type ErrorSource, isErrorCode, SoukError } from '../base/errors.ts'
+import { type ErrorSource, isErrorCode, isSoukError, SoukError } from '../base/errors.ts'
+import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits.ts'
 import type { FailureFrame } from './frame.ts'
-
-/** Longest text of a peer's that is passed on. */
-const DETAIL_CHARS_MAX = 2_000
 
 /** A peer is told the code, the safe text and the public members: never a cause, never a stack. */
 export function failureFrame(id: number, error: SoukError): FailureFrame {
   return {
     id,
     code: error.code,
-    detail: error.message,
+    detail: error.message.slice(0, FAILURE_DETAIL_CHARS_MAX),
     status: error.status,
     notAccepted: error.notAccepted,
     source: error.source ?? 'owner',
     retryAfterMs: Math.ceil(error.retryAfterMs ?? 0),
-    members: error.members === undefined ? '' : JSON.stringify(error.members)
+    members: writeMembers(error.members)
   }
+}
+
+/** Why nobody waits for a call any more. A signal's own reason is the caller's and means nothing to others. */
+export function givenUp(signal: AbortSignal): SoukError {
+  const reason: unknown = signal.reason
+  if (isSoukError(reason)) return reason
+  return new SoukError('call_interrupted', 'The call was given up by its caller.', { cause: reason, source: 'ingress' })
 }
 
 /** What a peer says went wrong. The peer is a stranger: what is not of the table becomes `internal_error`. */
@@ -33,7 +38,18 @@ export function failureError(frame: FailureFrame): SoukError {
 }
 
 function printable(text: string): string {
-  return text.slice(0, DETAIL_CHARS_MAX).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+  return text.slice(0, FAILURE_DETAIL_CHARS_MAX).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+}
+
+/** Whatever an adapter put there, there is an answer: what cannot be written or is too long is left out. */
+function writeMembers(members: SoukError['members']): string {
+  if (members === undefined) return ''
+  try {
+    const json = JSON.stringify(members)
+    return json.length <= FAILURE_MEMBERS_CHARS_MAX ? json : ''
+  } catch {
+    return ''
+  }
 }
 
 function readMembers(json: string): Record<string, unknown> | undefined {

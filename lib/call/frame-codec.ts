@@ -1,11 +1,20 @@
 import { type Reader, reader, type Writer, writer } from 'protons-runtime'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import type { Headers } from '../interface/payload.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
-
-const VARINT = 0
-const BYTES = 2
-const tag = (field: number, wireType: number) => (field << 3) | wireType
+import {
+  BYTES,
+  endOfMessage,
+  knownField,
+  readHeader,
+  readNumber,
+  skip,
+  tag,
+  VARINT,
+  writeHeaders,
+  writeNumber,
+  writeOptionalBytes,
+  writeText
+} from './frame-fields.ts'
 
 /** Field numbers of `message Frame`'s oneof. */
 const KIND = { hello: 1, request: 2, response: 3, failure: 4, cancel: 5, ack: 6, drain: 7 } as const
@@ -38,7 +47,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
   return w.ldelim().finish()
 }
 
-/** @returns undefined for a kind this version does not know, which is to be ignored. Throws on malformed bytes. */
+/** @returns undefined for a kind this version does not know, which is to be ignored. @throws Error on malformed bytes */
 export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   const r = reader(bytes)
   let frame: Frame | undefined
@@ -46,14 +55,13 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
     const key = r.uint32()
     const decode = DECODERS.get(key >>> 3)
     if (decode === undefined) {
-      r.skipType(key & 7)
+      skip(r, key)
       continue
     }
-    const length = r.uint32()
-    const end = r.pos + length
-    if (end > r.len) throw new RangeError('a message runs past its frame')
+    if ((key & 7) !== BYTES) throw new RangeError('a kind of frame is not a message')
+    const end = endOfMessage(r, r.len)
     frame = decode(r, end)
-    r.pos = end
+    if (r.pos !== end) throw new RangeError('a field runs past its message')
   }
   return frame
 }
@@ -65,45 +73,31 @@ const DECODERS = new Map<number, (r: Reader, end: number) => Frame>([
   [KIND.failure, readFailure],
   [KIND.cancel, readCancel],
   [KIND.ack, readAck],
-  [KIND.drain, () => ({ kind: 'drain' })]
+  [KIND.drain, readDrain]
 ])
 
-// ── Fields: proto3 defaults are not written, as every protobuf implementation does ─────────────────────────────────
-
-function writeNumber(w: Writer, field: number, value: number): void {
-  if (value !== 0) w.uint32(tag(field, VARINT)).uint64Number(value)
-}
-
-function writeText(w: Writer, field: number, value: string): void {
-  if (value !== '') w.uint32(tag(field, BYTES)).string(value)
-}
-
-/** An `optional` field: written when it is there, even if it is zero or empty. */
-function writeOptionalBytes(w: Writer, field: number, value: Uint8Array | undefined): void {
-  if (value !== undefined) w.uint32(tag(field, BYTES)).bytes(value)
-}
-
-function writeHeaders(w: Writer, field: number, headers: Headers): void {
-  for (const [name, value] of headers) {
-    w.uint32(tag(field, BYTES)).fork()
-    writeText(w, 1, name)
-    writeText(w, 2, value)
-    w.ldelim()
-  }
-}
-
-function readHeader(r: Reader): [string, string] {
-  const header: [string, string] = ['', '']
-  const length = r.uint32()
-  const end = r.pos + length
-  while (r.pos < end) {
-    const key = r.uint32()
-    if (key === tag(1, BYTES)) header[0] = r.string()
-    else if (key === tag(2, BYTES)) header[1] = r.string()
-    else r.skipType(key & 7)
-  }
-  return header
-}
+/** Wire types of the fields this version knows, by message. */
+const FIELDS = {
+  hello: { 1: BYTES, 2: VARINT, 3: BYTES, 4: VARINT },
+  request: {
+    1: VARINT,
+    2: BYTES,
+    3: BYTES,
+    4: BYTES,
+    5: BYTES,
+    6: BYTES,
+    7: BYTES,
+    8: VARINT,
+    9: VARINT,
+    10: VARINT,
+    11: BYTES,
+    12: BYTES,
+    13: BYTES,
+    14: VARINT
+  },
+  response: { 1: VARINT, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 7: VARINT, 8: VARINT },
+  failure: { 1: VARINT, 2: BYTES, 3: BYTES, 4: VARINT, 5: VARINT, 6: BYTES, 7: VARINT, 8: BYTES }
+} as const satisfies Record<string, Readonly<Record<number, number>>>
 
 // ── Messages ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,8 +114,8 @@ function readHello(r: Reader, end: number): Frame {
   let agent = ''
   let inFlightMax = 0
   while (r.pos < end) {
-    const key = r.uint32()
-    switch (key >>> 3) {
+    const field = knownField(r, FIELDS.hello)
+    switch (field) {
       case 1:
         network = r.string()
         break
@@ -132,10 +126,8 @@ function readHello(r: Reader, end: number): Frame {
         agent = r.string()
         break
       case 4:
-        inFlightMax = r.uint64Number()
+        inFlightMax = readNumber(r)
         break
-      default:
-        r.skipType(key & 7)
     }
   }
   return { kind: 'hello', network, epoch, agent, inFlightMax }
@@ -177,10 +169,10 @@ function readRequest(r: Reader, end: number): Frame {
     resentFromEpoch: undefined
   }
   while (r.pos < end) {
-    const key = r.uint32()
-    switch (key >>> 3) {
+    const field = knownField(r, FIELDS.request)
+    switch (field) {
       case 1:
-        request.id = r.uint64Number()
+        request.id = readNumber(r)
         break
       case 2:
         request.requestId = r.bytes()
@@ -195,16 +187,16 @@ function readRequest(r: Reader, end: number): Frame {
         request.path = r.string()
         break
       case 6:
-        headers.push(readHeader(r))
+        headers.push(readHeader(r, end))
         break
       case 7:
         request.body = r.bytes()
         break
       case 8:
-        request.timeoutMs = r.uint64Number()
+        request.timeoutMs = readNumber(r)
         break
       case 9:
-        request.revision = r.uint64Number()
+        request.revision = readNumber(r)
         break
       case 10:
         request.maxPrice = r.uint64()
@@ -221,8 +213,6 @@ function readRequest(r: Reader, end: number): Frame {
       case 14:
         request.resentFromEpoch = r.uint64()
         break
-      default:
-        r.skipType(key & 7)
     }
   }
   return { kind: 'request', ...request }
@@ -252,16 +242,16 @@ function readResponse(r: Reader, end: number): Frame {
     upstreamUs: 0
   }
   while (r.pos < end) {
-    const key = r.uint32()
-    switch (key >>> 3) {
+    const field = knownField(r, FIELDS.response)
+    switch (field) {
       case 1:
-        response.id = r.uint64Number()
+        response.id = readNumber(r)
         break
       case 2:
-        response.status = r.uint32()
+        response.status = readNumber(r)
         break
       case 3:
-        headers.push(readHeader(r))
+        headers.push(readHeader(r, end))
         break
       case 4:
         response.body = r.bytes()
@@ -273,13 +263,11 @@ function readResponse(r: Reader, end: number): Frame {
         response.receipt = r.bytes()
         break
       case 7:
-        response.ownerUs = r.uint64Number()
+        response.ownerUs = readNumber(r)
         break
       case 8:
-        response.upstreamUs = r.uint64Number()
+        response.upstreamUs = readNumber(r)
         break
-      default:
-        r.skipType(key & 7)
     }
   }
   return { kind: 'response', ...response }
@@ -308,10 +296,10 @@ function readFailure(r: Reader, end: number): Frame {
     members: ''
   }
   while (r.pos < end) {
-    const key = r.uint32()
-    switch (key >>> 3) {
+    const field = knownField(r, FIELDS.failure)
+    switch (field) {
       case 1:
-        failure.id = r.uint64Number()
+        failure.id = readNumber(r)
         break
       case 2:
         failure.code = r.string()
@@ -320,7 +308,7 @@ function readFailure(r: Reader, end: number): Frame {
         failure.detail = r.string()
         break
       case 4:
-        failure.status = r.uint32()
+        failure.status = readNumber(r)
         break
       case 5:
         failure.notAccepted = r.bool()
@@ -329,13 +317,11 @@ function readFailure(r: Reader, end: number): Frame {
         failure.source = r.string()
         break
       case 7:
-        failure.retryAfterMs = r.uint64Number()
+        failure.retryAfterMs = readNumber(r)
         break
       case 8:
         failure.members = r.string()
         break
-      default:
-        r.skipType(key & 7)
     }
   }
   return { kind: 'failure', ...failure }
@@ -345,8 +331,8 @@ function readCancel(r: Reader, end: number): Frame {
   let id = 0
   while (r.pos < end) {
     const key = r.uint32()
-    if (key === tag(1, VARINT)) id = r.uint64Number()
-    else r.skipType(key & 7)
+    if (key === tag(1, VARINT)) id = readNumber(r)
+    else skip(r, key)
   }
   return { kind: 'cancel', id }
 }
@@ -356,7 +342,12 @@ function readAck(r: Reader, end: number): Frame {
   while (r.pos < end) {
     const key = r.uint32()
     if (key === tag(1, BYTES)) requestIds.push(r.bytes())
-    else r.skipType(key & 7)
+    else skip(r, key)
   }
   return { kind: 'ack', requestIds }
+}
+
+function readDrain(r: Reader, end: number): Frame {
+  while (r.pos < end) skip(r, r.uint32())
+  return { kind: 'drain' }
 }

@@ -1,7 +1,14 @@
 import { type ApiId, isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { IN_FLIGHT_PER_PEER_MAX, LINK_QUEUE_BYTES_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
+import {
+  IDEMPOTENCY_KEY_CHARS_MAX,
+  IN_FLIGHT_PER_PEER_MAX,
+  LINK_QUEUE_BYTES_MAX,
+  PATH_BYTES_MAX,
+  UPSTREAM_TIMEOUT_MS_MAX
+} from '../base/limits.ts'
+import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import type { CallAnswer, CallHandler, IncomingCall } from '../interface/call.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { pump, ridesInline } from './body.ts'
@@ -9,8 +16,6 @@ import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureFrame } from './failure.ts'
 import type { RequestFrame } from './frame.ts'
 import type { Session } from './session.ts'
-
-const REQUEST_ID_BYTES = 16
 
 type ReceivedCall = IncomingCall & { readonly body: Uint8Array | BulkSource }
 
@@ -24,6 +29,8 @@ export class IncomingCalls {
   readonly #clock: Clock
   readonly #handler: CallHandler
   readonly #running = new Map<number, AbortController>()
+  /** Those whose answer is on its way on a stream of its own. */
+  readonly #streaming = new Set<AbortController>()
 
   constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler) {
     this.#session = session
@@ -54,6 +61,12 @@ export class IncomingCalls {
     this.#running.get(id)?.abort(new SoukError('call_interrupted', 'The consumer gave the call up.'))
   }
 
+  /** Streamed answers have lost their reader, of which a silent sender would not hear; the other calls go on. */
+  onClose(): void {
+    for (const cancel of this.#streaming)
+      cancel.abort(new SoukError('call_interrupted', 'The link to the consumer broke.'))
+  }
+
   async #run(request: RequestFrame): Promise<void> {
     const cancel = new AbortController()
     this.#running.set(request.id, cancel)
@@ -61,13 +74,16 @@ export class IncomingCalls {
     const timer = this.#clock.after(timeoutMs, () => cancel.abort(new SoukError('upstream_timeout')))
     let call: ReceivedCall | undefined
     try {
-      call = await this.#read(request, timeoutMs)
+      call = await this.#read(request, timeoutMs, cancel.signal)
       const answer = await this.#handler(call, cancel.signal)
       // From here on only the consumer ends it: a stream may well outlive the deadline of its head.
       timer.cancel()
       await this.#reply(request, answer, cancel)
-    } catch (error) {
-      this.#fail(request.id, asSoukError(error))
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      this.#fail(request.id, error)
+      // Whatever the handler had begun for this call is wanted no more.
+      cancel.abort(error)
     } finally {
       timer.cancel()
       this.#running.delete(request.id)
@@ -76,16 +92,12 @@ export class IncomingCalls {
     }
   }
 
-  async #read(request: RequestFrame, timeoutMs: number): Promise<ReceivedCall> {
-    const at = request.api.indexOf('@')
-    const isApiId = isApiName(request.api.slice(0, at)) && isProviderId(request.api.slice(at + 1))
-    if (!isApiId || request.requestId.length !== REQUEST_ID_BYTES) {
-      throw new SoukError('invalid_request', 'The call frame is malformed.')
-    }
+  async #read(request: RequestFrame, timeoutMs: number, signal: AbortSignal): Promise<ReceivedCall> {
+    checkRequest(request)
     const { peer } = this.#session.channel
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const body: Uint8Array | BulkSource =
-      inline ?? (await this.#mailbox.take(peer, bulkTag(request.requestId, BULK_OF.request)))
+    const tag = bulkTag(request.requestId, BULK_OF.request)
+    const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
       peer,
       requestId: request.requestId,
@@ -107,7 +119,7 @@ export class IncomingCalls {
   async #reply(request: RequestFrame, answer: CallAnswer, cancel: AbortController): Promise<void> {
     const { channel } = this.#session
     const body = ridesInline(answer.body, channel) ? answer.body : undefined
-    this.#session.send({
+    const isSent = this.#session.send({
       kind: 'response',
       id: request.id,
       status: answer.status,
@@ -115,17 +127,22 @@ export class IncomingCalls {
       body,
       charged: answer.charged,
       receipt: answer.receipt,
-      ownerUs: Math.round(answer.ownerMs * 1_000),
-      upstreamUs: Math.round(answer.upstreamMs * 1_000)
+      ownerUs: microseconds(answer.ownerMs),
+      upstreamUs: microseconds(answer.upstreamMs)
     })
-    if (body !== undefined) return
+    if (isSent && body !== undefined) return
     try {
-      const tag = bulkTag(request.requestId, BULK_OF.response)
-      await pump(answer.body, await channel.openBulk(tag, cancel.signal))
+      if (!isSent) throw new SoukError('response_too_large', 'The headers of the answer are too large.')
+      this.#streaming.add(cancel)
+      const sink = await channel.openBulk(bulkTag(request.requestId, BULK_OF.response), cancel.signal)
+      if (!(await pump(answer.body, sink, this.#clock))) throw new Error('the consumer stopped reading')
     } catch (error) {
-      // The head is out, so an error can only be told by the stream itself, which ends without its end. The adapter hears
-      // of it by the signal, even where nobody had begun to read its body.
+      // The adapter hears of it by the signal, even where nobody had begun to read its body.
       cancel.abort(new SoukError('call_interrupted', undefined, { cause: error }))
+      // Once the head is out an error can only be told by the stream itself, which breaks off.
+      if (!isSent) throw error
+    } finally {
+      this.#streaming.delete(cancel)
     }
   }
 
@@ -133,3 +150,23 @@ export class IncomingCalls {
     this.#session.send({ kind: 'failure', ...failureFrame(id, error) })
   }
 }
+
+const METHOD = /^[A-Z]{1,32}$/
+const PATH = /^(?:[/?].*)?$/s
+
+/** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
+function checkRequest({ api, requestId, method, path, idempotencyKey }: RequestFrame): void {
+  const at = api.indexOf('@')
+  const isSound =
+    isApiName(api.slice(0, at)) &&
+    isProviderId(api.slice(at + 1)) &&
+    requestId.length === REQUEST_ID_BYTES &&
+    METHOD.test(method) &&
+    PATH.test(path) &&
+    path.length <= PATH_BYTES_MAX &&
+    (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX
+  if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
+}
+
+/** An adapter measures in its own way: what it says must not make a number that cannot be written. */
+const microseconds = (ms: number): number => Math.max(0, Math.round(ms * 1_000) || 0)

@@ -1,10 +1,12 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { DEADLINE_HOP_MS, DEADLINE_MS_MIN, LINK_QUEUE_BYTES_MAX } from '../base/limits.ts'
+import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallAnswer } from '../interface/call.ts'
-import { pump, ridesInline, watched } from './body.ts'
+import type { BulkSink, BulkSource } from '../interface/link.ts'
+import { pump, ridesInline } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
-import { failureError } from './failure.ts'
+import { failureError, givenUp } from './failure.ts'
 import type { FailureFrame, ResponseFrame } from './frame.ts'
 import type { Session } from './session.ts'
 
@@ -20,6 +22,8 @@ interface PendingCall {
   readonly signal: AbortSignal | undefined
   readonly onAbort: () => void
   readonly settle: (result: Attempt | Broken) => void
+  /** Ends the request's body where it is on a stream of its own. */
+  readonly upload: AbortController | undefined
 }
 
 /** The client half of a session: calls sent to the peer and not yet answered. */
@@ -54,13 +58,14 @@ export class OutgoingCalls {
         return
       }
       const id = ++this.#lastId
-      const onAbort = () => this.#giveUp(id, asSoukError(signal?.reason))
+      const onAbort = () => signal !== undefined && this.#giveUp(id, givenUp(signal))
       const timer = this.#clock.after(timeoutMs, () => this.#giveUp(id, new SoukError('upstream_timeout')))
       signal?.addEventListener('abort', onAbort, { once: true })
-      this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), timer, signal, onAbort, settle })
-
       const body = ridesInline(call.body, channel) ? call.body : undefined
-      this.#session.send({
+      const upload = body === undefined ? new AbortController() : undefined
+      this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), timer, signal, onAbort, settle, upload })
+
+      const isSent = this.#session.send({
         kind: 'request',
         id,
         requestId: call.requestId,
@@ -77,16 +82,23 @@ export class OutgoingCalls {
         traceparent: call.traceparent,
         resentFromEpoch
       })
-      if (body === undefined) void this.#sendBody(id, call, signal)
+      if (!isSent) {
+        const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
+          source: 'ingress'
+        })
+        this.#take(id)?.settle({ fate: 'failed', error })
+      } else if (upload !== undefined) {
+        void this.#sendBody(id, call, upload.signal)
+      }
     })
   }
 
   onResponse(response: ResponseFrame): void {
     const pending = this.#take(response.id)
     if (pending === undefined) return
-    const { call, startedAt } = pending
+    const { call, startedAt, settle, upload } = pending
     const ms = this.#clock.elapsed() - startedAt
-    const answer = (body: CallAnswer['body']): Attempt => ({
+    const answered = (body: CallAnswer['body']): Attempt => ({
       fate: 'answered',
       ms,
       answer: {
@@ -99,45 +111,41 @@ export class OutgoingCalls {
         upstreamMs: response.upstreamUs / 1_000
       }
     })
-    if (response.body !== undefined) {
+    if (response.body === undefined) {
+      void this.#receiveBody(response.id, pending).then((body) => {
+        settle(body instanceof SoukError ? { fate: 'lost', error: body } : answered(body))
+      })
+    } else {
+      upload?.abort(new Error('the call is answered'))
       this.#onAnswered(call.requestId)
-      pending.settle(answer(response.body))
-      return
+      settle(answered(response.body))
     }
-    this.#mailbox.take(this.#session.channel.peer, bulkTag(call.requestId, BULK_OF.response)).then(
-      (source) => {
-        const onAbort = () => source.abort(asSoukError(pending.signal?.reason))
-        if (pending.signal?.aborted === true) onAbort()
-        pending.signal?.addEventListener('abort', onAbort, { once: true })
-        const body = watched(source, (isComplete) => {
-          pending.signal?.removeEventListener('abort', onAbort)
-          if (isComplete) this.#onAnswered(call.requestId)
-          else this.#session.send({ kind: 'cancel', id: response.id })
-        })
-        pending.settle(answer(body))
-      },
-      (error: unknown) => pending.settle({ fate: 'failed', error: asSoukError(error) })
-    )
   }
 
   onFailure(failure: FailureFrame): void {
     const pending = this.#take(failure.id)
     if (pending === undefined) return
     const error = failureError(failure)
+    pending.upload?.abort(error)
     if (!error.notAccepted) this.#onAnswered(pending.call.requestId)
     pending.settle({ fate: error.notAccepted ? 'not_accepted' : 'failed', error })
   }
 
   onClose(): void {
-    for (const id of [...this.#pending.keys()]) this.#take(id)?.settle({ fate: 'broken' })
+    for (const id of this.#pending.keys()) {
+      const pending = this.#take(id)
+      pending?.upload?.abort(new Error('the link broke'))
+      pending?.settle({ fate: 'broken' })
+    }
   }
 
-  /** Nobody waits for this call any more: tells the owner, which gives up its upstream. */
-  #giveUp(id: number, error: SoukError): void {
+  /** Nobody waits for this call any more: tells the owner, which gives up its upstream. What became of it is unknown. */
+  #giveUp(id: number, error: SoukError, fate: 'lost' | 'not_accepted' = 'lost'): void {
     const pending = this.#take(id)
     if (pending === undefined) return
+    pending.upload?.abort(error)
     this.#session.send({ kind: 'cancel', id })
-    pending.settle({ fate: 'failed', error })
+    pending.settle({ fate, error })
   }
 
   #take(id: number): PendingCall | undefined {
@@ -149,14 +157,55 @@ export class OutgoingCalls {
     return pending
   }
 
-  async #sendBody(id: number, call: Call, signal: AbortSignal | undefined): Promise<void> {
-    const stop = new AbortController()
+  async #sendBody(id: number, call: Call, signal: AbortSignal): Promise<void> {
+    let sink: BulkSink
     try {
-      const tag = bulkTag(call.requestId, BULK_OF.request)
-      await pump(call.body, await this.#session.channel.openBulk(tag, signal ?? stop.signal))
-    } catch (error) {
-      // A call that is answered already does not need the rest of its body; that is no failure.
-      this.#giveUp(id, new SoukError('call_interrupted', 'The request body could not be sent.', { cause: error }))
+      sink = await this.#session.channel.openBulk(bulkTag(call.requestId, BULK_OF.request), signal)
+    } catch (cause) {
+      // An owner runs nothing before it has the stream.
+      const error = new SoukError('overloaded', 'No stream could be opened for the body of the call.', {
+        cause,
+        source: 'ingress'
+      })
+      this.#giveUp(id, error, 'not_accepted')
+      return
     }
+    const onAbort = () => sink.abort(asSoukError(signal.reason))
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      // Where the owner stopped it, its answer says why and is on its way.
+      await pump(call.body, sink, this.#clock)
+    } catch (cause) {
+      this.#giveUp(
+        id,
+        new SoukError('call_interrupted', 'The body of the call could not be read.', { cause, source: 'ingress' })
+      )
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** The answer's body from its own stream; from here on only the caller ends it. */
+  async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallAnswer['body'] | SoukError> {
+    let source: BulkSource
+    try {
+      const tag = bulkTag(call.requestId, BULK_OF.response)
+      source = await this.#mailbox.take(this.#session.channel.peer, tag, signal)
+    } catch (error) {
+      this.#session.send({ kind: 'cancel', id })
+      upload?.abort(new Error('the call is over'))
+      return signal?.aborted === true ? givenUp(signal) : asSoukError(error)
+    }
+    const onAbort = () => signal !== undefined && source.abort(givenUp(signal))
+    if (signal?.aborted === true) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    return watchBody(source, (isComplete) => {
+      signal?.removeEventListener('abort', onAbort)
+      upload?.abort(new Error('the call is over'))
+      if (isComplete) this.#onAnswered(call.requestId)
+      // An owner that sends nothing at the moment does not notice that its reader is gone.
+      else this.#session.send({ kind: 'cancel', id })
+    })
   }
 }

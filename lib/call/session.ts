@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { HELLO_MS, IN_FLIGHT_PER_PEER_MAX } from '../base/limits.ts'
+import { FRAME_BYTES_MAX, HELLO_MS, IN_FLIGHT_PER_PEER_MAX } from '../base/limits.ts'
 import type { Channel } from '../interface/link.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
 import { decodeFrame, encodeFrame } from './frame-codec.ts'
@@ -48,8 +48,9 @@ export class Session {
       if (frame.kind === 'hello') {
         timer.cancel()
         if (frame.network === init.network) {
-          this.hello = frame
-          hello.resolve(frame)
+          // The first one counts: calls under way hold on to its epoch.
+          this.hello ??= frame
+          hello.resolve(this.hello)
         } else {
           channel.abort(new Error(`the peer is of network ${JSON.stringify(frame.network.slice(0, 40))}`))
         }
@@ -73,8 +74,12 @@ export class Session {
     return this.channel.open && !this.isDraining
   }
 
-  send(frame: Frame): void {
-    if (this.channel.open) this.channel.send(encodeFrame(frame))
+  /** Tells whether it was small enough to be sent; the peer would hang up at a larger one, and with it at every other call. */
+  send(frame: Frame): boolean {
+    const bytes = encodeFrame(frame)
+    if (bytes.length > FRAME_BYTES_MAX) return false
+    if (this.channel.open) this.channel.send(bytes)
+    return true
   }
 
   #dispatch(frame: Exclude<Frame, { kind: 'hello' }>): void {

@@ -28,8 +28,8 @@ import { bulkSink } from './bulk-sink.ts'
 import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 
-export const CALL_PROTOCOL = '/souk/call/1.0.0'
-export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
+const CALL_PROTOCOL = '/souk/call/1.0.0'
+const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 
 /** What this link needs of a libp2p node. */
 export interface LinkComponents {
@@ -172,7 +172,9 @@ export class Libp2pLink implements Link {
   async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
     const { connectionManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
-    const [connected] = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
+    const open = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
+    // A direct connection before one through a relay, which is slow and limited.
+    const connected = open.find(({ limits }) => limits === undefined) ?? open[0]
     if (connected !== undefined) return connected
     if (peer.addresses.length > 0) {
       await peerStore.merge(peerId, { multiaddrs: peer.addresses.map((address) => multiaddr(address)) }, { signal })

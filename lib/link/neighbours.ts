@@ -1,9 +1,9 @@
-import type { IdentifyResult, Libp2pEvents, Logger, PeerId } from '@libp2p/interface'
+import type { IdentifyResult, Libp2pEvents, Logger } from '@libp2p/interface'
 import type { ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
-import { CACHED_PEERS_MAX, REJOIN_MS } from '../base/limits.ts'
+import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_MS } from '../base/limits.ts'
 import type { Documents } from '../interface/store.ts'
 
 export interface NeighboursInit {
@@ -68,9 +68,11 @@ export class Neighbours {
   }
 
   readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
-    const addresses = detail.listenAddrs.map((address) => withPeer(address, detail.peerId).toString())
-    if (addresses.length === 0) return
     const id = detail.peerId.toString()
+    // What a peer says of itself: it may claim any number, and those of others.
+    const own = detail.listenAddrs.flatMap((address) => addressOf(address, id) ?? [])
+    const addresses = own.slice(0, ADDRESSES_PER_PEER_MAX)
+    if (addresses.length === 0) return
     const isKnown = this.#met.get(id)?.addresses.join() === addresses.join()
     if (!isKnown) void this.#remember(id, { addresses, metAt: this.#init.clock.now() })
   }
@@ -91,10 +93,11 @@ export class Neighbours {
   }
 }
 
-function withPeer(address: Multiaddr, peer: PeerId): Multiaddr {
-  return address.getComponents().some(({ name }) => name === 'p2p')
-    ? address
-    : address.encapsulate(`/p2p/${peer.toString()}`)
+/** The address with the peer's id at its end; undefined where it ends in another's. */
+function addressOf(address: Multiaddr, id: string): string | undefined {
+  const last = address.getComponents().at(-1)
+  if (last?.name !== 'p2p') return `${address.toString()}/p2p/${id}`
+  return last.value === id ? address.toString() : undefined
 }
 
 /** libp2p dials a list of addresses only where they are all of one peer. */

@@ -26,6 +26,7 @@ const isUnheard = ({ published }: Announced): boolean => published === undefined
 export class Announcer {
   readonly #init: AnnouncerInit
   readonly #announced = new Map<ApiId, Announced>()
+  #isRunning = false
   #timer: Timer | undefined
   #settling: Timer | undefined
 
@@ -34,15 +35,17 @@ export class Announcer {
   }
 
   start(beforeEachRound: () => Promise<void>): void {
+    this.#isRunning = true
     this.#timer = this.#init.clock.after(RECORD_REPUT_MS, () => {
       void beforeEachRound()
         .then(() => this.#announceAll(() => true))
         .catch(this.#init.onError)
-        .finally(() => this.start(beforeEachRound))
+        .finally(() => this.#isRunning && this.start(beforeEachRound))
     })
   }
 
   stop(): void {
+    this.#isRunning = false
     this.#timer?.cancel()
     this.#settling?.cancel()
     this.#announced.clear()

@@ -10,7 +10,7 @@ const EPOCH = 'epoch'
  */
 export async function nextEpoch(documents: Documents, clock: Clock): Promise<bigint> {
   const last = BigInt((await documents.get(NODE, EPOCH)) ?? 0)
-  const now = BigInt(clock.now())
+  const now = BigInt(Math.floor(clock.now()))
   const epoch = now > last ? now : last + 1n
   await documents.put(NODE, EPOCH, epoch.toString())
   return epoch

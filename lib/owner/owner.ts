@@ -1,8 +1,10 @@
 import type { ApiId } from '../base/api-name.ts'
-import { sha256, utf8 } from '../base/bytes.ts'
+import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
+import { watchBody } from '../base/watch-body.ts'
+import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Payload } from '../interface/payload.ts'
@@ -18,6 +20,11 @@ export interface OwnerInit {
   readonly epoch: bigint
 }
 
+interface RunningCall {
+  readonly call: IncomingCall
+  readonly answer: Promise<CallAnswer>
+}
+
 /**
  * Runs the calls of the APIs this node serves: admits, lets the till reserve, asks the adapter, meters, and only then
  * answers. What it answers is durable. A call reaches its upstream at most once, whatever the link does:
@@ -29,9 +36,9 @@ export class Owner {
   readonly #apis = new Map<ApiId, ServedApi>()
   /** Calls running now, of APIs served and of those replaced or removed since. */
   readonly #load = new Map<ServedApi, number>()
-  readonly #running = new Map<string, Promise<CallAnswer>>()
-  #isDraining = false
-  #onIdle: (() => void) | undefined
+  /** By peer and request id: calls that have no answer yet, and repeats that are being looked up. */
+  readonly #running = new Map<string, RunningCall>()
+  #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
   constructor(init: OwnerInit) {
@@ -69,24 +76,22 @@ export class Owner {
 
   /** Takes no more calls; resolves when those under way are over. */
   drain(): Promise<void> {
-    this.#isDraining = true
-    return new Promise((resolve) => {
-      this.#onIdle = resolve
-      if (this.#inFlight === 0) resolve()
-    })
+    this.#drained ??= Promise.withResolvers()
+    if (this.#inFlight === 0) this.#drained.resolve()
+    return this.#drained.promise
   }
 
   /** The `CallHandler` of the call protocol, and of the node's own calls. */
   async handle(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
     const key = call.peer + Buffer.from(call.requestId).toString('latin1')
-    if (call.resentFromEpoch !== undefined) {
-      const running = this.#running.get(key)
-      const earlier = running ?? this.#recall(call)
-      const answer = await earlier
-      if (answer !== undefined) return repeatable(answer)
+    const running = this.#running.get(key)
+    if (running !== undefined) {
+      checkSame(call, hashOf(running.call))
+      return repeatable(await within(running.answer, signal))
     }
-    const answer = this.#run(call, signal)
-    this.#running.set(key, answer)
+    // In its place before anything is waited for: of two repeats that come together, one finds the other.
+    const answer = call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
+    this.#running.set(key, { call, answer })
     try {
       return await answer
     } finally {
@@ -94,38 +99,28 @@ export class Owner {
     }
   }
 
+  async #repeat(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+    return (await this.#recall(call)) ?? this.#run(call, signal)
+  }
+
   async #run(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
     const startedAt = this.#init.clock.elapsed()
-    if (this.#isDraining) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
+    if (this.#drained !== undefined) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
     this.#enter(api)
     const leave = once(() => this.#leave(api))
-    let outlives = false
     try {
       const reservation = await this.#reserve(api, call)
       const reply = await this.#ask(api, call, signal, reservation, startedAt)
-      // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
-      const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - reply.upstreamMs)
-      const outcome = this.#outcome(call, reply.status, spentMs(), reply.upstreamMs, storable(reply))
-      const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
-      const { status, headers } = reply
-      const upstreamMs = Math.max(0, reply.upstreamMs)
-      outlives = !(reply.body instanceof Uint8Array)
-      if (outlives) signal.addEventListener('abort', leave, { once: true })
-      const body = reply.body instanceof Uint8Array ? reply.body : untilOver(reply.body, leave)
-      return {
-        status,
-        headers,
-        body,
-        charged: settled.charged,
-        receipt: settled.receipt,
-        ownerMs: spentMs(),
-        upstreamMs
-      }
-    } finally {
-      if (!outlives) leave()
+      const answer = await this.#settle(call, reply, reservation, startedAt)
+      if (answer.body instanceof Uint8Array) leave()
+      else return { ...answer, body: untilOver(answer.body, signal, leave) }
+      return answer
+    } catch (error) {
+      leave()
+      throw error
     }
   }
 
@@ -160,6 +155,22 @@ export class Owner {
       await reservation.release({ ...this.#outcome(call, error.status, ms, 0), code: error.code })
       throw error
     }
+  }
+
+  /** What the upstream answered, once that is in the books. */
+  async #settle(
+    call: IncomingCall,
+    reply: AdapterReply,
+    reservation: Reservation,
+    startedAt: number
+  ): Promise<CallAnswer> {
+    const { status, headers, body } = reply
+    // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
+    const upstreamMs = Math.max(0, reply.upstreamMs) || 0
+    const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
+    const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
+    const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
+    return { status, headers, body, charged: settled.charged, receipt: settled.receipt, ownerMs: spentMs(), upstreamMs }
   }
 
   #outcome(
@@ -203,13 +214,13 @@ export class Owner {
       this.#load.delete(api)
       if (this.#apis.get(api.signed.id) !== api) void this.#closeUnused(api).catch(() => {})
     }
-    if (this.#inFlight === 0) this.#onIdle?.()
+    if (this.#inFlight === 0) this.#drained?.resolve()
   }
 
-  /** Closes the adapter of an API that was replaced or removed, once its last call is over. */
-  async #closeUnused(api: ServedApi): Promise<void> {
-    const isInUse = this.list().some(({ adapter }) => adapter === api.adapter)
-    if (!isInUse && this.inFlightOf(api) === 0) await api.adapter.close?.()
+  /** Closes the adapter of an API that was replaced or removed, once the last call that uses it is over. */
+  async #closeUnused({ adapter }: ServedApi): Promise<void> {
+    const usedBy = [...this.#apis.values(), ...this.#load.keys()]
+    if (!usedBy.some((api) => api.adapter === adapter)) await adapter.close?.()
   }
 }
 
@@ -224,14 +235,19 @@ function storable({ status, headers, body }: AdapterReply): CallRecord['response
   return isKept ? { status, headers, body } : undefined
 }
 
+/** @throws SoukError `idempotency_mismatch` */
+function checkSame(call: IncomingCall, hash: Uint8Array): void {
+  if (!Buffer.from(hash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
+}
+
 function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
-  if (!Buffer.from(record.requestHash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
+  checkSame(call, record.requestHash)
   if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
   const { response, charged, ownerMs, upstreamMs } = record
   if (response === undefined) {
     throw new SoukError('call_interrupted', 'The call was answered, but its answer was not kept.')
   }
-  return { ...response, charged, receipt: new Uint8Array(0), ownerMs, upstreamMs }
+  return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }
 
 /** An answer for a second reader: a stream has one only. */
@@ -248,10 +264,12 @@ function once(task: () => void): () => void {
   }
 }
 
-async function* untilOver(body: Exclude<Payload, Uint8Array>, onOver: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } finally {
-    onOver()
-  }
+/** A body that counts as running until it is over, or nobody waits for it any more. */
+function untilOver(body: AsyncIterable<Uint8Array>, signal: AbortSignal, leave: () => void): Payload {
+  if (signal.aborted) leave()
+  else signal.addEventListener('abort', leave, { once: true })
+  return watchBody(body, () => {
+    signal.removeEventListener('abort', leave)
+    leave()
+  })
 }

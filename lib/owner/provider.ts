@@ -41,6 +41,7 @@ interface KeptManifest {
 /** The provider's side of listings: signs their manifests, moves their states, keeps them announced. */
 export class Provider {
   readonly #init: ProviderInit
+  #lastChange: Promise<unknown> = Promise.resolve()
 
   constructor(init: ProviderInit) {
     this.#init = init
@@ -48,26 +49,33 @@ export class Provider {
 
   /** @throws SoukError `invalid_request` */
   async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
-    const last = await this.#lastManifest(checkApiName(init.name))
-    const wanted = this.#manifestFor(init, adapter, last?.state ?? 'published')
-    const kept = last?.signed
-    const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
-    const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
-    return this.#publish(signed, adapter, servingTerms(init))
+    const name = checkApiName(init.name)
+    const terms = servingTerms(init)
+    const id = await this.#inTurn(async () => {
+      const last = await this.#lastManifest(name)
+      const wanted = this.#manifestFor(init, adapter, last?.state ?? 'published')
+      const kept = last?.signed
+      const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
+      const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
+      await this.#init.owner.set({ signed, adapter, terms })
+      return signed.id
+    })
+    return this.#announce(id)
   }
 
   async move(name: string, state: ListingState): Promise<Listing> {
     const { owner, notary } = this.#init
-    const api = owner.get(apiId(name, notary.provider))
-    if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}" of its own.`)
-    const { manifest } = api.signed
-    const moves: readonly ListingState[] = LISTING_MOVES[manifest.state]
-    if (manifest.state !== state && !moves.includes(state)) {
-      const allowed = moves.length === 0 ? 'nothing' : moves.join(' or ')
-      throw new SoukError('invalid_request', `A listing that is ${manifest.state} can become ${allowed}, not ${state}.`)
-    }
-    const signed = manifest.state === state ? api.signed : await this.#sign({ ...manifest, state }, manifest.revision)
-    return this.#publish(signed, api.adapter, api.terms)
+    const id = apiId(name, notary.provider)
+    await this.#inTurn(async () => {
+      const api = owner.get(id)
+      if (api === undefined)
+        throw new SoukError('api_not_found', `This node serves no API called "${name}" of its own.`)
+      const { manifest } = api.signed
+      if (manifest.state === state) return
+      checkMove(manifest.state, state)
+      await owner.set({ ...api, signed: await this.#sign({ ...manifest, state }, manifest.revision) })
+    })
+    return this.#announce(id)
   }
 
   async remove(name: string): Promise<void> {
@@ -75,7 +83,7 @@ export class Provider {
     const own = apiId(name, notary.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
-    await owner.delete(api.signed.id)
+    await this.#inTurn(() => owner.delete(api.signed.id))
     await announcer.withdraw(api.signed.id)
   }
 
@@ -114,10 +122,24 @@ export class Provider {
   /** Manifests run out like everything signed; those of this provider's listings are signed again in good time. */
   async renew(): Promise<void> {
     const { owner, notary } = this.#init
-    for (const { signed, adapter, terms } of owner.list()) {
-      if (signed.manifest.provider !== notary.provider || this.#holdsLong(signed)) continue
-      await this.#publish(await this.#sign(signed.manifest, signed.manifest.revision), adapter, terms)
+    for (const { id } of owner.list().map(({ signed }) => signed)) {
+      const isRenewed = await this.#inTurn(async () => {
+        const api = owner.get(id)
+        const isOwn = api?.signed.manifest.provider === notary.provider
+        if (api === undefined || !isOwn || this.#holdsLong(api.signed)) return false
+        const { manifest } = api.signed
+        await owner.set({ ...api, signed: await this.#sign(manifest, manifest.revision) })
+        return true
+      })
+      if (isRenewed) await this.#announce(id)
     }
+  }
+
+  /** One change after the other: no revision is signed twice, and none from what another change has just replaced. */
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#lastChange.then(change)
+    this.#lastChange = turn.catch(() => {})
+    return turn
   }
 
   #manifestFor(init: ListingInit, adapter: Adapter, state: ListingState): Manifest {
@@ -169,11 +191,11 @@ export class Provider {
     return manifest.expiresAt - this.#init.clock.now() > MANIFEST_TTL_MS / 2
   }
 
-  async #publish(signed: SignedManifest, adapter: Adapter, terms: ServingTerms): Promise<Listing> {
+  async #announce(id: ApiId): Promise<Listing> {
     const { owner, announcer } = this.#init
-    await owner.set({ signed, adapter, terms })
-    await announcer.announce(signed, await this.delegations())
-    return this.#listing(signed.id)
+    const signed = owner.get(id)?.signed
+    if (signed !== undefined) await announcer.announce(signed, await this.delegations())
+    return this.#listing(id)
   }
 
   #listing(id: ApiId): Listing {
@@ -189,6 +211,14 @@ export class Provider {
       inFlight: owner.inFlightOf(api)
     }
   }
+}
+
+/** @throws SoukError `invalid_request` */
+function checkMove(from: ListingState, to: ListingState): void {
+  const moves: readonly ListingState[] = LISTING_MOVES[from]
+  if (moves.includes(to)) return
+  const allowed = moves.length === 0 ? 'nothing' : moves.join(' or ')
+  throw new SoukError('invalid_request', `A listing that is ${from} can become ${allowed}, not ${to}.`)
 }
 
 function servingTerms({ requestBytesMax = REQUEST_BYTES_MAX, forwardsPaths = false }: ListingInit): ServingTerms {

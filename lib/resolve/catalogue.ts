@@ -9,13 +9,15 @@ import {
   CATALOGUE_REFRESH_MS,
   EXCHANGE_MS
 } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type { Catalogue, Directory, SearchPage, SearchQuery } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { searchPage } from './listing-filter.ts'
 import { fetchManifests, type LocalManifests } from './manifest-exchange.ts'
 import { createShelf, type Shelf } from './shelf.ts'
-import { eachOf, ignore, within } from './within.ts'
+import { eachOf } from './each-of.ts'
+import { ignore } from './ignore.ts'
 
 export interface CatalogueInit {
   readonly directory: Directory

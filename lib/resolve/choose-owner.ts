@@ -8,11 +8,14 @@ import type { PeerAddress } from '../interface/link.ts'
 /** Orders the nodes that serve an API by how they did lately. */
 export interface OwnerChoice {
   /**
-   * Best first: nodes not measured yet (else they never would be), then the fastest ones in a mix, then the slower ones,
-   * last those that failed within `OWNER_COOLDOWN_MS`. Once in a while a slower one leads, to be measured again.
+   * Best first: nodes that answered and were not measured yet (else they never would be), then the fastest ones in a mix,
+   * then the slower ones, then those never heard of, last those that failed within `OWNER_COOLDOWN_MS`. Once in a while
+   * one that is not the best leads, to be measured again.
    */
   order(id: ApiId, owners: readonly PeerAddress[]): PeerAddress[]
   worked(id: ApiId, owner: string, ms: number): void
+  /** It answered a question: it is there. */
+  answered(owner: string): void
   failed(owner: string): void
 }
 
@@ -27,6 +30,7 @@ const EXPLORE_SHARE = 1 / 32
 export function createOwnerChoice({ clock, random }: { readonly clock: Clock; readonly random: Random }): OwnerChoice {
   const latencies = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
   const failures = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
+  const heard = new LRUCache<string, true>({ max: RESOLUTIONS_MAX })
   // An upstream may be near one owner and another API's far from it, so latency is kept by both.
   const keyOf = (id: ApiId, owner: string) => `${id} ${owner}`
 
@@ -34,7 +38,7 @@ export function createOwnerChoice({ clock, random }: { readonly clock: Clock; re
     const failedAt = failures.get(owner)
     if (failedAt !== undefined && clock.elapsed() - failedAt < OWNER_COOLDOWN_MS) return Infinity
     const ms = latencies.get(keyOf(id, owner))
-    if (ms === undefined) return -1
+    if (ms === undefined) return heard.has(owner) ? -1 : Number.MAX_VALUE
     return ms <= nearMs ? 0 : ms
   }
 
@@ -59,6 +63,11 @@ export function createOwnerChoice({ clock, random }: { readonly clock: Clock; re
       const key = keyOf(id, owner)
       const before = latencies.get(key)
       latencies.set(key, before === undefined ? ms : before + (ms - before) * NEWEST_WEIGHT)
+    },
+
+    answered(owner) {
+      failures.delete(owner)
+      heard.set(owner, true)
     },
 
     failed(owner) {

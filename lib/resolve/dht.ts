@@ -23,7 +23,7 @@ export interface SoukDhtInit {
   readonly clock?: Clock
 }
 
-export const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
+const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
 
 /**
  * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Needs `identify` and

@@ -14,12 +14,14 @@ import {
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
 } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
 import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
-import { eachOf, ignore, within } from './within.ts'
+import { eachOf } from './each-of.ts'
+import { ignore } from './ignore.ts'
 
 export interface KadDirectoryInit {
   /** The service that `soukDht` made: its rules judge our records. */
@@ -63,9 +65,7 @@ class KadDirectory implements Directory {
   }
 
   async ready(signal: AbortSignal): Promise<void> {
-    // kad-dht has it, and its interface forgets it.
-    const { routingTable } = this.#dht as KadDHT & { readonly routingTable: { readonly size: number } }
-    while (routingTable.size === 0 && !signal.aborted) await sleep(this.#clock, READY_POLL_MS, signal).catch(ignore)
+    while (this.#isAlone && !signal.aborted) await sleep(this.#clock, READY_POLL_MS, signal).catch(ignore)
   }
 
   async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
@@ -184,8 +184,7 @@ class KadDirectory implements Directory {
   async #find(id: ApiId, { signal, onHigher, isThorough = false }: FindOptions): Promise<VerifiedRecord | undefined> {
     signal.throwIfAborted()
     const first = Promise.withResolvers<VerifiedRecord | undefined>()
-    const enough = new AbortController()
-    const query = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), enough.signal)
+    const query = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'))
     let best: VerifiedRecord | undefined
     const take = async (bytes: Uint8Array) => {
       if (best !== undefined && equals(best.bytes, bytes)) return
@@ -201,10 +200,10 @@ class KadDirectory implements Directory {
       .finally(() => query.clear())
     try {
       const found = await within(first.promise, signal)
-      if (onHigher === undefined) enough.abort()
+      if (onHigher === undefined) query.abort(new Error('one is enough'))
       return found
     } catch (error) {
-      enough.abort()
+      query.abort(new Error('nobody waits'))
       throw error
     } finally {
       ended.catch(ignore)

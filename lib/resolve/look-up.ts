@@ -11,15 +11,15 @@ import { mayServe } from './delegation.ts'
 import { splitId } from './keys.ts'
 import { fetchManifests } from './manifest-exchange.ts'
 import type { Pins } from './pins.ts'
-import { ignore } from './within.ts'
+import { ignore } from './ignore.ts'
 
 export interface LookUpInit {
   readonly directory: Directory
   readonly link: Link
   readonly clock: Clock
   readonly pins: Pins
-  /** A node that should serve the API could not be asked. */
-  readonly onUnreachable: (owner: string) => void
+  /** A node was asked, and answered or could not be reached. */
+  readonly onAsked: (peer: string, isThere: boolean) => void
 }
 
 /** A verified manifest and the peer it came from. */
@@ -173,16 +173,17 @@ class LookUp {
   }
 
   async #fetch(peer: PeerAddress): Promise<void> {
-    const { link, clock, onUnreachable } = this.#init
+    const { link, clock, onAsked } = this.#init
     try {
       // Goes on after the end of the look-up: whether this node is alive is worth knowing for the next choice.
       const request = { name: this.#name, provider: this.#provider }
       const { manifests } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
+      onAsked(peer.id, true)
       for (const signed of manifests) await this.#take(peer, signed)
       if (manifests.length === 0) this.#empty.add(peer.id)
     } catch {
       this.#unreachable.add(peer.id)
-      if (!this.#options.signal.aborted) onUnreachable(peer.id)
+      if (!this.#options.signal.aborted) onAsked(peer.id, false)
     }
   }
 

@@ -8,8 +8,9 @@ import {
   RESOLUTION_STALE_MS,
   RESOLUTIONS_MAX
 } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type { ResolveOptions } from '../interface/directory.ts'
-import { ignore, within } from './within.ts'
+import { ignore } from './ignore.ts'
 
 /**
  * Looks one thing up. Gets a signal of its own, as whoever asked first may leave while others still wait, and settles soon

@@ -2,11 +2,11 @@ import type { ApiId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
 import { CLAIMANTS_MAX } from '../base/limits.ts'
 import { formatUsdc } from '../base/money.ts'
+import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { LookUpInit, Seed } from './look-up.ts'
 import { fetchManifests } from './manifest-exchange.ts'
-import { within } from './within.ts'
 
 interface Claim {
   readonly id: ApiId
@@ -36,13 +36,14 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
 
 /** Asks everybody who says to know an API of this name. */
 async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
-  const { directory, link, clock, pins } = init
+  const { directory, link, clock, pins, onAsked } = init
   const seeds: Seed[] = []
   let answers = 0
   const ask = async (peer: PeerAddress) => {
     const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch(() => undefined)
     if (fetched === undefined) return
     answers++
+    onAsked(peer.id, true)
     for (const signed of fetched.manifests.slice(0, CLAIMANTS_MAX)) {
       if (await pins.allows(signed)) seeds.push({ peer, signed })
     }
@@ -52,6 +53,8 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
     if (peer.id !== link.self) asking.push(ask(peer))
     if (asking.length >= CLAIMANTS_MAX) break
   }
+  // Neighbours that just met may know what the directory has not heard yet.
+  if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
   await within(Promise.all(asking), signal)
   signal.throwIfAborted()
   return { seeds, isSilent: asking.length > 0 && answers === 0 }

@@ -13,7 +13,7 @@ import type { LocalManifests } from './manifest-exchange.ts'
 import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
-import { ignore } from './within.ts'
+import { ignore } from './ignore.ts'
 
 export interface ResolverInit {
   readonly directory: Directory
@@ -59,7 +59,7 @@ class CachingResolver implements PinningResolver {
       link,
       clock,
       pins: this.#pins,
-      onUnreachable: (owner) => this.#choice.failed(owner)
+      onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({
       clock,

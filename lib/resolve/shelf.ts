@@ -61,7 +61,10 @@ export function createShelf(clock: Clock): Shelf {
       } else if (kept.signed.manifest.revision > signed.manifest.revision) return
       // The old one first, so that the hash of the same bytes is not deleted after it was set.
       entries.delete(signed.id)
-      entries.set(signed.id, { signed, hash: hashOf(signed.envelope), seenAt: clock.elapsed(), source })
+      const { envelope } = signed
+      // Where it was learnt otherwise than from a catalogue, whoever showed it before may still take it back.
+      const shownBy = source ?? kept?.source
+      entries.set(signed.id, { signed, hash: hashOf(envelope), seenAt: clock.elapsed(), source: shownBy })
     },
 
     keepOnly(source, shown) {

@@ -1,6 +1,12 @@
 import type { Problem } from '../../lib/interface/index.ts'
-import { DEFAULT_PROFILE, type ProfileLocation, profileFile, readProfileJson, type RunningInfo } from '../profile.ts'
-import { readPrivateFile } from '../private-file.ts'
+import {
+  DEFAULT_PROFILE,
+  type ProfileLocation,
+  profileFile,
+  readProfileJson,
+  type RunningInfo
+} from '../profile/profile.ts'
+import { readPrivateFile } from '../profile/private-file.ts'
 import type {
   ApiView,
   CallEvent,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { SetupError } from '../setup-error.ts'
 
 /** How long a process may take to say that it is ready, and to end when asked. */
 const READY_MS = 30_000
@@ -29,13 +30,15 @@ export interface ChildInit {
 
 /**
  * Starts a module of this package as a process of its own and waits for its first line of JSON.
- * @throws Error with its last words when it does not get ready
+ * @throws SetupError `start_failed`, with its last words, when it does not get ready
  */
 export async function startChild(init: ChildInit): Promise<Child> {
   const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
   const stderr = lastLines(process)
   let isStopping = false
-  const died = once(process, 'exit').then(([code, signal]) => `${init.name} ended (${code ?? signal}).\n${stderr.join('\n')}`)
+  const died = once(process, 'exit').then(
+    ([code, signal]) => `${init.name} ended (${code ?? signal}).\n${stderr.join('\n')}`
+  )
   const stop = async () => {
     isStopping = true
     if (process.exitCode !== null || process.signalCode !== null) return
@@ -83,8 +86,11 @@ function lastLines(process: ChildProcess): string[] {
 async function firstJson(process: ChildProcess, died: Promise<string>): Promise<Record<string, unknown>> {
   const line = new Promise<string>((resolve, reject) => {
     if (process.stdout !== null) createInterface({ input: process.stdout }).once('line', resolve)
-    died.then((why) => reject(new Error(why)), reject)
-    setTimeout(() => reject(new Error('it was not ready in time')), READY_MS).unref()
+    died.then((why) => reject(new SetupError('start_failed', why)), reject)
+    setTimeout(
+      () => reject(new SetupError('start_failed', 'A process of the demo was not ready in time.')),
+      READY_MS
+    ).unref()
   })
   const info: unknown = JSON.parse(await line)
   return typeof info === 'object' && info !== null ? { ...info } : {}

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
 
@@ -41,12 +42,12 @@ const FIND_PAUSE_MS = 100
  */
 export async function runDemo(run: DemoRun): Promise<number> {
   const say = run.json ? run.stderr : run.stdout
-  const running: Child[] = []
+  const started: Array<Promise<Child>> = []
   const home = run.once ? await mkdtemp(join(tmpdir(), 'souk-demo-')) : undefined
   const env = home === undefined ? run.env : { ...run.env, SOUK_HOME: home }
   try {
     say('Starting three APIs and three nodes …')
-    const market = await startMarket(env, running)
+    const market = await startMarket(env, started)
     for (const api of SAMPLE_APIS) await register(env, api, market.endpoints.get(api.name) ?? '')
     const key = await issueKey(env)
     const calls: DemoCall[] = []
@@ -54,8 +55,8 @@ export async function runDemo(run: DemoRun): Promise<number> {
     const failed = calls.filter(({ status }) => status < 200 || status > 299)
     if (!run.once) {
       for (const line of invitation(market.ingress, key)) say(line)
-      const ends = [run.stopped, ...running.map(({ died }) => died)]
-      const why = await Promise.race(ends)
+      const ends = (await Promise.all(started)).map(({ died }) => died)
+      const why = await Promise.race([run.stopped, ...ends])
       say(why ?? 'Stopping …')
       if (why !== undefined) return 1
     }
@@ -63,7 +64,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     return failed.length === 0 ? 0 : 1
   } finally {
     // The other way round: whoever depends on others goes first.
-    for (const child of running.reverse()) await child.stop()
+    for (const child of started.reverse()) await child.then((running) => running.stop()).catch(() => {})
     if (home !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
@@ -75,16 +76,20 @@ interface Market {
   readonly endpoints: ReadonlyMap<string, string>
 }
 
-async function startMarket(env: NodeJS.ProcessEnv, running: Child[]): Promise<Market> {
-  const start = async (name: string, module: string, args: readonly string[]): Promise<Child> => {
-    const child = await startChild({ name, module, args, env })
-    running.push(child)
+async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): Promise<Market> {
+  const start = (name: string, module: string, args: readonly string[]): Promise<Child> => {
+    const child = startChild({ name, module, args, env })
+    // One that fails while another is waited for is heard of when its turn comes.
+    child.catch(() => {})
+    all.push(child)
     return child
   }
   const up = (profile: string, ...args: string[]) =>
     start(profile, MAIN, ['up', '--profile', profile, '--network', 'dev', '--no-input', '--json', ...args])
 
-  const upstreams = SAMPLE_APIS.map(async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const)
+  const upstreams = SAMPLE_APIS.map(
+    async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
+  )
   const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0')
   const join = ['--bootstrap', ...textsIn(bootstrap.info['p2p'])]
   // One after the other, so that the owner gets admin port 3000 and the consumer the next.
@@ -109,10 +114,15 @@ async function issueKey(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** Runs the command line as a user would. */
-async function souk(env: NodeJS.ProcessEnv, profile: string, args: readonly string[]): Promise<Record<string, unknown>> {
+async function souk(
+  env: NodeJS.ProcessEnv,
+  profile: string,
+  args: readonly string[]
+): Promise<Record<string, unknown>> {
   const init = { name: 'souk', module: MAIN, args: [...args, '--profile', profile, '--json'], env }
   const { code, stdout, stderr } = await runModule(init)
-  if (code !== 0) throw new Error(`souk ${args.slice(0, 2).join(' ')} failed (${code}).\n${stderr}`)
+  if (code !== 0)
+    throw new SetupError('start_failed', `souk ${args.slice(0, 2).join(' ')} failed (${code}).\n${stderr}`)
   return JSON.parse(stdout) as Record<string, unknown>
 }
 

@@ -1,4 +1,4 @@
-import { readPrivateFile } from '../private-file.ts'
+import { readPrivateFile } from '../profile/private-file.ts'
 import { SetupError } from '../setup-error.ts'
 
 /** Where a passphrase may come from. Never from a flag or the environment: other processes can read both. */

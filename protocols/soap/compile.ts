@@ -21,6 +21,8 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   readonly #groups = new Map<Definition, GroupParticle | typeof BUSY | undefined>()
   readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
   readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
+  /** Types whose derivation ends. */
+  readonly #rooted = new Set<Type>()
   readonly #substitutes = new Map<string, readonly ElementUse[]>()
 
   constructor(set: SchemaSet, warn: (text: string) => void) {
@@ -244,15 +246,17 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return ANY_TYPE
   }
 
-  /** Follows the names, not the compiled bases: those are not there yet. */
+  /** Follows the names, not the compiled bases: those are not there yet. What was followed to its end is not followed again. */
   #derivesFromItself(definition: Definition, base: Type): boolean {
     const own = this.#types.get(definition)
     const seen = new Set<Type>()
-    for (let one: Type = base; one.kind === 'complex' && !seen.has(one); ) {
+    for (let one: Type = base; one.kind === 'complex' && !this.#rooted.has(one); one = this.#namedBase(one)) {
       if (one === own) return true
+      // A circle further up, which is the matter of those within it.
+      if (seen.has(one)) return false
       seen.add(one)
-      one = this.#namedBase(one)
     }
+    for (const one of seen) this.#rooted.add(one)
     return false
   }
 

@@ -1,4 +1,4 @@
-import type { Encoder, JsonObject } from './encode.ts'
+import type { Encoding, JsonObject } from './encoding.ts'
 import type { ElementParticle, GroupParticle, Member, Particle, Shape } from './model.ts'
 import { clark } from './names.ts'
 
@@ -15,13 +15,13 @@ interface Queue {
  * the branch is taken that has most of the values at hand.
  */
 export class ContentWriter {
-  readonly #encoder: Encoder
+  readonly #encoder: Encoding
   readonly #shape: Shape
   /** By `{namespace}name`; an element without values left is not in it. */
   readonly #pending = new Map<string, Queue>()
   #any: unknown
 
-  constructor(encoder: Encoder, shape: Shape, value: JsonObject) {
+  constructor(encoder: Encoding, shape: Shape, value: JsonObject) {
     this.#encoder = encoder
     this.#shape = shape
     this.#any = value.$any

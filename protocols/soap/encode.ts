@@ -2,18 +2,13 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { JSON_DEPTH_MAX } from '../../lib/base/limits.ts'
 import { derives } from './compile.ts'
 import { ContentWriter } from './encode-content.ts'
+import { type Encoding, isObject, type JsonObject } from './encoding.ts'
 import { writeGeneric, writeType } from './generic.ts'
 import type { AttributeUse, ComplexType, ElementUse, Shape, SimpleType, Type, TypeIndex } from './model.ts'
 import { NS, clark } from './names.ts'
 import { Refusal, writeSimple, writeUnchecked } from './simple.ts'
 import { isXmlText } from './xml-text.ts'
 import type { XmlWriter } from './xml-write.ts'
-
-export type JsonObject = { readonly [name: string]: unknown }
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export interface EncodeOptions {
   /** Values are checked against their types, and required ones must be there. Default true. */
@@ -35,7 +30,7 @@ export interface EncodeOptions {
  *
  * Every refusal is a SoukError `invalid_request` that names the JSON path, the rule and the value seen.
  */
-export class Encoder {
+export class Encoder implements Encoding {
   readonly writer: XmlWriter
   readonly checks: boolean
   readonly #types: TypeIndex
@@ -48,7 +43,6 @@ export class Encoder {
     this.checks = options.checks ?? true
   }
 
-  /** Runs `write` one step deeper in the JSON. */
   at(step: string | number, write: () => void): void {
     if (this.#path.length >= JSON_DEPTH_MAX) throw this.refuse('must not be nested any deeper')
     this.#path.push(step)
@@ -56,7 +50,6 @@ export class Encoder {
     this.#path.pop()
   }
 
-  /** An error about the value at the current place. `rule` completes "`path` …". */
   refuse(rule: string, value?: unknown): SoukError {
     const path = jsonPath(this.#path)
     const seen = value === undefined ? '' : `; got ${glimpse(value)}`
@@ -106,7 +99,6 @@ export class Encoder {
     if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
   }
 
-  /** Elements that the schema leaves open. */
   any(items: unknown, namespace: string): void {
     this.at('$any', () => {
       if (!Array.isArray(items)) throw this.refuse('must be an array', items)
@@ -150,7 +142,6 @@ export class Encoder {
     }
   }
 
-  /** An attribute that no schema declares: `@name` or `@{namespace}name`, as text. */
   openAttribute(name: string, value: unknown): void {
     this.at(name, () => writeOpenAttribute(this, name, value))
   }

@@ -1,4 +1,5 @@
-import { Encoder, type EncodeOptions, type JsonObject } from './encode.ts'
+import { Encoder, type EncodeOptions } from './encode.ts'
+import type { JsonObject } from './encoding.ts'
 import { type TypeIndex } from './model.ts'
 import { NS } from './names.ts'
 import type { MessageModel } from './operations.ts'

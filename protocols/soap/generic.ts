@@ -1,5 +1,5 @@
 import { BUILTINS } from './builtin.ts'
-import type { Encoder, JsonObject } from './encode.ts'
+import { type Encoding, isObject } from './encoding.ts'
 import type { TypeIndex } from './model.ts'
 import { NS, clark, isNcName, parseClark } from './names.ts'
 import type { XmlElement } from './xml-tree.ts'
@@ -19,9 +19,9 @@ import { attribute, elements, textOf } from './xml-tree.ts'
  * The name in `{ name: content }` is `{namespace}local`; without `{…}` it is in the one namespace that the wildcard allows,
  * else in none. An element that the WSDL's schemas declare has its content typed, as anywhere else.
  */
-export function writeGeneric(encoder: Encoder, types: TypeIndex, value: unknown, namespace = ''): void {
+export function writeGeneric(encoder: Encoding, types: TypeIndex, value: unknown, namespace = ''): void {
   const { writer } = encoder
-  if (!isPlainObject(value)) {
+  if (!isObject(value)) {
     writer.text(scalarText(encoder, value))
     return
   }
@@ -40,9 +40,9 @@ export function writeGeneric(encoder: Encoder, types: TypeIndex, value: unknown,
   for (const [index, item] of items.entries()) encoder.at(index, () => writeItem(encoder, types, item, namespace))
 }
 
-function writeItem(encoder: Encoder, types: TypeIndex, item: unknown, namespace: string): void {
+function writeItem(encoder: Encoding, types: TypeIndex, item: unknown, namespace: string): void {
   if (typeof item === 'string') return encoder.writer.text(item)
-  const entries = isPlainObject(item) ? Object.entries(item) : []
+  const entries = isObject(item) ? Object.entries(item) : []
   const [entry] = entries
   if (entry === undefined || entries.length > 1)
     throw encoder.refuse('must be a string, or an object with one field: the name of an element')
@@ -63,7 +63,7 @@ function writeItem(encoder: Encoder, types: TypeIndex, item: unknown, namespace:
 }
 
 /** Numbers and booleans say by `xsi:type` what they are, so that they come back as such. */
-export function writeType(encoder: Encoder, value: unknown): void {
+export function writeType(encoder: Encoding, value: unknown): void {
   const { writer } = encoder
   if (typeof value === 'boolean') writer.attribute(NS.xsi, 'type', writer.qname(NS.xsd, 'boolean'))
   if (typeof value !== 'number') return
@@ -75,14 +75,10 @@ export function writeType(encoder: Encoder, value: unknown): void {
   )
 }
 
-function scalarText(encoder: Encoder, value: unknown): string {
+function scalarText(encoder: Encoding, value: unknown): string {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
   throw encoder.refuse('must be a string, number, boolean or object', value)
-}
-
-function isPlainObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export type GenericJson = string | number | boolean | null | { [name: string]: unknown }

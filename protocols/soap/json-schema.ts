@@ -141,7 +141,7 @@ function orNull(schema: Schema): Schema {
   return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
 }
 
-export function simpleSchema(type: SimpleType): Schema {
+function simpleSchema(type: SimpleType): Schema {
   if (type.kind === 'list') {
     return { type: 'array', items: simpleSchema(type.item), ...lengthSchema(type.facets, 'Items') }
   }

@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import type { JsonObject } from './encode.ts'
+import type { JsonObject } from './encoding.ts'
 import type { SoapOperation } from './operations.ts'
 
 /** Operations named to whoever asked for one that is not there. */

@@ -14,7 +14,7 @@ import { createUpstream, type Upstream, type UpstreamResponse } from '../upstrea
 import { addressOf } from './address.ts'
 import { canonicalDecimal, plainDecimal } from './decimal.ts'
 import { Decoder } from './decode.ts'
-import { isObject, type JsonObject } from './encode.ts'
+import { isObject, type JsonObject } from './encoding.ts'
 import { envelopeHeaders, readEnvelope, writeEnvelope } from './envelope.ts'
 import { faultError, faultIn } from './fault.ts'
 import type { SoapOperation } from './operations.ts'

@@ -52,6 +52,8 @@ const ROOT_SCOPE = Object.assign(Object.create(null) as object, { ':xml': NS.xml
  */
 function scanMarkup(text: string): void {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
+  if (!/^\s*</.test(text)) throw new XmlError('is not XML')
+  if (text.slice(text.lastIndexOf('>') + 1).trim() !== '') throw new XmlError('has text after its root element')
   for (let at = text.indexOf('<'); at !== -1; ) {
     const skipped = skipSpecial(text, at)
     if (skipped !== undefined) {

@@ -96,10 +96,10 @@ const IN_ATTRIBUTE: Readonly<Record<string, string>> = {
   '\n': '&#10;'
 }
 
-export function escapeText(value: string): string {
+function escapeText(value: string): string {
   return /[&<>\r]/.test(value) ? value.replace(/[&<>\r]/g, (char) => IN_TEXT[char] ?? char) : value
 }
 
-export function escapeAttribute(value: string): string {
+function escapeAttribute(value: string): string {
   return /[&<>"\t\n\r]/.test(value) ? value.replace(/[&<>"\t\n\r]/g, (char) => IN_ATTRIBUTE[char] ?? char) : value
 }

@@ -2,19 +2,20 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { referencePages } from './reference.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const ROOT = resolve(import.meta.dirname, '../..')
 
 async function pages(): Promise<Map<string, string>> {
-  const docs = (await readdir(new URL('docs/', ROOT)))
+  const docs = (await readdir(resolve(ROOT, 'docs')))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
   const paths = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs]
   return new Map(
-    await Promise.all(paths.map(async (path) => [path, await readFile(new URL(path, ROOT), 'utf8')] as const))
+    await Promise.all(paths.map(async (path) => [path, await readFile(resolve(ROOT, path), 'utf8')] as const))
   )
 }
 
@@ -29,7 +30,7 @@ function anchor(heading: string): string {
 describe('the documentation', () => {
   it('says of errors, limits and examples what the code says', async () => {
     for (const [path, page] of await referencePages()) {
-      assert.equal(await readFile(new URL(path, ROOT), 'utf8'), page, `run: node test/docs/reference.ts (${path})`)
+      assert.equal(await readFile(resolve(ROOT, path), 'utf8'), page, `run: node test/docs/reference.ts (${path})`)
     }
   })
 
@@ -46,7 +47,7 @@ describe('the documentation', () => {
       for (const [, target = ''] of page.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
         seen++
         const [file = '', fragment] = target.split('#')
-        const at = new URL(file === '' ? path : file, file === '' ? ROOT : new URL(path, ROOT))
+        const at = file === '' ? resolve(ROOT, path) : resolve(ROOT, dirname(path), file)
         assert.ok(await stat(at).catch(() => undefined), `${path}: ${target}`)
         if (fragment === undefined) continue
         const headings = [...(await readFile(at, 'utf8')).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchor(text))

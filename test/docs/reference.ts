@@ -3,10 +3,11 @@
  * `node test/docs/reference.ts` writes them anew.
  */
 import { readFile, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
 import * as limits from '../../lib/base/limits.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const ROOT = resolve(import.meta.dirname, '../..')
 const NOTICE = '<!-- Made from the code by `node test/docs/reference.ts`. -->'
 
 /** Path in the repository → what it should hold. */
@@ -94,7 +95,7 @@ async function withExamples(page: string): Promise<string> {
 }
 
 function read(path: string): Promise<string> {
-  return readFile(new URL(path, ROOT), 'utf8')
+  return readFile(resolve(ROOT, path), 'utf8')
 }
 
-if (import.meta.main) for (const [path, page] of await referencePages()) await writeFile(new URL(path, ROOT), page)
+if (import.meta.main) for (const [path, page] of await referencePages()) await writeFile(resolve(ROOT, path), page)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiId } from '../../../lib/base/api-name.ts'
-import { eachOf } from '../../../lib/resolve/within.ts'
+import { eachOf } from '../../../lib/resolve/each-of.ts'
 import { offerNamed } from './fixtures.ts'
 import { type KadNode, kadNetwork, stopAll } from './kad-network.ts'
 

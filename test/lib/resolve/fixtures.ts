@@ -5,7 +5,6 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { RecordEnvelope } from '@libp2p/peer-record'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../../lib/base/bytes.ts'
-import type { Clock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { Random } from '../../../lib/base/random.ts'
 import type { Directory, Offer } from '../../../lib/interface/directory.ts'
@@ -63,35 +62,6 @@ export function offerNamed(name: string, provider: string, changes: Partial<Offe
 export async function sealAs(noun: string, payload: Uint8Array, key: PrivateKey): Promise<Uint8Array> {
   const record = { domain: `souk-${noun}`, codec: utf8(`/souk/${noun}`), marshal: () => payload, equals: () => false }
   return (await RecordEnvelope.seal(record, key)).marshal()
-}
-
-/** A clock that stands still until it is moved; timers then fire in order. */
-export interface ManualClock extends Clock {
-  advance(ms: number): void
-}
-
-export function manualClock(start = NOW): ManualClock {
-  let at = 0
-  const timers = new Set<{ due: number; task: () => void }>()
-  const clock: ManualClock = {
-    now: () => start + at,
-    elapsed: () => at,
-    after(delayMs, task) {
-      const timer = { due: at + delayMs, task }
-      timers.add(timer)
-      return { cancel: () => void timers.delete(timer) }
-    },
-    soon: (task) => void setImmediate(task),
-    advance(ms) {
-      at += ms
-      const due = [...timers].filter((timer) => timer.due <= at).sort((a, b) => a.due - b.due)
-      for (const timer of due) {
-        timers.delete(timer)
-        timer.task()
-      }
-    }
-  }
-  return clock
 }
 
 /** Bytes from a linear congruential generator. */
@@ -197,12 +167,6 @@ export class StubLink implements Link {
   }
   async start(): Promise<void> {}
   async stop(): Promise<void> {}
-}
-
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = []
-  for await (const item of items) list.push(item)
-  return list
 }
 
 /** A directory that knows nothing, with parts to replace. */

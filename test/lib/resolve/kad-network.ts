@@ -29,7 +29,7 @@ const silent: Logger = Object.assign(() => {}, {
 })
 
 /** A libp2p node on loopback with the DHT of a Souk network. */
-export async function kadNode(): Promise<KadNode> {
+async function kadNode(): Promise<KadNode> {
   const privateKey = await generateKeyPair('Ed25519')
   const libp2p = await createLibp2p({
     privateKey,

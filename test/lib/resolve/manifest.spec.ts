@@ -9,7 +9,8 @@ import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-co
 import { createNotary } from '../../../lib/resolve/notary.ts'
 import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
 import { verifyManifest } from '../../../lib/resolve/verify-manifest.ts'
-import { idOf, keyOf, manifestOf, manualClock, NOW, sealAs } from './fixtures.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { idOf, keyOf, manifestOf, NOW, sealAs } from './fixtures.ts'
 
 const refused = (why: RegExp) => ({ code: 'invalid_request', message: why })
 
@@ -144,7 +145,7 @@ describe('manifest', () => {
     assert.equal(notary.provider, idOf(key))
     const signed = await notary.sign(manifest)
     assert.deepEqual(await notary.verify(signed.envelope), signed)
-    clock.advance(MANIFEST_TTL_MS)
+    await clock.advance(MANIFEST_TTL_MS)
     await assert.rejects(notary.verify(signed.envelope), refused(/expired/))
     const delegation = await notary.delegate(idOf(other), NOW + 5)
     assert.equal(delegation.provider, idOf(key))

@@ -15,7 +15,8 @@ import { mayServe, signDelegation, verifyDelegation } from '../../../lib/resolve
 import { parseRecordKey, recordKey } from '../../../lib/resolve/keys.ts'
 import { recordCodec, signRecord, verifyRecord } from '../../../lib/resolve/record.ts'
 import { createRecordRules } from '../../../lib/resolve/record-rules.ts'
-import { idOf, keyOf, manualClock, NOW, sealAs } from './fixtures.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { idOf, keyOf, NOW, sealAs } from './fixtures.ts'
 
 const refused = (why: RegExp) => ({ code: 'invalid_request', message: why })
 
@@ -191,7 +192,7 @@ describe('record rules', () => {
     const { validate } = createRecordRules(clock)
     const bytes = await signRecord(recordOf(), provider)
     await validate(recordKey(id()), bytes)
-    clock.advance(RECORD_TTL_MS)
+    await clock.advance(RECORD_TTL_MS)
     await assert.rejects(async () => validate(recordKey(id()), bytes), refused(/expired/))
   })
 

@@ -8,7 +8,7 @@ import { verifySplitters } from '../../../lib/pay/deploy-splitters.ts'
 import { splitterFactory } from '../../../lib/pay/splitter.ts'
 import { type DevChain, startDevChain } from '../../../node/demo/chain/dev-chain.ts'
 import { NETWORKS } from '../../../node/networks.ts'
-import { openProfile } from '../../../node/profile.ts'
+import { openProfile } from '../../../node/profile/profile.ts'
 import { createWallet } from '../../../node/wallet/wallet.ts'
 import { souk } from './harness.ts'
 

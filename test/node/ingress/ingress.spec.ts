@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { SearchQuery, SignedManifest } from '../../../lib/interface/index.ts'
 import { SoukError } from '../../../lib/index.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 import { answer, eventually, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
-/** Where this machine has it; the test of TLS is skipped where not. */
-const OPENSSL = 'openssl'
 const CORS = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-consumer-key' }
 
 const signed: SignedManifest = {
@@ -172,35 +167,19 @@ describe('ingress: where it listens', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  it('speaks TLS', async function () {
-    const folder = mkdtempSync(join(tmpdir(), 'souk-tls-'))
-    try {
-      const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-      const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
-      try {
-        execFileSync(OPENSSL, ['req', '-x509', ...kind, ...subject, '-keyout', keyFile, '-out', certFile], {
-          stdio: 'ignore'
-        })
-      } catch {
-        this.skip()
-      }
-      const cert = readFileSync(certFile, 'utf8')
-      const ingress = await startIngress({ host: '0.0.0.0', tls: { cert, key: readFileSync(keyFile, 'utf8') } })
-      assert.match(ingress.url, /^https:/)
-      // Half a handshake must not hold up the end.
-      const silent = new RawClient(ingress.port)
-      const status = await new Promise((resolve, reject) => {
-        request(`${ingress.url}/livez`, { ca: cert }, (response) => resolve(response.resume().statusCode))
-          .on('error', reject)
-          .end()
-      })
-      assert.equal(status, 200)
-      silent.destroy()
-      await ingress.close()
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+  it('speaks TLS', async () => {
+    const ingress = await startIngress({ host: '0.0.0.0', tls: SELF_SIGNED })
+    assert.match(ingress.url, /^https:/)
+    // Half a handshake must not hold up the end.
+    const silent = new RawClient(ingress.port)
+    const status = await new Promise((resolve, reject) => {
+      request(`${ingress.url}/livez`, { ca: SELF_SIGNED.cert }, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end()
+    })
+    assert.equal(status, 200)
+    silent.destroy()
+    await ingress.close()
   })
 })
 

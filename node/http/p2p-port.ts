@@ -1,7 +1,7 @@
 import { createServer, isIP } from 'node:net'
 import { listenOnFreePort } from './listen.ts'
-import type { PortWish } from './node-config.ts'
-import { SetupError } from './setup-error.ts'
+import type { PortWish } from '../node-config.ts'
+import { SetupError } from '../setup-error.ts'
 
 /**
  * A multiaddr that libp2p can listen on. libp2p only says that no transport could listen, not that a port was taken, so the

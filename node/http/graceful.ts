@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import { limits } from '../lib/index.ts'
-import type { Clock } from '../lib/interface/index.ts'
+import { limits } from '../../lib/index.ts'
+import type { Clock } from '../../lib/interface/index.ts'
 
 export interface Graceful {
   /** The server is on its way down. */

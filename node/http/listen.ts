@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
-import { limits } from '../lib/index.ts'
-import { SetupError } from './setup-error.ts'
+import { limits } from '../../lib/index.ts'
+import { SetupError } from '../setup-error.ts'
 
 export interface ListenWish {
   readonly host: string

@@ -11,10 +11,10 @@ import {
   readProfileJson,
   secretOf,
   writeProfileJson
-} from '../../node/profile.ts'
-import { lockProfile } from '../../node/profile-lock.ts'
+} from '../../../node/profile/profile.ts'
+import { lockProfile } from '../../../node/profile/profile-lock.ts'
 
-const LOCK = new URL('../../node/profile-lock.ts', import.meta.url).href
+const LOCK = new URL('../../../node/profile/profile-lock.ts', import.meta.url).href
 
 describe('profile', () => {
   let home: string
@@ -54,6 +54,12 @@ describe('profile', () => {
     await chmod(profileFile(profile, 'identity'), 0o600)
     await chmod(profile.directory, 0o755)
     await assert.rejects(openProfile(profile), code('permissions_too_open', /^chmod 700 /))
+  })
+
+  it('says so where it cannot be', async () => {
+    const profile = { name: 'x', directory: '/dev/null/x' }
+    await assert.rejects(openProfile(profile), { code: 'profile_broken' })
+    await assert.rejects(readProfileJson(profile, 'settings'), { code: 'profile_broken' })
   })
 
   it('makes a secret once', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { checkPrivate, ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
-import { SetupError } from './setup-error.ts'
+import { SetupError } from '../setup-error.ts'
 
 /** Where a profile lies: one directory with everything one node keeps. */
 export interface ProfileLocation {

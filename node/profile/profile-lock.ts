@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { SetupError } from './setup-error.ts'
+import { SetupError } from '../setup-error.ts'
 
 /** SQLite's result code for "somebody else holds it". */
 const SQLITE_BUSY = 5

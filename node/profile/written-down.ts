@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { NETWORKS } from './networks.ts'
-import type { NodeConfig } from './node-config.ts'
+import { NETWORKS } from '../networks.ts'
+import type { NodeConfig } from '../node-config.ts'
 import { type ProfileLocation, profileFile, readProfileJson, type RunningInfo, writeProfileJson } from './profile.ts'
-import type { NodeInfo } from './node-info.ts'
-import type { Settings } from './settings.ts'
+import type { NodeInfo } from '../node-info.ts'
+import type { Settings } from '../settings.ts'
 
 /**
  * Writes down what runs, for clients on this machine, and in `profile.json` the ports it got, so that the next start gets

@@ -1,7 +1,7 @@
 import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { type ProfileLocation, profileFile, secretOf } from './profile.ts'
-import { SetupError } from './setup-error.ts'
+import { SetupError } from '../setup-error.ts'
 
 /** The key that names a profile's node, made the first time. @throws SetupError `profile_broken` */
 export async function identityOf(profile: ProfileLocation): Promise<Ed25519PrivateKey> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { SetupError } from './setup-error.ts'
+import { SetupError } from '../setup-error.ts'
 
 /** Any permission of group or others. */
 const OTHERS = 0o077
@@ -12,7 +12,9 @@ const MODES_MEAN_SOMETHING = process.platform !== 'win32'
 
 /** Makes a directory that only its owner can enter; refuses one that is looser already. */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
-  const created = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
+  const created = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE }).catch((error: unknown) => {
+    throw unusable(path, error)
+  })
   // A umask can only take bits away, and a 0000 umask leaves parents open: what counts is the directory itself.
   if (created !== undefined && MODES_MEAN_SOMETHING) await chmod(path, DIRECTORY_MODE)
   await checkPrivate(path)
@@ -20,10 +22,12 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
 
 /**
  * Refuses a file or directory that others on this machine may read or write.
- * @throws SetupError `permissions_too_open`; the system's `ENOENT` when there is none.
+ * @throws SetupError `permissions_too_open`, `profile_broken`; the system's `ENOENT` when there is none.
  */
 export async function checkPrivate(path: string): Promise<void> {
-  const found = await stat(path)
+  const found = await stat(path).catch((error: unknown) => {
+    throw unusable(path, error)
+  })
   if (!MODES_MEAN_SOMETHING || (found.mode & OTHERS) === 0) return
   const wanted = found.isDirectory() ? '700' : '600'
   const mode = (found.mode & 0o777).toString(8).padStart(3, '0')
@@ -76,6 +80,15 @@ async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close()
   }
+}
+
+/** What the system says of a path that is there and cannot be used, for the person who chose it. */
+function unusable(path: string, error: unknown): unknown {
+  if (isMissing(error) || !(error instanceof Error) || !('code' in error)) return error
+  return new SetupError('profile_broken', `${path} cannot be used (${String(error.code)}).`, {
+    cause: error,
+    hint: 'SOUK_HOME=<a directory of your own> souk …'
+  })
 }
 
 export function isMissing(error: unknown): boolean {

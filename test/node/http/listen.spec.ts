@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:net'
-import { isLoopback, listenOnFreePort } from '../../node/listen.ts'
+import { isLoopback, listenOnFreePort } from '../../../node/http/listen.ts'
 
 describe('listenOnFreePort', () => {
   const servers: Server[] = []

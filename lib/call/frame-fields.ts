@@ -1,0 +1,78 @@
+import type { Reader, Writer } from 'protons-runtime'
+import type { Headers } from '../interface/payload.ts'
+
+/** Reading and writing of protobuf fields. Defaults of proto3 are not written, as every implementation does. */
+
+export const VARINT = 0
+export const BYTES = 2
+export const tag = (field: number, wireType: number): number => (field << 3) | wireType
+
+export function writeNumber(w: Writer, field: number, value: number): void {
+  if (value !== 0) w.uint32(tag(field, VARINT)).uint64Number(value)
+}
+
+export function writeText(w: Writer, field: number, value: string): void {
+  if (value !== '') w.uint32(tag(field, BYTES)).string(value)
+}
+
+/** An `optional` field: written when it is there, even if it is zero or empty. */
+export function writeOptionalBytes(w: Writer, field: number, value: Uint8Array | undefined): void {
+  if (value !== undefined) w.uint32(tag(field, BYTES)).bytes(value)
+}
+
+export function writeHeaders(w: Writer, field: number, headers: Headers): void {
+  for (const [name, value] of headers) {
+    w.uint32(tag(field, BYTES)).fork()
+    writeText(w, 1, name)
+    writeText(w, 2, value)
+    w.ldelim()
+  }
+}
+
+export function endOfMessage(r: Reader, limit: number): number {
+  const length = r.uint32()
+  const end = r.pos + length
+  if (end > limit) throw new RangeError('a message runs past what holds it')
+  return end
+}
+
+/** Unknown fields are for later versions. Groups are none: no proto3 writer makes them, and skipping them recurses. */
+export function skip(r: Reader, key: number): void {
+  const wireType = key & 7
+  if (wireType === 3 || wireType === 4) throw new RangeError('a group is no field of proto3')
+  r.skipType(wireType)
+}
+
+/** The number of the next field, or 0 where it is unknown, or not of the wire type it should be, and was skipped. */
+export function knownField(r: Reader, fields: Readonly<Record<number, number>>): number {
+  const key = r.uint32()
+  if (fields[key >>> 3] === (key & 7)) return key >>> 3
+  skip(r, key)
+  return 0
+}
+
+/** A varint of up to 53 bits. protons' own takes an encoding longer than it had to be for a shorter one. */
+export function readNumber(r: Reader): number {
+  let value = 0
+  for (let scale = 1; ; scale *= 128) {
+    const byte = r.buf[r.pos++]
+    if (byte === undefined) throw new RangeError('a number runs past its frame')
+    value += (byte & 127) * scale
+    if (value > Number.MAX_SAFE_INTEGER || scale > Number.MAX_SAFE_INTEGER)
+      throw new RangeError('a number is too large')
+    if (byte < 128) return value
+  }
+}
+
+export function readHeader(r: Reader, limit: number): [string, string] {
+  const header: [string, string] = ['', '']
+  const end = endOfMessage(r, limit)
+  while (r.pos < end) {
+    const key = r.uint32()
+    if (key === tag(1, BYTES)) header[0] = r.string()
+    else if (key === tag(2, BYTES)) header[1] = r.string()
+    else skip(r, key)
+  }
+  if (r.pos !== end) throw new RangeError('a field runs past its header')
+  return header
+}

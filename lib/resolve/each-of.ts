@@ -1,0 +1,8 @@
+/** Runs `task` for each item, `width` of them at a time. A failing task fails the whole; others run on. */
+export async function eachOf<T>(items: Iterable<T>, width: number, task: (item: T) => Promise<void>): Promise<void> {
+  const rest = items[Symbol.iterator]()
+  const lane = async () => {
+    for (let next = rest.next(); next.done !== true; next = rest.next()) await task(next.value)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import type { Problem } from '../../lib/index.ts'
+import type { ApiView, IssuedKeyView } from '../../node/admin/api.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
+import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
+import { hanging, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+
+const SLOW_MS = 600
+/** What an answer may come later than it should, on two busy cores. */
+const MARGIN_MS = 2_000
+
+describe('two nodes under stress', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let owner: NodeProcess
+  let consumer: NodeProcess
+  let api: JudgeApi
+  let slow: ScriptedUpstream
+  let key: string
+
+  before(async () => {
+    home = await soukHome()
+    api = await judgeApi('judge')
+    slow = await scriptedUpstream((response) => response.writeHead(200).end())
+    const gone = await judgeApi('gone')
+    owner = await home.up('owner', '--no-ingress')
+    consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
+    const register = (name: string, url: string, ...more: string[]) =>
+      owner.cli(`api register --name ${name} --protocol REST --price 0.01 --endpoint ${url}`, ...more)
+    await register('works', api.url)
+    await register('slow', slow.url, '--timeout-ms', String(SLOW_MS))
+    await register('gone', gone.url)
+    await gone.close()
+    slow.behave(hanging)
+    ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
+    for (const name of ['works', 'gone']) await call(name)
+  })
+  after(async () => {
+    await home.close()
+    await Promise.all([api.close(), slow.close()])
+  })
+
+  const call = (name: string, init: PostInit = {}) => post(consumer.ingress, name, { key, body: { id: name }, ...init })
+
+  it('gives up an API that is slower than its listing allows, in time, and lets it know', async () => {
+    const answered = await call('slow')
+    assert.deepEqual(codeOf(answered), [504, 'upstream_timeout'])
+    assert.ok(answered.ms >= SLOW_MS && answered.ms < SLOW_MS + MARGIN_MS, `${answered.ms} ms`)
+    await eventually('the API to be let go', MARGIN_MS, () => (slow.received.at(-1)?.gone === true ? true : undefined))
+  })
+
+  it('gives up earlier where the consumer wants it', async () => {
+    const answered = await call('slow', { headers: { 'souk-timeout-ms': '150' } })
+    assert.deepEqual(codeOf(answered), [504, 'upstream_timeout'])
+    assert.ok(answered.ms < SLOW_MS, `${answered.ms} ms`)
+  })
+
+  it('says that the API behind a listing is down', async () => {
+    const answered = await call('gone')
+    assert.deepEqual(codeOf(answered), [502, 'upstream_unreachable'])
+    assert.ok(answered.ms < MARGIN_MS, `${answered.ms} ms`)
+  })
+
+  it('answers every one of two hundred calls at once, each with its own answer', async () => {
+    const names = ['works', 'slow', 'gone', 'no-such-api']
+    const startedAt = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const name = names[index % names.length] ?? ''
+        return { name, index, answered: await call(name, { body: { id: `call-${index}` } }) }
+      })
+    )
+    const tookMs = performance.now() - startedAt
+    const expected: Readonly<Record<string, unknown>> = {
+      slow: [504, 'upstream_timeout'],
+      gone: [502, 'upstream_unreachable'],
+      'no-such-api': [404, 'api_not_found']
+    }
+    for (const { name, index, answered } of answers) {
+      if (name === 'works') assert.deepEqual(answered.json, { id: `call-${index}`, by: 'judge' })
+      else assert.deepEqual(codeOf(answered), expected[name], answered.text)
+    }
+    assert.ok(tookMs < SLOW_MS + 4 * MARGIN_MS, `took ${tookMs} ms`)
+    assert.equal(new Set(answers.map(({ answered }) => answered.headers.get('x-request-id'))).size, 200)
+  })
+
+  it('charges nothing of what failed', async () => {
+    for (const name of ['slow', 'gone']) {
+      const { calls, metered, in_flight } = await owner.cli<ApiView>(`api show ${name}`)
+      assert.deepEqual([calls.captured, metered, in_flight], [0, '0', 0], name)
+      assert.ok(calls.voided > 50)
+    }
+  })
+
+  it('answers the calls that run when the owner is told to stop', async () => {
+    api.hold()
+    const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`)
+    const calls = ids.map((id) => call('works', { body: { id } }))
+    await eventually('all calls to be held', MARGIN_MS, () => (api.held === ids.length ? true : undefined))
+    const ended = owner.end('SIGTERM')
+    await eventually('the owner to stop taking calls', MARGIN_MS, () =>
+      owner.stderr.some((line) => line.startsWith('Stopping')) ? true : undefined
+    )
+    const late = await call('works', { body: { id: 'late' } })
+    assert.equal(late.status, 503, late.text)
+    api.release()
+    const answers = await Promise.all(calls)
+    assert.deepEqual(
+      answers.map(({ text }) => text),
+      ids.map((id) => JSON.stringify({ id, by: 'judge' }))
+    )
+    const { code, signal } = await ended
+    assert.deepEqual([code, signal], [0, null], owner.stderr.join('\n'))
+    assert.equal(api.reached.includes('late'), false)
+  })
+
+  it('says that nobody serves the API any more', async () => {
+    const answered = await call('works')
+    assert.deepEqual(codeOf(answered), [503, 'owner_unreachable'])
+    assert.ok(answered.ms < 3 * MARGIN_MS, `${answered.ms} ms`)
+  })
+
+  it('stops the consumer at once where nothing runs', async () => {
+    const { code, ms } = await consumer.end('SIGTERM')
+    assert.equal(code, 0, consumer.stderr.join('\n'))
+    assert.ok(ms < MARGIN_MS, `${ms} ms`)
+  })
+})
+
+function codeOf({ status, json }: Answered): [number, string] {
+  return [status, (json as Problem).code]
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { within } from '../../../lib/base/within.ts'
+
+describe('within', () => {
+  const never = () => new Promise<never>(() => {})
+
+  it('is what the promise comes to, and lets go of the signal', async () => {
+    const { signal } = new AbortController()
+    assert.equal(await within(Promise.resolve(1), signal), 1)
+    assert.equal(await within(Promise.resolve(2), undefined), 2)
+    await assert.rejects(within(Promise.reject(new Error('broken')), signal), /broken/)
+    await Promise.resolve()
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  })
+
+  it('is the signal’s reason where that comes first, and nothing of the promise is left unhandled', async () => {
+    const reason = new Error('enough')
+    await assert.rejects(within(never(), AbortSignal.abort(reason)), reason)
+    await assert.rejects(within(Promise.reject(new Error('broken')), AbortSignal.abort(reason)), reason)
+    const stop = new AbortController()
+    const waiting = assert.rejects(within(never(), stop.signal), reason)
+    stop.abort(reason)
+    await waiting
+  })
+})

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { text, utf8 } from '../../../lib/base/bytes.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import {
+  ACK_DELAY_MS,
+  BULK_OPEN_MS,
+  BULK_STREAMS_PER_PEER_MAX,
+  INLINE_BODY_BYTES_MAX,
+  STREAM_IDLE_MS
+} from '../../../lib/base/limits.ts'
+import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
+import type { Payload } from '../../../lib/interface/payload.ts'
+import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
+import { freshIds, peerId } from '../../helpers/call-record.ts'
+import { within } from '../../helpers/eventually.ts'
+import { manualClock, settle } from '../../helpers/manual-clock.ts'
+import { answered, answerOf, type CallBench, callBench, errorOf } from './bench.ts'
+
+const BOUND_MS = 2_000
+const KiB = 1024
+
+/** A body without an end that counts what was taken of it, and notes when it was ended by its reader. */
+function endlessBody(chunkBytes = 64 * KiB) {
+  const seen = { taken: 0, isEnded: false }
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        await turn()
+        seen.taken += chunkBytes
+        yield new Uint8Array(chunkBytes)
+      }
+    } finally {
+      seen.isEnded = true
+    }
+  }
+  return { body: chunks(), seen }
+}
+
+/** A body that sends its chunks and then nothing any more, until the signal aborts. */
+async function* silentBody(signal: AbortSignal, ...chunks: string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield utf8(chunk)
+  await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+}
+
+const streamed = (body: Payload): AsyncIterator<Uint8Array> => {
+  assert.ok(!(body instanceof Uint8Array), 'the body is not a stream')
+  return body[Symbol.asyncIterator]()
+}
+
+describe('bodies of calls', () => {
+  let bench: CallBench
+  beforeEach(async () => {
+    bench = await callBench()
+  })
+
+  for (const bytes of [0, 1, INLINE_BODY_BYTES_MAX, INLINE_BODY_BYTES_MAX + 1, 1_000 * KiB]) {
+    it(`of ${bytes} bytes come over whole, both ways`, async () => {
+      bench.owner.handler = async (call) => answerOf(await bytesOf(call.body))
+      const sent = Uint8Array.from({ length: bytes }, (_, i) => i * 7)
+      const { body } = answered(await bench.call({ body: sent }))
+      assert.equal(body instanceof Uint8Array, bytes <= INLINE_BODY_BYTES_MAX)
+      assert.ok((await bytesOf(body)).equals(sent))
+      await settle()
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+  }
+
+  it('that are streams come over chunk by chunk, both ways at the same time', async () => {
+    bench.owner.handler = async (call) => {
+      async function* shout(): AsyncGenerator<Uint8Array> {
+        for await (const chunk of call.body as AsyncIterable<Uint8Array>) yield utf8(text(chunk).toUpperCase())
+      }
+      return answerOf(shout())
+    }
+    const said: Array<PromiseWithResolvers<string>> = [Promise.withResolvers(), Promise.withResolvers()]
+    async function* speech(): AsyncGenerator<Uint8Array> {
+      for (const word of said) yield utf8(await word.promise)
+    }
+    const reply = streamed(answered(await bench.call({ body: speech() })).body)
+    for (const [i, word] of ['hello', 'world'].entries()) {
+      said[i]?.resolve(word)
+      const { value } = await within('the echo', BOUND_MS, reply.next())
+      assert.equal(text(value ?? new Uint8Array()), word.toUpperCase())
+    }
+    assert.equal((await reply.next()).done, true)
+    await bench.clock.advance(ACK_DELAY_MS)
+    assert.equal(bench.owner.acked.length, 1)
+  })
+
+  describe('of an answer', () => {
+    it('hold the API back while nobody reads', async () => {
+      const { body, seen } = endlessBody()
+      bench.owner.handler = async () => answerOf(body)
+      const reply = streamed(answered(await bench.call()).body)
+      await settle(100)
+      const before = seen.taken
+      assert.ok(before <= 1024 * KiB, `${before} bytes were taken while nobody read`)
+      for (let i = 0; i < 20; i++) await reply.next()
+      await settle(100)
+      assert.ok(seen.taken > before)
+      await reply.return?.()
+    })
+
+    it('outlive the deadline of the call', async () => {
+      const goOn = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        async function* slow(): AsyncGenerator<Uint8Array> {
+          yield utf8('first')
+          await goOn.promise
+          yield utf8('last')
+        }
+        return answerOf(slow())
+      }
+      const { body } = answered(await bench.call({ timeoutMs: 100 }))
+      await bench.clock.advance(1_000)
+      goOn.resolve()
+      assert.equal(await textOf(body), 'firstlast')
+    })
+
+    it('that are given up before, while or after they are read end at the API, even where it is silent', async () => {
+      for (const chunksRead of [0, 1, 2]) {
+        let signalled: AbortSignal | undefined
+        bench.owner.handler = async (_call, signal) => {
+          signalled = signal
+          return answerOf(silentBody(signal, 'a'))
+        }
+        const reply = streamed(answered(await bench.call()).body)
+        if (chunksRead > 0) await reply.next()
+        const waiting = chunksRead > 1 ? assert.rejects(reply.next()) : undefined
+        await within('return', BOUND_MS, Promise.resolve(reply.return?.()))
+        await waiting
+        await settle()
+        assert.equal(signalled?.aborted, true, `after ${chunksRead} chunks`)
+        assert.equal(bench.owner.calls.serving, 0)
+        assert.equal((await reply.next()).done, true)
+      }
+    })
+
+    it('end with the caller’s signal, here and at the API', async () => {
+      bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal, 'a'))
+      const stop = new AbortController()
+      const reply = streamed(answered(await bench.call({}, stop.signal)).body)
+      await reply.next()
+      const waiting = assert.rejects(reply.next(), { code: 'call_interrupted' })
+      stop.abort()
+      await within('the error', BOUND_MS, waiting)
+      await settle()
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+
+    it('that break at the API break here, and are not acknowledged', async () => {
+      bench.owner.handler = async () => {
+        async function* broken(): AsyncGenerator<Uint8Array> {
+          yield utf8('half')
+          throw new Error('secret of the upstream')
+        }
+        return answerOf(broken())
+      }
+      const { body } = answered(await bench.call())
+      await assert.rejects(textOf(body), (error: Error) => !error.message.includes('secret'))
+      await bench.clock.advance(ACK_DELAY_MS)
+      assert.equal(bench.owner.acked.length, 0)
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+
+    it('that nobody reads are not held forever', async () => {
+      const { body, seen } = endlessBody()
+      bench.owner.handler = async () => answerOf(body)
+      const reply = streamed(answered(await bench.call()).body)
+      await bench.clock.advance(STREAM_IDLE_MS)
+      await settle()
+      assert.equal(seen.isEnded, true)
+      assert.equal(bench.owner.calls.serving, 0)
+      await assert.rejects(async () => {
+        for (;;) assert.notEqual((await reply.next()).done, true)
+      })
+    })
+
+    it('that are silent end at the API when the link breaks', async () => {
+      let signalled: AbortSignal | undefined
+      bench.owner.handler = async (_call, signal) => {
+        signalled = signal
+        return answerOf(silentBody(signal, 'a'))
+      }
+      const reply = streamed(answered(await bench.call()).body)
+      await reply.next()
+      const waiting = assert.rejects(reply.next())
+      bench.network.cut(bench.consumer.link.self)
+      await waiting
+      await settle()
+      assert.equal(signalled?.aborted, true)
+    })
+
+    it('that never come leave the call in doubt, and the owner hears that nobody waits', async () => {
+      bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal))
+      const onBulk = bench.consumer.link.onBulk
+      bench.consumer.link.onBulk = () => {}
+      const calling = bench.call()
+      await bench.clock.advance(BULK_OPEN_MS)
+      const attempt = await calling
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'call_interrupted'])
+      await settle()
+      assert.equal(bench.owner.calls.serving, 0)
+      bench.consumer.link.onBulk = onBulk
+    })
+  })
+
+  describe('of a request', () => {
+    it('hold the caller back while the API does not read, and end when it has answered', async () => {
+      const { body, seen } = endlessBody()
+      const answer = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        await answer.promise
+        return answerOf('enough')
+      }
+      const calling = bench.call({ body })
+      await settle(100)
+      assert.ok(seen.taken <= 1024 * KiB, `${seen.taken} bytes were taken while nobody read`)
+      answer.resolve()
+      assert.equal(await textOf(answered(await calling).body), 'enough')
+      await settle(50)
+      assert.equal(seen.isEnded, true)
+    })
+
+    it('end when nobody waits for the call any more', async () => {
+      const { body, seen } = endlessBody()
+      bench.owner.handler = () => new Promise(() => {})
+      const calling = bench.call({ body, timeoutMs: 500 })
+      await bench.clock.advance(500)
+      assert.equal((await calling).fate, 'lost')
+      await settle(50)
+      assert.equal(seen.isEnded, true)
+    })
+
+    it('that break at the caller break at the API; that is no fault of the owner’s', async () => {
+      let seen: unknown
+      bench.owner.handler = async (call) => {
+        await bytesOf(call.body).catch((error: unknown) => {
+          seen = error
+        })
+        throw new SoukError('invalid_request')
+      }
+      async function* broken(): AsyncGenerator<Uint8Array> {
+        yield utf8('half')
+        throw new Error('secret of the caller')
+      }
+      const error = errorOf(await bench.call({ body: broken() }))
+      assert.deepEqual([error.code, error.source], ['call_interrupted', 'ingress'])
+      await settle()
+      assert.ok(seen instanceof Error && !seen.message.includes('secret'))
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+
+    it('that the API refuses midway bring its own error back, not that of the broken stream', async () => {
+      bench.owner.handler = async (call) => {
+        for await (const chunk of call.body as AsyncIterable<Uint8Array>) {
+          if (chunk.length > 0) throw new SoukError('request_too_large')
+        }
+        return answerOf()
+      }
+      for (let i = 0; i < 20; i++) {
+        const { body } = endlessBody()
+        assert.equal(errorOf(await bench.call({ body })).code, 'request_too_large')
+      }
+    })
+
+    it('that do not come fail the call, which is never run', async () => {
+      bench.owner.link.onBulk = () => {}
+      const calling = bench.call({ body: streamOf('late') })
+      await bench.clock.advance(BULK_OPEN_MS)
+      assert.equal(errorOf(await calling).code, 'call_interrupted')
+      assert.equal(bench.owner.received.length, 0)
+    })
+
+    it('that cannot be sent at all leave the call not accepted', async () => {
+      await bench.call()
+      const channel = await bench.consumer.link.connect(
+        { id: bench.owner.link.self, addresses: [] },
+        new AbortController().signal
+      )
+      channel.openBulk = async () => Promise.reject(new Error('no stream is free'))
+      const attempt = await bench.call({ body: streamOf('x') })
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'overloaded'])
+      await bench.clock.advance(BULK_OPEN_MS)
+      assert.equal(bench.owner.received.length, 1)
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+  })
+})
+
+describe('BulkMailbox', () => {
+  const clock = manualClock()
+  const tag = () => bulkTag(freshIds.next(), BULK_OF.response)
+  const sourceOf = () => {
+    const errors: Error[] = []
+    return { errors, abort: (error: Error) => void errors.push(error), [Symbol.asyncIterator]: () => streamOf('x') }
+  }
+  const A = peerId('A')
+
+  it('brings stream and frame together, whichever came first', async () => {
+    const mailbox = new BulkMailbox(clock)
+    const [first, second, early, late] = [tag(), tag(), sourceOf(), sourceOf()]
+    mailbox.deliver(A, first, early)
+    assert.equal(await mailbox.take(A, first, undefined), early)
+    const taking = mailbox.take(A, second, undefined)
+    mailbox.deliver(A, second, late)
+    assert.equal(await taking, late)
+    await clock.advance(BULK_OPEN_MS)
+    assert.deepEqual([early.errors, late.errors], [[], []])
+  })
+
+  it('keeps peers apart', async () => {
+    const mailbox = new BulkMailbox(clock)
+    const [mine, theirs, source] = [tag(), peerId('B'), sourceOf()]
+    mailbox.deliver(theirs, mine, source)
+    const taking = assert.rejects(mailbox.take(A, mine, undefined), { code: 'call_interrupted' })
+    await clock.advance(BULK_OPEN_MS)
+    await taking
+    assert.equal(source.errors.length, 1)
+  })
+
+  it('gives up waiting with the signal, and then wants the stream no more', async () => {
+    const mailbox = new BulkMailbox(clock)
+    const stop = new AbortController()
+    const [mine, source] = [tag(), sourceOf()]
+    const taking = assert.rejects(mailbox.take(A, mine, stop.signal), /enough/)
+    stop.abort(new Error('enough'))
+    mailbox.deliver(A, mine, source)
+    await taking
+    await clock.advance(BULK_OPEN_MS)
+    assert.equal(source.errors.length, 1)
+  })
+
+  it('keeps the newest stream of a tag, and takes no tag of another form', async () => {
+    const mailbox = new BulkMailbox(clock)
+    const [mine, old, fresh, odd] = [tag(), sourceOf(), sourceOf(), sourceOf()]
+    mailbox.deliver(A, mine, old)
+    mailbox.deliver(A, mine, fresh)
+    mailbox.deliver(A, mine.subarray(1), odd)
+    assert.deepEqual([old.errors.length, fresh.errors.length, odd.errors.length], [1, 0, 1])
+    assert.equal(await mailbox.take(A, mine, undefined), fresh)
+  })
+
+  it('lets a peer have so many streams waiting and no more', async () => {
+    const mailbox = new BulkMailbox(clock)
+    const sources = Array.from({ length: BULK_STREAMS_PER_PEER_MAX + 1 }, sourceOf)
+    for (const source of sources) mailbox.deliver(A, tag(), source)
+    assert.equal(sources.filter(({ errors }) => errors.length > 0).length, 1)
+    const other = sourceOf()
+    mailbox.deliver(peerId('B'), tag(), other)
+    assert.equal(other.errors.length, 0)
+    await clock.advance(BULK_OPEN_MS)
+    assert.ok(sources.every(({ errors }) => errors.length === 1))
+    assert.equal(clock.pending, 0)
+  })
+})

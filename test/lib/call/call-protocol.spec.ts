@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict'
+import { text, utf8 } from '../../../lib/base/bytes.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import {
+  ACK_BATCH_MAX,
+  ACK_DELAY_MS,
+  DEADLINE_HOP_MS,
+  FRAME_BYTES_MAX,
+  IN_FLIGHT_PER_PEER_MAX,
+  UPSTREAM_TIMEOUT_MS_MAX
+} from '../../../lib/base/limits.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { textOf } from '../../helpers/bodies.ts'
+import { answered, answerOf, type CallBench, callBench, callOf, CONSUMER, errorOf, NEVER, OWNER } from './bench.ts'
+
+describe('CallProtocol', () => {
+  let bench: CallBench
+  beforeEach(async () => {
+    bench = await callBench()
+  })
+
+  it('brings a call to its owner as it is, and the answer back', async () => {
+    bench.owner.handler = async () =>
+      answerOf('{"price":1}', {
+        status: 203,
+        charged: 1_500n,
+        receipt: utf8('signed'),
+        ownerMs: 1.25,
+        upstreamMs: 30.5
+      })
+    const call = callOf({
+      method: 'PUT',
+      path: '/candles?x=1',
+      headers: [
+        ['accept', 'application/json'],
+        ['accept', 'text/plain']
+      ],
+      maxPrice: 2_000n,
+      authorization: utf8('voucher'),
+      idempotencyKey: 'once',
+      traceparent: '00-1-2-01'
+    })
+    const attempt = await bench.call(call)
+    const answer = answered(attempt)
+    assert.deepEqual(
+      { ...answer, body: text(answer.body as Uint8Array), receipt: text(answer.receipt) },
+      {
+        ...answerOf(),
+        status: 203,
+        body: '{"price":1}',
+        charged: 1_500n,
+        receipt: 'signed',
+        ownerMs: 1.25,
+        upstreamMs: 30.5
+      }
+    )
+    const [{ timeoutMs, ...received } = assert.fail('nothing arrived')] = bench.owner.received
+    const { timeoutMs: sent, ...expected } = call
+    assert.deepEqual(plain(received), plain({ ...expected, peer: CONSUMER }))
+    assert.equal(timeoutMs, sent - DEADLINE_HOP_MS)
+  })
+
+  it('runs many calls at once, both ways over one channel, and answers in any order', async () => {
+    const release = Promise.withResolvers<void>()
+    bench.owner.handler = async (call) => {
+      if (text(call.body as Uint8Array) === '0') await release.promise
+      return answerOf(call.body)
+    }
+    bench.consumer.handler = async () => answerOf('from the consumer')
+    const calls = Array.from({ length: 200 }, (_, i) => bench.call({ body: utf8(`${i}`) }))
+    const others = await Promise.all(calls.slice(1))
+    assert.deepEqual(
+      others.map((attempt) => text(answered(attempt).body as Uint8Array)),
+      Array.from({ length: 199 }, (_, i) => `${i + 1}`)
+    )
+    const back = await bench.owner.calls.call({ id: CONSUMER, addresses: [] }, callOf(), NEVER)
+    assert.equal(await textOf(answered(back).body), 'from the consumer')
+    assert.deepEqual([bench.consumer.calls.calling, bench.owner.calls.serving], [1, 1])
+    release.resolve()
+    assert.equal(await textOf(answered(await (calls[0] ?? assert.fail())).body), '0')
+    await settle()
+    assert.deepEqual([bench.consumer.calls.calling, bench.owner.calls.serving], [0, 0])
+  })
+
+  it('tells the code, the safe text and the public members of a failure, never its cause', async () => {
+    bench.owner.handler = async () => {
+      throw new SoukError('soap_fault', 'Account is closed.', {
+        status: 400,
+        source: 'upstream',
+        retryAfterMs: 1_500.2,
+        members: { faultcode: 'Client' },
+        cause: new Error('secret of the owner')
+      })
+    }
+    const attempt = await bench.call()
+    const error = errorOf(attempt)
+    assert.equal(attempt.fate, 'failed')
+    const { code, message, status, source, retryAfterMs, members, notAccepted, cause } = error
+    assert.deepEqual(
+      { code, message, status, source, retryAfterMs, members, notAccepted, cause },
+      {
+        code: 'soap_fault',
+        message: 'Account is closed.',
+        status: 400,
+        source: 'upstream',
+        retryAfterMs: 1_501,
+        members: { faultcode: 'Client' },
+        notAccepted: false,
+        cause: undefined
+      }
+    )
+  })
+
+  it('tells of anything else that was thrown as internal_error only', async () => {
+    bench.owner.handler = async () => {
+      throw new TypeError('secret of the owner')
+    }
+    const error = errorOf(await bench.call())
+    assert.equal(error.code, 'internal_error')
+    assert.ok(!JSON.stringify([error.message, error.members]).includes('secret'))
+  })
+
+  it('has an answer even where members cannot be written, or nothing of the failure is short', async () => {
+    const circular: Record<string, unknown> = { amount: 1n }
+    circular['self'] = circular
+    for (const members of [circular, { long: 'x'.repeat(FRAME_BYTES_MAX) }]) {
+      bench.owner.handler = async () => {
+        throw new SoukError('upstream_invalid_response', 'y'.repeat(FRAME_BYTES_MAX), { members })
+      }
+      const error = errorOf(await bench.call())
+      assert.equal(error.code, 'upstream_invalid_response')
+      assert.equal(error.members, undefined)
+    }
+    assert.equal((await bench.call()).fate, 'failed')
+  })
+
+  it('says not_accepted where the owner did', async () => {
+    bench.owner.handler = async () => {
+      throw new SoukError('api_paused', undefined, { notAccepted: true })
+    }
+    const attempt = await bench.call()
+    assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'api_paused'])
+  })
+
+  it('says not_accepted where the owner is not there', async () => {
+    await bench.owner.link.stop()
+    const attempt = await bench.call()
+    assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
+  })
+
+  describe('deadlines and cancellation', () => {
+    /** A handler that ends with its signal, and the reason it ended for. */
+    const endless = () => {
+      const reasons: SoukError[] = []
+      bench.owner.handler = (_call, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason as SoukError)
+            reject(signal.reason)
+          })
+        })
+      return reasons
+    }
+
+    it('the owner gives up first, and its own error is what is seen', async () => {
+      const reasons = endless()
+      const calling = bench.call({ timeoutMs: 1_000 })
+      await bench.clock.advance(1_000 - DEADLINE_HOP_MS - 1)
+      assert.deepEqual(reasons, [])
+      await bench.clock.advance(1)
+      const attempt = await calling
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'upstream_timeout'])
+      assert.equal(errorOf(attempt).source, 'owner')
+      assert.equal(reasons.length, 1)
+    })
+
+    it('an owner that does not give up is not waited for, and is told; what became of the call is unknown', async () => {
+      let aborted: AbortSignal | undefined
+      bench.owner.handler = (_call, signal) => {
+        aborted = signal
+        return new Promise(() => {})
+      }
+      const calling = bench.call({ timeoutMs: 1_000 })
+      await bench.clock.advance(1_000)
+      const attempt = await calling
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'upstream_timeout'])
+      await settle()
+      assert.equal(aborted?.aborted, true)
+      assert.equal(bench.consumer.calls.calling, 0)
+    })
+
+    it('an owner runs nothing for longer than a call may take', async () => {
+      const reasons = endless()
+      void bench.call({ timeoutMs: 10 * UPSTREAM_TIMEOUT_MS_MAX })
+      await bench.clock.advance(UPSTREAM_TIMEOUT_MS_MAX)
+      assert.deepEqual(
+        reasons.map(({ code }) => code),
+        ['upstream_timeout']
+      )
+    })
+
+    it('an abort by the caller reaches the owner’s handler', async () => {
+      const reasons = endless()
+      const stop = new AbortController()
+      const calling = bench.call({}, stop.signal)
+      await settle()
+      stop.abort()
+      const attempt = await calling
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'call_interrupted'])
+      await settle()
+      assert.deepEqual(
+        reasons.map(({ code }) => code),
+        ['call_interrupted']
+      )
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+
+    it('an abort with an error of ours tells that error', async () => {
+      endless()
+      const stop = new AbortController()
+      const calling = bench.call({}, stop.signal)
+      await settle()
+      stop.abort(new SoukError('spend_cap_reached'))
+      assert.equal(errorOf(await calling).code, 'spend_cap_reached')
+    })
+
+    it('a handler that fails has its signal aborted: whatever it had begun is wanted no more', async () => {
+      let signalled: AbortSignal | undefined
+      bench.owner.handler = async (_call, signal) => {
+        signalled = signal
+        throw new SoukError('internal_error')
+      }
+      assert.equal((await bench.call()).fate, 'failed')
+      assert.equal(signalled?.aborted, true)
+    })
+
+    it('a call that was given up before it began is never sent', async () => {
+      const attempt = await bench.call({}, AbortSignal.abort())
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'call_interrupted'])
+      await settle()
+      assert.deepEqual(bench.owner.received, [])
+    })
+
+    it('a call that is given up while it connects is never sent', async () => {
+      const stop = new AbortController()
+      const calling = bench.call({}, stop.signal)
+      stop.abort()
+      assert.equal((await calling).fate, 'not_accepted')
+      await settle()
+      assert.deepEqual(bench.owner.received, [])
+    })
+  })
+
+  describe('limits', () => {
+    it('refuses calls past what the peer takes at once, and takes them again later', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        await release.promise
+        return answerOf()
+      }
+      const calls = Array.from({ length: IN_FLIGHT_PER_PEER_MAX + 3 }, () => bench.call())
+      await settle()
+      assert.equal(bench.owner.calls.serving, IN_FLIGHT_PER_PEER_MAX)
+      release.resolve()
+      const attempts = await Promise.all(calls)
+      const refused = attempts.filter(({ fate }) => fate === 'not_accepted')
+      assert.deepEqual(
+        refused.map((attempt) => errorOf(attempt).code),
+        ['overloaded', 'overloaded', 'overloaded']
+      )
+      assert.equal((await bench.call()).fate, 'answered')
+    })
+
+    it('refuses a call whose head does not fit a frame, without harm to others', async () => {
+      assert.equal((await bench.call()).fate, 'answered')
+      const release = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        await release.promise
+        return answerOf()
+      }
+      const other = bench.call()
+      const attempt = await bench.call({ headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'request_too_large'])
+      release.resolve()
+      assert.equal((await other).fate, 'answered')
+    })
+
+    it('fails an answer whose head does not fit a frame, without harm to others', async () => {
+      bench.owner.handler = async () => answerOf('{}', { headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
+      const attempt = await bench.call()
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'response_too_large'])
+      bench.owner.handler = async () => answerOf()
+      assert.equal((await bench.call()).fate, 'answered')
+    })
+
+    it('tells times that were measured badly as none', async () => {
+      bench.owner.handler = async () => answerOf('{}', { ownerMs: -3, upstreamMs: Number.NaN })
+      const { ownerMs, upstreamMs } = answered(await bench.call())
+      assert.deepEqual([ownerMs, upstreamMs], [0, 0])
+    })
+  })
+
+  describe('acknowledgements', () => {
+    it('of inline answers and failures go to the owner in one frame', async () => {
+      const ids = [callOf(), callOf(), callOf()]
+      for (const { requestId } of ids) {
+        await bench.call({ requestId })
+        bench.owner.handler = async () => {
+          throw new SoukError('upstream_timeout')
+        }
+      }
+      assert.equal(bench.owner.acked.length, 0)
+      await bench.clock.advance(ACK_DELAY_MS)
+      assert.deepEqual(
+        bench.owner.acked.map((batch) => batch.map((id) => Buffer.from(id).toString('hex'))),
+        [ids.map(({ requestId }) => Buffer.from(requestId).toString('hex'))]
+      )
+    })
+
+    it('do not wait where there are many', async () => {
+      await Promise.all(Array.from({ length: ACK_BATCH_MAX + 1 }, () => bench.call()))
+      await settle()
+      assert.deepEqual(
+        bench.owner.acked.map(({ length }) => length),
+        [ACK_BATCH_MAX]
+      )
+    })
+
+    it('are not sent of calls the owner did not take', async () => {
+      bench.owner.handler = async () => {
+        throw new SoukError('overloaded', undefined, { notAccepted: true })
+      }
+      await bench.call()
+      await bench.clock.advance(ACK_DELAY_MS)
+      assert.deepEqual(bench.owner.acked, [])
+    })
+  })
+
+  describe('draining', () => {
+    it('sends new calls elsewhere, and lets the old ones finish', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        await release.promise
+        return answerOf('late')
+      }
+      const calling = bench.call()
+      await settle()
+      bench.owner.calls.drain()
+      await settle()
+      const attempt = await bench.call()
+      assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
+      release.resolve()
+      assert.equal(await textOf(answered(await calling).body), 'late')
+      assert.equal(bench.owner.received.length, 1)
+    })
+
+    it('is no end: a draining node still calls others', async () => {
+      await bench.call()
+      bench.owner.calls.drain()
+      await settle()
+      const back = await bench.owner.calls.call({ id: CONSUMER, addresses: [] }, callOf(), NEVER)
+      assert.equal(back.fate, 'answered')
+    })
+  })
+
+  it('knows its owner by the link, not by what the call says', async () => {
+    await bench.call()
+    assert.equal(bench.owner.received[0]?.peer, CONSUMER)
+    assert.equal(bench.consumer.link.peers()[0]?.id, OWNER)
+  })
+})
+
+/** Buffers and arrays of the same bytes are the same. */
+function plain(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      member instanceof Uint8Array ? Buffer.from(member).toString('hex') : (member as unknown)
+    ])
+  )
+}

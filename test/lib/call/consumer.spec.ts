@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict'
+import { text, utf8 } from '../../../lib/base/bytes.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { Consumer } from '../../../lib/call/consumer.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
+import type { CallInit } from '../../../lib/interface/souk.ts'
+import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
+import { freshIds } from '../../helpers/call-record.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { answerOf } from './bench.ts'
+import { A, answered, B, ConsumerBench, failed, ID, SELF } from './consumer-bench.ts'
+
+describe('Consumer', () => {
+  let bench: ConsumerBench
+  beforeEach(() => {
+    bench = new ConsumerBench()
+  })
+
+  it('calls the first owner, and tells till and resolver how it went', async () => {
+    bench.owners = { [A]: answered() }
+    const reply = await bench.call()
+    assert.deepEqual(bench.triedOwners(), [A])
+    assert.deepEqual(await reply.json(), { ok: true })
+    const { id, owner: by, status, price, charged, receipt } = reply
+    assert.deepEqual(
+      { id, by, status, price, charged, receipt: text(receipt) },
+      {
+        id: ID,
+        by: A,
+        status: 200,
+        price: 1_500n,
+        charged: 7n,
+        receipt: 'signed'
+      }
+    )
+    assert.deepEqual(bench.reports, ['A ok in 5'])
+    assert.deepEqual(bench.accepted, [{ owner: A, settled: { charged: 7n, receipt: utf8('signed') } }])
+    assert.deepEqual(bench.orders, [{ requestId: reply.requestId, api: ID, owner: A, revision: 4, price: 1_500n }])
+    assert.equal(bench.lookUps.length, 1)
+  })
+
+  it('sends what it was given, and sensible things where nothing was', async () => {
+    bench.owners = { [A]: answered() }
+    const requestId = freshIds.next()
+    bench.authorise = async () => utf8('voucher')
+    await bench.call()
+    await bench.call({
+      api: ID,
+      body: utf8('<xml/>'),
+      method: 'PUT',
+      path: '/x?y',
+      headers: [['content-type', 'text/xml']],
+      timeoutMs: 500,
+      maxPrice: '0.002',
+      idempotencyKey: 'once',
+      traceparent: 'trace',
+      requestId
+    })
+    const [plain, full] = bench.tried.map(({ call }) => call)
+    assert.equal(text(plain?.body as Uint8Array), '{"symbol":"BTC"}')
+    assert.deepEqual(
+      { ...plain, body: undefined, requestId: undefined },
+      {
+        api: ID,
+        method: 'POST',
+        path: '',
+        headers: [
+          ['content-type', 'application/json'],
+          ['accept', 'application/json']
+        ],
+        timeoutMs: 30_000,
+        revision: 4,
+        authorization: utf8('voucher'),
+        body: undefined,
+        requestId: undefined
+      }
+    )
+    assert.deepEqual(full, {
+      requestId,
+      api: ID,
+      method: 'PUT',
+      path: '/x?y',
+      headers: [['content-type', 'text/xml']],
+      body: utf8('<xml/>'),
+      timeoutMs: 500,
+      revision: 4,
+      maxPrice: 2_000n,
+      authorization: utf8('voucher'),
+      idempotencyKey: 'once',
+      traceparent: 'trace'
+    })
+    assert.equal(bench.orders[1]?.maxPrice, 2_000n)
+  })
+
+  it('takes every kind of body', async () => {
+    bench.owners = { [A]: async (call) => ({ ...answered(await textOf(call.body)) }) }
+    const replies = [undefined, utf8('bytes'), streamOf('a', 'stream'), [1, 'x'], 'text', null]
+    const bodies = []
+    for (const body of replies) bodies.push(await textOf((await bench.call({ body })).body))
+    assert.deepEqual(bodies, ['', 'bytes', 'astream', '[1,"x"]', '"text"', 'null'])
+  })
+
+  it('refuses what cannot be called, before anything is asked', async () => {
+    const circular: Record<string, unknown> = {}
+    circular['self'] = circular
+    const wrong: Array<Partial<CallInit>> = [
+      { api: 'Not A Name' },
+      { api: 'ticker@nobody' },
+      { body: circular },
+      { body: () => {} },
+      { body: { amount: 1n } },
+      { timeoutMs: 0 },
+      { timeoutMs: Number.NaN },
+      { timeoutMs: 1_000_000 },
+      { maxPrice: '-1' },
+      { requestId: new Uint8Array(15) }
+    ]
+    for (const changes of wrong) await assert.rejects(bench.call(changes), { code: 'invalid_request' })
+    assert.equal(bench.lookUps.length, 0)
+  })
+
+  it('tells where the time went, and never less than none', async () => {
+    bench.owners = {
+      [A]: async () => {
+        await bench.clock.advance(40)
+        return answered()
+      }
+    }
+    assert.deepEqual((await bench.call()).timing, { lookup: 0, net: 8, owner: 2, upstream: 30 })
+    bench.owners = { [A]: answered() }
+    assert.deepEqual((await bench.call()).timing, { lookup: 0, net: 0, owner: 2, upstream: 30 })
+  })
+
+  it('fails to parse what is no JSON as the upstream’s fault', async () => {
+    bench.owners = { [A]: answered('<html>') }
+    await assert.rejects((await bench.call()).json(), { code: 'upstream_invalid_response', source: 'upstream' })
+  })
+
+  it('passes on what the resolver says, and anything else as internal_error', async () => {
+    bench.found = [new SoukError('name_conflict', undefined, { members: { candidates: [ID] } })]
+    await assert.rejects(bench.call(), { code: 'name_conflict', members: { candidates: [ID] } })
+    bench = new ConsumerBench()
+    bench.found = [new TypeError('secret')]
+    await assert.rejects(
+      bench.call(),
+      (error: SoukError) => error.code === 'internal_error' && error.message !== 'secret'
+    )
+  })
+
+  it('sends nothing where the till does not authorise', async () => {
+    bench.authorise = async () => {
+      throw new SoukError('price_exceeds_limit')
+    }
+    await assert.rejects(bench.call({ maxPrice: '0.001' }), { code: 'price_exceeds_limit' })
+    assert.deepEqual(bench.tried, [])
+    assert.deepEqual(bench.accepted, [])
+  })
+
+  it('looks up no longer than the call may take', async () => {
+    const never = new Consumer({
+      clock: bench.clock,
+      resolver: {
+        resolve: (_ref, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+        report: () => {}
+      },
+      caller: { call: () => assert.fail('nobody was found') },
+      till: {
+        scheme: '',
+        movesMoney: false,
+        authorise: async () => undefined,
+        accept: () => {},
+        fail: () => false,
+        admit: () => assert.fail()
+      },
+      requestIds: freshIds,
+      self: SELF,
+      handle: () => assert.fail()
+    })
+    const calling = assert.rejects(never.call({ api: 'ticker', body: {}, timeoutMs: 300 }), { code: 'lookup_timeout' })
+    await bench.clock.advance(300)
+    await calling
+    assert.equal(bench.clock.pending, 0)
+  })
+
+  describe('given up by its caller', () => {
+    it('looks nothing up where that was before', async () => {
+      await assert.rejects(bench.call({ signal: AbortSignal.abort() }), { code: 'call_interrupted' })
+      assert.equal(bench.lookUps.length, 0)
+    })
+
+    it('tries nobody else and blames nobody', async () => {
+      const stop = new AbortController()
+      bench.owners = {
+        [A]: async () => {
+          stop.abort()
+          return failed('not_accepted', 'owner_unreachable')
+        },
+        [B]: answered()
+      }
+      await assert.rejects(bench.call({ signal: stop.signal }), { code: 'call_interrupted' })
+      assert.deepEqual(bench.triedOwners(), [A])
+      assert.deepEqual(bench.reports, [])
+    })
+
+    it('says what its caller said, where that is an error of ours', async () => {
+      const signal = AbortSignal.abort(new SoukError('rate_limited'))
+      await assert.rejects(bench.call({ signal }), { code: 'rate_limited' })
+    })
+  })
+
+  describe('at its own node', () => {
+    beforeEach(() => {
+      bench.found = [[SELF]]
+    })
+
+    it('needs no link', async () => {
+      let seen: IncomingCall | undefined
+      bench.handle = async (call) => {
+        seen = call
+        return answerOf('mine')
+      }
+      const reply = await bench.call()
+      assert.equal(await textOf(reply.body), 'mine')
+      assert.equal(seen?.peer, SELF)
+      assert.deepEqual(bench.tried, [])
+      assert.deepEqual(bench.reports, ['S ok in 0'])
+      assert.equal(bench.clock.pending, 0)
+    })
+
+    it('fails over like anywhere else', async () => {
+      bench.found = [[SELF, A]]
+      bench.owners = { [A]: answered() }
+      bench.handle = async () => {
+        throw new SoukError('overloaded', undefined, { notAccepted: true })
+      }
+      assert.equal((await bench.call()).owner, A)
+      bench.handle = async () => {
+        throw new SoukError('soap_fault')
+      }
+      await assert.rejects(bench.call(), { code: 'soap_fault' })
+    })
+
+    it('ends at the deadline, and with the caller, and holds on to neither', async () => {
+      const reasons: unknown[] = []
+      bench.handle = (_call, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason)
+            reject(signal.reason)
+          })
+        })
+      const calling = assert.rejects(bench.call({ timeoutMs: 100 }), { code: 'upstream_timeout' })
+      await bench.clock.advance(100)
+      await calling
+      const stop = new AbortController()
+      const another = assert.rejects(bench.call({ signal: stop.signal }), { code: 'call_interrupted' })
+      await settle()
+      stop.abort()
+      await another
+      assert.deepEqual(
+        reasons.map((reason) => reason instanceof SoukError && reason.code),
+        ['upstream_timeout', 'call_interrupted']
+      )
+      assert.equal(bench.clock.pending, 0)
+    })
+
+    it('streams past the deadline until the reader stops, which the adapter hears', async () => {
+      let signalled: AbortSignal | undefined
+      bench.handle = async (_call, signal) => {
+        signalled = signal
+        return answerOf(streamOf('a', 'b', 'c'))
+      }
+      const whole = await bench.call({ timeoutMs: 100 })
+      await bench.clock.advance(1_000)
+      assert.equal(await textOf(whole.body), 'abc')
+      assert.equal(signalled?.aborted, false)
+
+      const { body } = await bench.call()
+      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.()
+      assert.equal(signalled?.aborted, true)
+
+      const stop = new AbortController()
+      const third = await bench.call({ signal: stop.signal })
+      stop.abort()
+      assert.equal(signalled?.aborted, true)
+      await bytesOf(third.body)
+      assert.equal(bench.clock.pending, 0)
+    })
+  })
+})

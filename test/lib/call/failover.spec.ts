@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { streamOf, textOf } from '../../helpers/bodies.ts'
+import { A, answered, B, C, ConsumerBench, failed } from './consumer-bench.ts'
+
+describe('the choice of who to call', () => {
+  let bench: ConsumerBench
+  beforeEach(() => {
+    bench = new ConsumerBench()
+  })
+
+  describe('another owner', () => {
+    it('is tried where one did not take the call, with an authorisation of its own', async () => {
+      bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [B]: answered() }
+      const reply = await bench.call()
+      assert.equal(reply.owner, B)
+      assert.deepEqual(bench.triedOwners(), [A, B])
+      assert.deepEqual(
+        bench.orders.map((order) => order.owner),
+        [A, B]
+      )
+      assert.deepEqual(
+        bench.accepted.map(({ owner: by, settled }) => [by, settled === undefined]),
+        [
+          [A, true],
+          [B, false]
+        ]
+      )
+      assert.deepEqual(bench.reports, ['A failed', 'B ok in 5'])
+      const [first, second] = bench.tried
+      assert.deepEqual(first?.call.requestId, second?.call.requestId)
+    })
+
+    for (const attempt of [
+      failed('failed', 'upstream_timeout'),
+      failed('failed', 'call_interrupted'),
+      failed('failed', 'upstream_unreachable'),
+      failed('lost', 'call_interrupted'),
+      failed('lost', 'upstream_timeout')
+    ]) {
+      const { fate } = attempt
+      const code = fate === 'answered' ? '' : attempt.error.code
+      it(`is not tried where one took it (${fate}, ${code})`, async () => {
+        bench.owners = { [A]: attempt, [B]: answered() }
+        await assert.rejects(bench.call(), { code })
+        assert.deepEqual(bench.triedOwners(), [A])
+        assert.equal(bench.lookUps.length, 1)
+        // What became of a lost call is not known, and the till is not told that it is.
+        assert.equal(bench.accepted.length, fate === 'lost' ? 0 : 1)
+      })
+
+      it(`is tried where the API is declared idempotent only if that may help (${fate}, ${code})`, async () => {
+        bench.manifest = { ...bench.manifest, idempotent: true }
+        bench.owners = { [A]: attempt, [B]: answered() }
+        const mayHelp = fate === 'lost' || code !== 'upstream_timeout'
+        if (mayHelp) assert.equal((await bench.call()).owner, B)
+        else await assert.rejects(bench.call(), { code })
+      })
+    }
+
+    it('is not tried for an error of the API itself, idempotent or not', async () => {
+      bench.manifest = { ...bench.manifest, idempotent: true }
+      bench.owners = { [A]: failed('failed', 'soap_fault'), [B]: answered() }
+      await assert.rejects(bench.call(), { code: 'soap_fault' })
+      assert.deepEqual(bench.triedOwners(), [A])
+      assert.deepEqual(bench.reports, [])
+    })
+
+    it('is tried with a stream for a body only while nobody has begun to read it', async () => {
+      bench.owners = {
+        [A]: failed('not_accepted', 'owner_unreachable'),
+        [B]: async (call) => answered(await textOf(call.body))
+      }
+      assert.equal(await textOf((await bench.call({ body: streamOf('whole') })).body), 'whole')
+
+      bench.manifest = { ...bench.manifest, idempotent: true }
+      for (const fate of ['not_accepted', 'lost'] as const) {
+        bench.tried.length = 0
+        bench.owners = {
+          [A]: async (call) => {
+            const body = call.body as AsyncIterable<Uint8Array>
+            for await (const chunk of body) if (chunk.length > 0) break
+            return failed(fate, 'overloaded')
+          },
+          [B]: answered()
+        }
+        await assert.rejects(bench.call({ body: streamOf('whole', 'story') }), { code: 'overloaded' })
+        assert.deepEqual(bench.triedOwners(), [A])
+      }
+    })
+
+    it('is not tried after the deadline', async () => {
+      bench.owners = {
+        [A]: async () => {
+          await bench.clock.advance(500)
+          return failed('not_accepted', 'owner_unreachable')
+        },
+        [B]: answered()
+      }
+      await assert.rejects(bench.call({ timeoutMs: 500 }), { code: 'owner_unreachable' })
+      assert.deepEqual(bench.triedOwners(), [A])
+    })
+
+    it('has what is left of the time', async () => {
+      bench.owners = {
+        [A]: async () => {
+          await bench.clock.advance(200)
+          return failed('not_accepted', 'owner_unreachable')
+        },
+        [B]: answered()
+      }
+      await bench.call({ timeoutMs: 500 })
+      assert.deepEqual(
+        bench.tried.map(({ call }) => call.timeoutMs),
+        [500, 300]
+      )
+    })
+  })
+
+  describe('a second look-up', () => {
+    it('is made once when nobody took the call, and finds new owners', async () => {
+      bench.found = [[A], [A, C]]
+      bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [C]: answered() }
+      assert.equal((await bench.call()).owner, C)
+      assert.deepEqual(bench.triedOwners(), [A, C])
+      assert.deepEqual(
+        bench.lookUps.map(({ refresh }) => refresh),
+        [false, true]
+      )
+    })
+
+    it('tries an owner again that was not reached: it may have moved', async () => {
+      bench.found = [[A]]
+      let attempts = 0
+      bench.owners = {
+        [A]: async () => (++attempts === 1 ? failed('not_accepted', 'owner_unreachable') : answered())
+      }
+      assert.equal((await bench.call()).owner, A)
+    })
+
+    it('is the last', async () => {
+      await assert.rejects(bench.call(), { code: 'owner_unreachable' })
+      assert.deepEqual(bench.triedOwners(), [A, B, A, B])
+      assert.equal(bench.lookUps.length, 2)
+    })
+
+    it('is not made for owners that are only busy, nor are they blamed', async () => {
+      bench.owners = { [A]: failed('not_accepted', 'overloaded'), [B]: failed('not_accepted', 'overloaded') }
+      await assert.rejects(bench.call(), { code: 'overloaded' })
+      assert.deepEqual(bench.triedOwners(), [A, B])
+      assert.equal(bench.lookUps.length, 1)
+      assert.deepEqual(bench.reports, [])
+    })
+
+    it('is made for an API that turns out to be paused, and not again once that is known', async () => {
+      bench.owners = { [A]: failed('not_accepted', 'api_paused'), [B]: failed('not_accepted', 'api_paused') }
+      await assert.rejects(bench.call(), { code: 'api_paused' })
+      assert.deepEqual([bench.triedOwners(), bench.lookUps.length], [[A, B], 2])
+      assert.deepEqual(bench.reports, ['A failed', 'B failed'])
+      bench.manifest = { ...bench.manifest, state: 'paused' }
+      await assert.rejects(bench.call(), { code: 'api_paused' })
+      assert.equal(bench.lookUps.length, 3)
+      assert.equal(bench.reports.length, 2)
+    })
+
+    it('that fails does not hide what owners said', async () => {
+      bench.found = [[A], new SoukError('lookup_timeout')]
+      bench.owners = { [A]: failed('not_accepted', 'api_not_found') }
+      await assert.rejects(bench.call(), { code: 'api_not_found' })
+      bench = new ConsumerBench()
+      bench.found = [[], new SoukError('lookup_timeout')]
+      await assert.rejects(bench.call(), { code: 'lookup_timeout' })
+    })
+  })
+})

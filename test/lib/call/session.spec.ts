@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import type { SoukError } from '../../../lib/base/errors.ts'
+import { FAILURE_DETAIL_CHARS_MAX, HELLO_MS, IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits.ts'
+import { encodeFrame } from '../../../lib/call/frame-codec.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
+
+describe('a session', () => {
+  let bench: CallBench
+  beforeEach(async () => {
+    bench = await callBench()
+  })
+
+  it('hangs up on a peer of another network, and runs nothing of its', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send({ ...HELLO, network: 'elsewhere' } as typeof HELLO)
+    peer.send(requestFrame())
+    await settle()
+    assert.equal(peer.closes.length, 1)
+    assert.equal(bench.owner.received.length, 0)
+  })
+
+  it('says hello first, and hangs up on who does not', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    await settle()
+    assert.deepEqual(peer.heard, [
+      { kind: 'hello', network: 'dev', epoch: 100n, agent: 'test', inFlightMax: IN_FLIGHT_PER_PEER_MAX }
+    ])
+    peer.send(requestFrame())
+    await settle()
+    assert.equal(peer.closes.length, 1)
+    assert.equal(bench.owner.received.length, 0)
+  })
+
+  it('does not wait for a hello that never comes', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    await bench.clock.advance(HELLO_MS)
+    assert.equal(peer.closes.length, 1)
+  })
+
+  it('of a consumer with a silent owner ends the call at its own deadline', async () => {
+    const mute = bench.network.link('12D3KooWmute')
+    await mute.start()
+    const calling = bench.consumer.calls.call(
+      { id: '12D3KooWmute', addresses: [] },
+      callOf({ timeoutMs: 300 }),
+      undefined
+    )
+    await bench.clock.advance(300)
+    const attempt = await calling
+    assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
+  })
+
+  it('keeps the first hello and ignores later ones', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    peer.send({ ...HELLO, epoch: 8n, inFlightMax: 0 } as typeof HELLO)
+    peer.send(requestFrame())
+    await settle()
+    assert.equal(peer.closes.length, 0)
+    assert.equal(bench.owner.received.length, 1)
+  })
+
+  it('hangs up on bytes that are no frame, and ignores frames of a kind it does not know', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    peer.channel.send(Uint8Array.of(0xa2, 0x06, 1, 7))
+    peer.send(requestFrame())
+    await settle()
+    assert.equal(bench.owner.received.length, 1)
+    peer.channel.send(Uint8Array.of(0x0a, 0xff))
+    await settle()
+    assert.equal(peer.closes.length, 1)
+  })
+
+  it('hangs up on an id that is used twice at the same time, and runs nothing behind it', async () => {
+    bench.owner.handler = () => new Promise(() => {})
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    for (const id of [1, 1, 2]) peer.send(requestFrame({ id }))
+    await settle()
+    assert.equal(peer.closes.length, 1)
+    assert.equal(bench.owner.received.length, 1)
+  })
+
+  it('refuses malformed calls as such, and takes the next', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    const malformed = [
+      { api: 'ticker' },
+      { api: 'ticker@nobody' },
+      { api: `Ticker@${OWNER}` },
+      { requestId: new Uint8Array(15) },
+      { method: 'get it' },
+      { path: 'http://127.0.0.1/' },
+      { path: '@evil.example/' },
+      { path: `/${'x'.repeat(9_000)}` },
+      { idempotencyKey: 'x'.repeat(256) }
+    ]
+    for (const [i, changes] of malformed.entries()) peer.send(requestFrame({ id: i + 1, ...changes }))
+    peer.send(requestFrame({ id: 100, path: '/fine?x=\n' }))
+    await settle()
+    const failures = peer.heard.filter((frame) => frame.kind === 'failure')
+    assert.deepEqual(
+      failures.map(({ code }) => code),
+      malformed.map(() => 'invalid_request')
+    )
+    assert.deepEqual(
+      bench.owner.received.map(({ path }) => path),
+      ['/fine?x=\n']
+    )
+  })
+
+  it('refuses calls past the limit as overloaded and not accepted', async () => {
+    bench.owner.handler = () => new Promise(() => {})
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    for (let id = 1; id <= IN_FLIGHT_PER_PEER_MAX + 1; id++) peer.send(requestFrame({ id }))
+    await settle()
+    const [failure, ...more] = peer.heard.filter((frame) => frame.kind === 'failure')
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [failure?.id, failure?.code, failure?.notAccepted],
+      [IN_FLIGHT_PER_PEER_MAX + 1, 'overloaded', true]
+    )
+  })
+
+  it('ignores cancels and answers of calls it does not know', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    peer.send({ kind: 'cancel', id: 99 })
+    peer.send({
+      kind: 'failure',
+      id: 99,
+      code: 'x',
+      detail: '',
+      status: 0,
+      notAccepted: true,
+      source: '',
+      retryAfterMs: 0,
+      members: ''
+    })
+    peer.send({
+      kind: 'response',
+      id: 99,
+      status: 200,
+      headers: [],
+      body: utf8(''),
+      charged: 0n,
+      receipt: utf8(''),
+      ownerUs: 0,
+      upstreamUs: 0
+    })
+    await settle()
+    assert.equal(peer.closes.length, 0)
+  })
+
+  it('never trusts an owner’s words: unknown codes, odd statuses, control characters, members that are no object', async () => {
+    const liar = bench.network.link('12D3KooWliar')
+    await liar.start()
+    const lies = [
+      { code: 'constructor', detail: 'x', status: 200, members: '{}' },
+      { code: 'soap_fault', detail: 'a\u0000b\u202ec', status: 9, members: '[1]' },
+      {
+        code: 'soap_fault',
+        detail: 'x'.repeat(100_000).slice(0, 50_000),
+        status: 400,
+        members: '{"__proto__":{"a":1},"b":'
+      }
+    ]
+    let next = 0
+    liar.onChannel = (channel) => {
+      channel.send(encodeFrame(HELLO))
+      channel.onFrame = () => {
+        next++
+        const lie = lies[next - 2]
+        if (lie === undefined) return
+        channel.send(
+          encodeFrame({ kind: 'failure', id: next - 1, notAccepted: false, source: 'god', retryAfterMs: 0, ...lie })
+        )
+      }
+    }
+    const errors: SoukError[] = []
+    for (const _ of lies) {
+      errors.push(errorOf(await bench.consumer.calls.call({ id: '12D3KooWliar', addresses: [] }, callOf(), undefined)))
+    }
+    assert.deepEqual(
+      errors.map(({ code, status, source, members }) => ({ code, status, source, members })),
+      [
+        { code: 'internal_error', status: 500, source: 'owner', members: undefined },
+        { code: 'soap_fault', status: 502, source: 'owner', members: undefined },
+        { code: 'soap_fault', status: 400, source: 'owner', members: undefined }
+      ]
+    )
+    assert.equal(errors[1]?.message, 'a b c')
+    assert.equal(errors[2]?.message.length, FAILURE_DETAIL_CHARS_MAX)
+  })
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import type { IdentifyResult, Libp2pEvents } from '@libp2p/interface'
+import type { ConnectionManager } from '@libp2p/interface-internal'
+import { defaultLogger } from '@libp2p/logger'
+import { multiaddr } from '@multiformats/multiaddr'
+import { TypedEventEmitter } from 'main-event'
+import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_MS } from '../../../lib/base/limits.ts'
+import { Neighbours } from '../../../lib/link/neighbours.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
+import { idOf, keyOf, memoryDocuments } from '../resolve/fixtures.ts'
+
+describe('Neighbours', () => {
+  let clock: ManualClock
+  let documents: ReturnType<typeof memoryDocuments>
+  let events: TypedEventEmitter<Libp2pEvents>
+  let dialled: string[][]
+  let connections: number
+  let dial: () => Promise<unknown>
+  let neighbours: Neighbours
+  let ids: string[]
+
+  /** Over the same documents: this process, or a later one. */
+  const boot = (bootstrap: readonly string[] = []) => {
+    events = new TypedEventEmitter()
+    dialled = []
+    connections = 0
+    const connectionManager = {
+      getConnections: () => Array.from({ length: connections }),
+      openConnection: (addresses: readonly unknown[]) => {
+        dialled.push(addresses.map(String))
+        return dial()
+      }
+    } as unknown as ConnectionManager
+    const log = defaultLogger().forComponent('test')
+    neighbours = new Neighbours({ connectionManager, events, clock, documents, bootstrap, log })
+  }
+  const meet = async (id: string, ...addresses: string[]) => {
+    const detail = {
+      peerId: id,
+      listenAddrs: addresses.map((address) => multiaddr(address))
+    } as unknown as IdentifyResult
+    events.dispatchEvent(new CustomEvent('peer:identify', { detail }))
+    await settle()
+  }
+  const kept = async () => (await documents.list('peers')).map(({ key }) => key)
+
+  before(async () => {
+    ids = await Promise.all(
+      Array.from({ length: CACHED_PEERS_MAX + 2 }, async (_, i) => idOf(await keyOf(`peer ${i}`)))
+    )
+  })
+  beforeEach(() => {
+    clock = manualClock()
+    documents = memoryDocuments()
+    dial = async () => {
+      connections = 1
+    }
+    boot()
+  })
+  afterEach(() => {
+    neighbours.stop()
+    assert.equal(clock.pending, 0)
+  })
+
+  it('joins by the bootstrap peers, each with all its addresses', async () => {
+    const [a, b] = ids
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${b}`, `/ip4/127.0.0.1/tcp/3/p2p/${a}`])
+    await neighbours.start()
+    assert.deepEqual(dialled, [
+      [`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/3/p2p/${a}`],
+      [`/ip4/127.0.0.1/tcp/2/p2p/${b}`]
+    ])
+  })
+
+  it('joins by peers it met before, without any bootstrap', async () => {
+    const [a = ''] = ids
+    await neighbours.start()
+    await meet(a, '/ip4/127.0.0.1/tcp/1', `/ip4/127.0.0.1/tcp/2/p2p/${a}`)
+    neighbours.stop()
+    boot()
+    await neighbours.start()
+    assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${a}`]])
+  })
+
+  it('tries again while it is alone, and only then', async () => {
+    const [a] = ids
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`])
+    dial = async () => Promise.reject(new Error('nobody there'))
+    await neighbours.start()
+    await clock.advance(2 * REJOIN_MS)
+    assert.equal(dialled.length, 3)
+    connections = 1
+    await clock.advance(2 * REJOIN_MS)
+    assert.equal(dialled.length, 3)
+    connections = 0
+    await clock.advance(REJOIN_MS)
+    assert.equal(dialled.length, 4)
+  })
+
+  it('does not wait for those who do not answer where one does', async () => {
+    const [a, b] = ids
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${b}`])
+    dial = () => (dialled.length === 1 ? new Promise(() => {}) : Promise.resolve())
+    await neighbours.start()
+    assert.equal(dialled.length, 2)
+  })
+
+  it('believes a peer so many addresses, and none of others', async () => {
+    const [a = '', b = ''] = ids
+    await neighbours.start()
+    await meet(a, `/ip4/127.0.0.1/tcp/1/p2p/${b}`)
+    assert.deepEqual(await kept(), [])
+    await meet(a, ...Array.from({ length: 1_000 }, (_, i) => `/ip4/127.0.0.1/tcp/${i + 1}`))
+    const document = JSON.parse((await documents.get('peers', a)) ?? '') as { addresses: string[] }
+    assert.equal(document.addresses.length, ADDRESSES_PER_PEER_MAX)
+  })
+
+  it('keeps the relay’s address of a peer behind one', async () => {
+    const [a = '', relay = ''] = ids
+    await neighbours.start()
+    await meet(a, `/ip4/127.0.0.1/tcp/1/p2p/${relay}/p2p-circuit`)
+    neighbours.stop()
+    boot()
+    await neighbours.start()
+    assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${relay}/p2p-circuit/p2p/${a}`]])
+  })
+
+  it('remembers so many peers, the latest, and writes nothing where nothing is new', async () => {
+    await neighbours.start()
+    for (const id of ids) {
+      await clock.advance(1)
+      await meet(id, '/ip4/127.0.0.1/tcp/1')
+    }
+    const all = await kept()
+    assert.equal(all.length, CACHED_PEERS_MAX)
+    assert.ok(ids.slice(0, 2).every((id) => !all.includes(id)))
+    const writes = documents.writes.length
+    await meet(ids.at(-1) ?? '', '/ip4/127.0.0.1/tcp/1')
+    assert.equal(documents.writes.length, writes)
+  })
+})

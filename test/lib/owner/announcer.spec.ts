@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { apiId } from '../../../lib/base/api-name.ts'
+import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../../../lib/base/limits.ts'
+import type { Offer, Published } from '../../../lib/interface/directory.ts'
+import type { SignedManifest } from '../../../lib/interface/manifest.ts'
+import { Announcer } from '../../../lib/owner/announcer.ts'
+import { nextEpoch } from '../../../lib/owner/epoch.ts'
+import { peerId } from '../../helpers/call-record.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
+import { emptyDirectory, manifestOf, memoryDocuments } from '../resolve/fixtures.ts'
+
+const PROVIDER = peerId('P')
+const signedOf = (name: string, revision = 1): SignedManifest => ({
+  id: apiId(name, PROVIDER),
+  manifest: manifestOf(PROVIDER, { name, revision }),
+  envelope: new Uint8Array([revision])
+})
+
+describe('Announcer', () => {
+  let clock: ManualClock
+  let announcer: Announcer
+  let told: string[]
+  let errors: unknown[]
+  let rounds: number
+  let publish: (offer: Offer, signal: AbortSignal) => Promise<Published>
+  let ready: (signal: AbortSignal) => Promise<void>
+  const round = async () => {
+    rounds++
+  }
+
+  beforeEach(() => {
+    clock = manualClock()
+    told = []
+    errors = []
+    rounds = 0
+    publish = async () => ({ asked: 3, stored: 3 })
+    ready = async () => {}
+    const directory = {
+      ...emptyDirectory({
+        publish: (offer, signal) => {
+          told.push(`${offer.id.split('@')[0]} ${offer.revision}`)
+          return publish(offer, signal)
+        },
+        withdraw: async (id) => void told.push(`not ${id.split('@')[0]}`)
+      }),
+      ready: (signal: AbortSignal) => ready(signal)
+    }
+    announcer = new Announcer({ clock, directory, onError: (error) => errors.push(error) })
+  })
+  afterEach(() => {
+    announcer.stop()
+    assert.equal(clock.pending, 0, 'a timer is left over')
+  })
+
+  it('tells at once, and how it went', async () => {
+    const { id } = signedOf('a')
+    assert.equal(announcer.published(id), undefined)
+    await announcer.announce(signedOf('a'), [])
+    assert.deepEqual([told, announcer.published(id)], [['a 1'], { asked: 3, stored: 3 }])
+  })
+
+  it('passes on the provider’s own delegations only', async () => {
+    const offers: Offer[] = []
+    publish = async (offer) => {
+      offers.push(offer)
+      return { asked: 0, stored: 0 }
+    }
+    const delegation = { provider: PROVIDER, peer: peerId('D'), expiresAt: 1, envelope: new Uint8Array() }
+    await announcer.announce(signedOf('a'), [delegation, { ...delegation, provider: peerId('X') }])
+    assert.deepEqual(offers[0]?.delegations, [delegation])
+  })
+
+  it('is not waited for longer than a look-up would take; the announcement goes on, with a limit of its own', async () => {
+    let given: AbortSignal | undefined
+    publish = (_offer, signal) => {
+      given = signal
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+    let isOver = false
+    const announcing = announcer.announce(signedOf('a'), []).then(() => {
+      isOver = true
+    })
+    await clock.advance(LOOKUP_MS - 1)
+    assert.equal(isOver, false)
+    await clock.advance(1)
+    await announcing
+    assert.equal(given?.aborted, false)
+    await clock.advance(ANNOUNCE_MS - LOOKUP_MS)
+    assert.deepEqual([given?.aborted, errors.length], [true, 1])
+  })
+
+  it('survives a directory that fails', async () => {
+    publish = async () => Promise.reject(new Error('no network'))
+    await announcer.announce(signedOf('a'), [])
+    assert.equal(errors.length, 1)
+    assert.equal(announcer.published(signedOf('a').id), undefined)
+  })
+
+  it('tells everything again in every round, what is new and nothing that was withdrawn', async () => {
+    announcer.start(round)
+    for (const name of ['a', 'b', 'c']) await announcer.announce(signedOf(name), [])
+    await announcer.announce(signedOf('b', 2), [])
+    await announcer.withdraw(signedOf('c').id)
+    told.length = 0
+    await clock.advance(RECORD_REPUT_MS)
+    assert.deepEqual([told, rounds], [['a 1', 'b 2'], 1])
+    await clock.advance(RECORD_REPUT_MS)
+    assert.deepEqual([told.length, rounds], [4, 2])
+  })
+
+  it('goes on with its rounds where one fails', async () => {
+    announcer.start(async () => {
+      rounds++
+      throw new Error('the disk is full')
+    })
+    await clock.advance(2 * RECORD_REPUT_MS)
+    assert.deepEqual([rounds, errors.length], [2, 2])
+  })
+
+  it('stops, even in the middle of a round', async () => {
+    const goOn = Promise.withResolvers<void>()
+    announcer.start(() => goOn.promise)
+    await clock.advance(RECORD_REPUT_MS)
+    announcer.stop()
+    goOn.resolve()
+    await settle()
+    assert.equal(clock.pending, 0)
+  })
+
+  it('tells again when the first peer appears what nobody has heard, and nothing else', async () => {
+    await announcer.announce(signedOf('heard'), [])
+    publish = async () => ({ asked: 0, stored: 0 })
+    await announcer.announce(signedOf('alone'), [])
+    told.length = 0
+    const isReady = Promise.withResolvers<void>()
+    ready = () => isReady.promise
+    publish = async () => ({ asked: 1, stored: 1 })
+    announcer.peerJoined()
+    announcer.peerJoined()
+    await settle()
+    assert.deepEqual(told, [])
+    isReady.resolve()
+    await settle()
+    assert.deepEqual(told, ['alone 1'])
+    announcer.peerJoined()
+    await clock.advance(ANNOUNCE_RETRY_MS)
+    assert.deepEqual(told, ['alone 1'])
+  })
+
+  it('tries ever more rarely where all refuse', async () => {
+    publish = async () => ({ asked: 2, stored: 0 })
+    await announcer.announce(signedOf('a'), [])
+    announcer.peerJoined()
+    const counts: number[] = []
+    for (let i = 0; i < 4; i++) {
+      await clock.advance(ANNOUNCE_RETRY_MS)
+      counts.push(told.length)
+    }
+    assert.deepEqual(counts, [3, 3, 4, 4])
+    await clock.advance(2 * RECORD_REPUT_MS)
+    assert.ok(told.length < 20)
+  })
+})
+
+describe('nextEpoch', () => {
+  it('grows with every start, also under a clock that was set back or has fractions', async () => {
+    const documents = memoryDocuments()
+    const times = [1_000, 999.5, 10, 2_000.25]
+    const epochs: bigint[] = []
+    for (const now of times) epochs.push(await nextEpoch(documents, { ...manualClock(), now: () => now }))
+    assert.deepEqual(epochs, [1_000n, 1_001n, 1_002n, 2_000n])
+  })
+})

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { streamOf, textOf } from '../../helpers/bodies.ts'
+import { peerId } from '../../helpers/call-record.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { ID, incoming, NEVER, OwnerBench, replyOf } from './bench.ts'
+
+const EPOCH = 100n
+
+describe('a call that is offered again', () => {
+  let bench: OwnerBench
+  beforeEach(async () => {
+    bench = await OwnerBench.open(undefined, EPOCH)
+  })
+  afterEach(() => {
+    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+  })
+
+  const reached = () => bench.adapter.reached.length
+
+  describe('to the same process', () => {
+    it('waits for the running one, and both hear its answer', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.adapter.answer = async () => {
+        await release.promise
+        return replyOf('once')
+      }
+      const call = incoming()
+      const first = bench.owner.handle(call, NEVER)
+      const others = [
+        bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER),
+        bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER),
+        // Nor does one run twice whose consumer forgot to say that it is a repeat.
+        bench.owner.handle(call, NEVER)
+      ]
+      await settle()
+      release.resolve()
+      for (const answer of await Promise.all([first, ...others])) assert.equal(await textOf(answer.body), 'once')
+      assert.equal(reached(), 1)
+      assert.equal((await bench.records()).length, 1)
+    })
+
+    it('hears the running one’s failure', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.adapter.answer = async () => {
+        await release.promise
+        throw new SoukError('upstream_unreachable')
+      }
+      const call = incoming()
+      const first = assert.rejects(bench.owner.handle(call, NEVER), { code: 'upstream_unreachable' })
+      const second = assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), {
+        code: 'upstream_unreachable'
+      })
+      release.resolve()
+      await Promise.all([first, second])
+      assert.equal(reached(), 1)
+    })
+
+    it('stops waiting with its own signal; the running one goes on', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.adapter.answer = async () => {
+        await release.promise
+        return replyOf()
+      }
+      const call = incoming()
+      const first = bench.owner.handle(call, NEVER)
+      const stop = new AbortController()
+      const second = assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, stop.signal), {
+        code: 'upstream_timeout'
+      })
+      stop.abort(new SoukError('upstream_timeout'))
+      await second
+      release.resolve()
+      assert.equal((await first).status, 200)
+    })
+
+    it('finds its answer in the books', async () => {
+      bench.adapter.answer = async () => replyOf('once', { status: 201, headers: [['x-a', 'b']] })
+      const call = incoming()
+      await bench.owner.handle(call, NEVER)
+      const { body, status, headers, charged } = await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)
+      assert.equal(await textOf(body), 'once')
+      assert.deepEqual({ status, headers, charged }, { status: 201, headers: [['x-a', 'b']], charged: 0n })
+      assert.equal(reached(), 1)
+    })
+
+    it('finds its failure in the books', async () => {
+      bench.adapter.answer = async () => {
+        throw new SoukError('soap_fault', 'Closed.', { status: 400 })
+      }
+      const call = incoming()
+      await assert.rejects(bench.owner.handle(call, NEVER))
+      await assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), {
+        code: 'soap_fault',
+        status: 400
+      })
+      assert.equal(reached(), 1)
+    })
+
+    it('is interrupted where the answer was a stream, or is not kept any more', async () => {
+      bench.adapter.answer = async () => replyOf(streamOf('a'))
+      const streamed = incoming()
+      const { body } = await bench.owner.handle(streamed, NEVER)
+      const again = { code: 'call_interrupted' }
+      await assert.rejects(bench.owner.handle({ ...streamed, resentFromEpoch: EPOCH }, NEVER), again)
+      await textOf(body)
+
+      bench.adapter.answer = async () => replyOf()
+      const call = incoming()
+      await bench.owner.handle(call, NEVER)
+      bench.store.calls.acknowledge(call.peer, [call.requestId])
+      await settle()
+      await assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), again)
+      assert.equal(reached(), 2)
+    })
+
+    it('is interrupted where the running one turns out to be a stream: that has one reader', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.adapter.answer = async () => {
+        await release.promise
+        return replyOf(streamOf('a'))
+      }
+      const call = incoming()
+      const first = bench.owner.handle(call, NEVER)
+      const second = assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), {
+        code: 'call_interrupted'
+      })
+      release.resolve()
+      await second
+      assert.equal(await textOf((await first).body), 'a')
+    })
+
+    it('runs where it never arrived, once, however often it is offered', async () => {
+      const call = { ...incoming(), resentFromEpoch: EPOCH }
+      const answers = await Promise.all([1, 2, 3].map(() => bench.owner.handle(call, NEVER)))
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200]
+      )
+      assert.equal(reached(), 1)
+      assert.equal((await bench.records()).length, 1)
+    })
+
+    it('runs where it was refused at the door before', async () => {
+      const call = incoming()
+      const api = bench.owner.get(ID) ?? assert.fail()
+      await bench.owner.delete(ID)
+      await assert.rejects(bench.owner.handle(call, NEVER), { notAccepted: true })
+      await bench.owner.set(api)
+      assert.equal((await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)).status, 200)
+    })
+
+    it('must be the same call, running or done', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.adapter.answer = async () => {
+        await release.promise
+        return replyOf()
+      }
+      const call = incoming()
+      const first = bench.owner.handle(call, NEVER)
+      const others = [{ body: utf8('{"symbol":"ETH"}') }, { path: '/other' }, { method: 'PUT' }]
+      const mismatch = { code: 'idempotency_mismatch' }
+      for (const changes of others) {
+        await assert.rejects(bench.owner.handle({ ...call, ...changes, resentFromEpoch: EPOCH }, NEVER), mismatch)
+      }
+      release.resolve()
+      await first
+      for (const changes of others) {
+        await assert.rejects(bench.owner.handle({ ...call, ...changes, resentFromEpoch: EPOCH }, NEVER), mismatch)
+      }
+      assert.equal(reached(), 1)
+    })
+
+    it('is another’s where another consumer offers it', async () => {
+      const call = incoming()
+      await bench.owner.handle(call, NEVER)
+      await bench.owner.handle({ ...call, peer: peerId('D'), resentFromEpoch: EPOCH }, NEVER)
+      assert.equal(reached(), 2)
+    })
+
+    it('is answered from the books while the node drains', async () => {
+      const call = incoming()
+      await bench.owner.handle(call, NEVER)
+      await bench.owner.drain()
+      assert.equal((await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)).status, 200)
+    })
+  })
+
+  describe('to a process that was started since', () => {
+    it('finds its answer in the books', async () => {
+      const call = incoming()
+      await bench.owner.handle(call, NEVER)
+      const later = await OwnerBench.open(bench.store, EPOCH + 1n)
+      const { body } = await later.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)
+      assert.equal(await textOf(body), '{"ok":true}')
+      assert.equal(later.adapter.reached.length, 0)
+    })
+
+    it('is interrupted where the books know nothing of it, and never run, then or later', async () => {
+      const call = { ...incoming(), resentFromEpoch: EPOCH }
+      const later = await OwnerBench.open(bench.store, EPOCH + 1n)
+      const interrupted = { code: 'call_interrupted', status: 502 }
+      const offers = [1, 2, 3].map(() => assert.rejects(later.owner.handle(call, NEVER), interrupted))
+      await Promise.all(offers)
+      await assert.rejects(later.owner.handle(call, NEVER), interrupted)
+      const [tombstone, ...more] = await later.records()
+      assert.deepEqual(more, [])
+      assert.deepEqual([tombstone?.outcome, tombstone?.code, tombstone?.charged], ['void', 'call_interrupted', 0n])
+      const last = await OwnerBench.open(bench.store, EPOCH + 2n)
+      await assert.rejects(last.owner.handle(call, NEVER), interrupted)
+      // Not even to who says it was first sent to this process.
+      await assert.rejects(last.owner.handle({ ...call, resentFromEpoch: EPOCH + 2n }, NEVER), interrupted)
+      assert.deepEqual([later.adapter.reached.length, last.adapter.reached.length], [0, 0])
+    })
+
+    it('is interrupted where its API is not served any more', async () => {
+      const later = await OwnerBench.open(bench.store, EPOCH + 1n)
+      await later.owner.delete(ID)
+      const call = { ...incoming(), resentFromEpoch: EPOCH }
+      await assert.rejects(later.owner.handle(call, NEVER), { code: 'call_interrupted', notAccepted: false })
+    })
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { apiId } from '../../../lib/base/api-name.ts'
+import { OWNER_COOLDOWN_MS } from '../../../lib/base/limits.ts'
+import { createOwnerChoice, type OwnerChoice } from '../../../lib/resolve/choose-owner.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { seededRandom } from './fixtures.ts'
+
+const API = apiId('ticker', 'provider')
+const owners = ['a', 'b', 'c'].map((id) => ({ id, addresses: [] }))
+
+describe('choice of an owner', () => {
+  let clock: ManualClock
+  let choice: OwnerChoice
+
+  beforeEach(() => {
+    clock = manualClock()
+    choice = createOwnerChoice({ clock, random: seededRandom() })
+  })
+
+  const order = () => choice.order(API, owners).map(({ id }) => id)
+
+  /** Who led how often. */
+  function leads(times: number): Record<string, number> {
+    const count: Record<string, number> = { a: 0, b: 0, c: 0 }
+    for (let i = 0; i < times; i++) count[order()[0]!]!++
+    return count
+  }
+
+  function measure(latencies: Record<string, number>): void {
+    for (const [owner, ms] of Object.entries(latencies)) choice.worked(API, owner, ms)
+  }
+
+  it('tries everybody who answered and was not measured yet before anybody who was', () => {
+    measure({ a: 1, b: 5 })
+    choice.answered('c')
+    const { a = 0, b = 0, c = 0 } = leads(320)
+    assert.ok(c > 280 && a + b < 40, `${a} ${b} ${c}`)
+  })
+
+  it('relies on nobody never heard of while somebody else works', () => {
+    measure({ b: 50 })
+    const { a = 0, b = 0, c = 0 } = leads(320)
+    assert.ok(b > 280 && a + c > 0, `${a} ${b} ${c}`)
+  })
+
+  it('takes who answered again for alive', () => {
+    measure({ a: 1, b: 10, c: 50 })
+    choice.failed('a')
+    choice.answered('a')
+    assert.equal(order()[0], 'a')
+  })
+
+  it('leads with the fastest, and now and then with another, to see whether it changed', () => {
+    measure({ a: 100, b: 10, c: 200 })
+    assert.deepEqual(order(), ['b', 'a', 'c'])
+    const { a = 0, b = 0, c = 0 } = leads(3_200)
+    assert.ok(b > 3_000 && a > 10 && c > 10, `${a} ${b} ${c}`)
+  })
+
+  it('shares the load among those that are about as fast', () => {
+    measure({ a: 10, b: 11, c: 200 })
+    const { a = 0, b = 0 } = leads(1_000)
+    assert.ok(a > 350 && b > 350, `${a} ${b}`)
+  })
+
+  it('follows a change of latency within some calls, and is not moved by one outlier', () => {
+    measure({ a: 10, b: 20, c: 50 })
+    choice.worked(API, 'a', 30)
+    assert.equal(order()[0], 'a')
+    for (let i = 0; i < 10; i++) choice.worked(API, 'a', 100)
+    assert.equal(order()[0], 'b')
+  })
+
+  it('puts who failed last, for a while, or until it worked again', async () => {
+    measure({ a: 1, b: 10, c: 50 })
+    choice.failed('a')
+    assert.deepEqual(order(), ['b', 'c', 'a'])
+    await clock.advance(OWNER_COOLDOWN_MS)
+    assert.equal(order()[0], 'a')
+    choice.failed('a')
+    choice.worked(API, 'a', 1)
+    assert.equal(order()[0], 'a')
+  })
+
+  it('never leads with one in its cooldown while another is left', () => {
+    measure({ a: 1, b: 10, c: 50 })
+    choice.failed('a')
+    choice.failed('b')
+    assert.deepEqual(leads(500), { a: 0, b: 0, c: 500 })
+  })
+
+  it('orders the same from the same seed', () => {
+    const run = () => {
+      const seeded = createOwnerChoice({ clock, random: seededRandom(7) })
+      return Array.from({ length: 20 }, () =>
+        seeded
+          .order(API, owners)
+          .map(({ id }) => id)
+          .join('')
+      )
+    }
+    assert.deepEqual(run(), run())
+    assert.ok(new Set(run()).size > 1)
+  })
+
+  it('returns all it was given, also none and one', () => {
+    assert.deepEqual(order().sort(), ['a', 'b', 'c'])
+    assert.deepEqual(choice.order(API, []), [])
+    assert.deepEqual(choice.order(API, owners.slice(0, 1)), owners.slice(0, 1))
+  })
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { SoukError } from '../../../lib/base/errors.ts'
+import {
+  LOOKUP_MS,
+  RESOLUTION_FRESH_MS,
+  RESOLUTION_NEGATIVE_MS,
+  RESOLUTION_STALE_MS
+} from '../../../lib/base/limits.ts'
+import { createOwnerCache, type Loader, type OwnerCache } from '../../../lib/resolve/owner-cache.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
+
+describe('owner cache', () => {
+  let clock: ManualClock
+  let cache: OwnerCache<string>
+  let loads: number
+  const signal = new AbortController().signal
+
+  beforeEach(() => {
+    clock = manualClock()
+    cache = createOwnerCache({ clock, bytesMax: 1_000_000, bytesOf: (value) => value.length })
+    loads = 0
+  })
+
+  const load: Loader<string> = async () => `answer ${++loads}`
+  const fail: Loader<string> = async () => {
+    loads++
+    throw new SoukError('api_not_found')
+  }
+  const get = (loader = load) => cache.get('key', loader, { signal })
+
+  it('loads once for many who ask at the same time, and once for as long as the answer is fresh', async () => {
+    const answers = await Promise.all([get(), get(), get()])
+    assert.deepEqual(answers, ['answer 1', 'answer 1', 'answer 1'])
+    await clock.advance(RESOLUTION_FRESH_MS - 1)
+    assert.equal(await get(), 'answer 1')
+    assert.equal(loads, 1)
+  })
+
+  it('gives a stale answer at once, and has a fresh one the next time', async () => {
+    await get()
+    await clock.advance(RESOLUTION_FRESH_MS)
+    assert.equal(await get(), 'answer 1')
+    await settle()
+    assert.equal(await get(), 'answer 2')
+    assert.equal(loads, 2)
+  })
+
+  it('gives no answer that is too old', async () => {
+    await get()
+    await clock.advance(RESOLUTION_STALE_MS)
+    assert.equal(await get(), 'answer 2')
+  })
+
+  it('keeps a stale answer when looking again fails, and does not try again at once', async () => {
+    await get()
+    await clock.advance(RESOLUTION_FRESH_MS)
+    for (let i = 0; i < 5; i++) {
+      assert.equal(await get(fail), 'answer 1')
+      await settle()
+    }
+    assert.equal(loads, 2)
+    await clock.advance(RESOLUTION_NEGATIVE_MS)
+    assert.equal(await get(), 'answer 1')
+    await settle()
+    assert.equal(await get(), 'answer 3')
+  })
+
+  it('believes that there is nothing for a moment only', async () => {
+    await assert.rejects(get(fail), { code: 'api_not_found' })
+    await assert.rejects(get(), { code: 'api_not_found' })
+    assert.equal(loads, 1)
+    await clock.advance(RESOLUTION_NEGATIVE_MS)
+    assert.equal(await get(), 'answer 2')
+  })
+
+  it('asks again on demand, past what it has and past that there is nothing', async () => {
+    await get()
+    assert.equal(await cache.get('key', load, { signal, refresh: true }), 'answer 2')
+    assert.equal(await get(), 'answer 2')
+    cache.drop('key')
+    await assert.rejects(get(fail))
+    assert.equal(await cache.get('key', load, { signal, refresh: true }), 'answer 4')
+  })
+
+  it('uses nothing of what was dropped, not even what was on its way', async () => {
+    await get()
+    cache.drop('key')
+    assert.equal(await get(), 'answer 2')
+
+    cache.drop('key')
+    const slow = Promise.withResolvers<string>()
+    const early = get(() => slow.promise)
+    cache.drop('key')
+    const late = get()
+    slow.resolve('outdated')
+    assert.equal(await early, 'outdated')
+    assert.equal(await late, 'answer 3')
+    assert.equal(await get(), 'answer 3')
+  })
+
+  it('looks again behind the next answer when something newer is known to exist', async () => {
+    await get()
+    cache.expire('key')
+    assert.equal(await get(), 'answer 1')
+    await settle()
+    assert.equal(await get(), 'answer 2')
+  })
+
+  it('gives up the load, not the caller, after its time; and a caller by its own signal at once', async () => {
+    const controller = new AbortController()
+    const stuck: Loader<string> = (signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const leaving = cache.get('key', stuck, { signal: controller.signal })
+    const staying = get(stuck)
+    controller.abort(new Error('enough'))
+    await assert.rejects(leaving, /enough/)
+    const outcome = assert.rejects(staying, { code: 'lookup_timeout' })
+    await clock.advance(LOOKUP_MS)
+    await outcome
+  })
+
+  it('lets the least used go when there is no room', async () => {
+    const small = createOwnerCache<string>({ clock, bytesMax: 2_000, bytesOf: () => 1_000 })
+    for (const key of ['a', 'b']) await small.get(key, load, { signal })
+    assert.equal(await small.get('b', load, { signal }), 'answer 2')
+    assert.equal(await small.get('a', load, { signal }), 'answer 3')
+  })
+})

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { BUILTINS } from '../../../protocols/soap/builtin.ts'
+import { canonicalDecimal, compareDecimals, plainDecimal } from '../../../protocols/soap/decimal.ts'
+import { type SoapBench, soapBench, wsdlOf } from './soap-kit.ts'
+
+const type = (name: string) => BUILTINS.get(name) ?? assert.fail(name)
+
+describe('SOAP scalars', () => {
+  const read: ReadonlyArray<readonly [type: string, text: string, json: unknown]> = [
+    ['int', '+007', 7],
+    ['long', '9007199254740991', 9007199254740991],
+    ['long', '9007199254740993', '9007199254740993'],
+    ['unsignedLong', '18446744073709551615', '18446744073709551615'],
+    ['integer', '-123456789012345678901234567890', '-123456789012345678901234567890'],
+    ['decimal', '12.50', 12.5],
+    ['decimal', '0.1', 0.1],
+    ['decimal', '-0.0', 0],
+    ['decimal', '.5', 0.5],
+    ['decimal', '123456789.123456789123', '123456789.123456789123'],
+    ['decimal', '0.00000000001', 1e-11],
+    ['double', '1e3', 1000],
+    ['double', 'INF', 'INF'],
+    ['double', 'NaN', 'NaN'],
+    ['boolean', '1', true],
+    ['boolean', 'false', false],
+    ['dateTime', '2026-01-01T00:00:00', '2026-01-01T00:00:00'],
+    ['dateTime', '2026-01-01T00:00:00.1234567+05:30', '2026-01-01T00:00:00.1234567+05:30'],
+    ['base64Binary', 'AA\n==', 'AA=='],
+    ['hexBinary', 'aB', 'aB']
+  ]
+  for (const [name, text, json] of read) {
+    it(`reads xs:${name} ${JSON.stringify(text)} as ${JSON.stringify(json)}`, () =>
+      assert.deepEqual(type(name).read(text), json))
+  }
+
+  const written: ReadonlyArray<readonly [type: string, json: unknown, text: string | undefined]> = [
+    ['int', '7', '7'],
+    ['int', 2147483648, undefined],
+    ['int', 1e21, undefined],
+    ['long', 2 ** 60, undefined],
+    ['long', String(2n ** 60n), String(2n ** 60n)],
+    ['decimal', 1e21, '1000000000000000000000'],
+    ['decimal', 1.5e-7, '0.00000015'],
+    ['decimal', '1e5', undefined],
+    ['decimal', Number.NaN, undefined],
+    ['double', 1e-300, '1e-300'],
+    ['double', 'inf', undefined],
+    ['boolean', 1, 'true'],
+    ['boolean', '0', 'false'],
+    ['boolean', 'yes', undefined],
+    ['date', '2026-1-1', undefined],
+    ['time', '10:00:00Z', '10:00:00Z'],
+    ['duration', 'P1DT2H', 'P1DT2H'],
+    ['duration', 'PT', undefined],
+    ['base64Binary', 'AAA', undefined],
+    ['hexBinary', 'abc', undefined],
+    ['string', null, undefined]
+  ]
+  for (const [name, json, text] of written) {
+    it(`writes ${JSON.stringify(json)} as xs:${name} ${text ?? 'not at all'}`, () =>
+      assert.equal(type(name).write(json), text))
+  }
+
+  it('loses no decimal and no integer', () => {
+    const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,25})(\.\d{0,24}[1-9])?$/)
+    fc.assert(
+      fc.property(digits, (text) => {
+        const back = type('decimal').write(type('decimal').read(text)) ?? assert.fail()
+        assert.equal(canonicalDecimal(back), canonicalDecimal(text))
+      })
+    )
+    fc.assert(
+      fc.property(fc.bigInt(), (value) => {
+        assert.equal(type('integer').write(type('integer').read(String(value))), String(value))
+      })
+    )
+  })
+
+  it('loses no number, and orders decimals as numbers', () => {
+    // JSON has no negative zero.
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value))
+    fc.assert(fc.property(number, (value) => assert.equal(Number(plainDecimal(value)), value)))
+    fc.assert(
+      fc.property(number, (value) => assert.equal(type('double').read(type('double').write(value) ?? ''), value))
+    )
+    fc.assert(
+      fc.property(fc.integer(), fc.integer(), fc.nat(99), (a, b, cents) => {
+        assert.equal(Math.sign(compareDecimals(`${a}.5${cents}`, `${b}.5${cents}`)), Math.sign(a - b))
+      })
+    )
+  })
+
+  describe('within a message', () => {
+    let bench: SoapBench
+    before(async () => {
+      const fields = ['string', 'token', 'int', 'long', 'decimal', 'double', 'boolean', 'base64Binary', 'anyURI']
+      const content = fields.map((name) => `<xs:element name="${name}" type="xs:${name}" minOccurs="0"/>`).join('')
+      bench = await soapBench(
+        wsdlOf({
+          schema: `<xs:element name="echo" type="t:Node"/><xs:complexType name="Node"><xs:sequence>${content}
+            <xs:element name="none" type="xs:int" nillable="true" minOccurs="0"/>
+            <xs:element name="node" type="t:Node" minOccurs="0" maxOccurs="unbounded"/>
+            <xs:choice minOccurs="0"><xs:element name="left" type="xs:string"/><xs:element name="right" type="xs:int"/></xs:choice>
+            </xs:sequence><xs:attribute name="at" type="xs:string"/></xs:complexType>`
+        })
+      )
+    })
+    after(() => bench[Symbol.asyncDispose]())
+
+    it('JSON to XML and back is the same JSON', async () => {
+      const text = fc
+        .string({ unit: 'binary' })
+        .filter((one) => !/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(one) && one.isWellFormed()) // oxlint-disable-line no-control-regex -- what XML cannot carry
+      const node = (depth: number): fc.Arbitrary<object> =>
+        fc
+          .record(
+            {
+              string: text,
+              token: fc.stringMatching(/^[a-z]+( [a-z]+)?$/),
+              int: fc.integer(),
+              long: fc.oneof(fc.maxSafeInteger(), fc.constant('9223372036854775807')),
+              decimal: fc.oneof(fc.integer(), fc.constant('0.12345678901234567891')),
+              double: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value)),
+              boolean: fc.boolean(),
+              base64Binary: fc.base64String(),
+              anyURI: fc.webUrl(),
+              none: fc.constantFrom(null, 5),
+              at: text,
+              side: fc.constantFrom({ left: 'x' }, { right: 1 }, {}),
+              node: depth === 0 ? fc.constant([]) : fc.array(node(depth - 1), { maxLength: 2 })
+            },
+            { requiredKeys: ['node', 'side'] }
+          )
+          .map(({ side, ...rest }) => ({ ...rest, ...side }))
+      await fc.assert(
+        fc.asyncProperty(node(3), async (json) => {
+          assert.deepEqual(await bench.json({ operation: 'echo', ...json }), json)
+        }),
+        { numRuns: 150 }
+      )
+    })
+  })
+})
