@@ -8,7 +8,16 @@ import type { Delegation } from '../interface/manifest.ts'
 import { mayServe, verifyDelegation } from './delegation.ts'
 import { envelopeKind, open, payloadOf, refusal, seal } from './envelope.ts'
 import { splitId } from './keys.ts'
-import { append, bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger, writeText } from '../base/wire.ts'
+import {
+  append,
+  bytesTag,
+  codec,
+  readSafeInteger,
+  varintTag,
+  writeBytes,
+  writeInteger,
+  writeText
+} from '../base/wire.ts'
 
 const RECORD = envelopeKind('record', RECORD_BYTES_MAX)
 const HASH_BYTES = 32
