@@ -4,8 +4,8 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
-import type { CallLog, Store } from './interface/store.ts'
-import type { Till } from './interface/till.ts'
+import type { Store } from './interface/store.ts'
+import type { Till, TillComponents } from './interface/till.ts'
 
 /** What `souk(init)` takes. Everything has a default. */
 export interface SoukInit {
@@ -14,7 +14,7 @@ export interface SoukInit {
   /** Keeps books, keys and pins. Default: in memory, gone with the process. */
   readonly store?: Store
   /** How calls are paid for. Default: `metered`, which records usage and moves no money. */
-  readonly till?: (components: { readonly calls: CallLog }) => Till
+  readonly till?: (components: TillComponents) => Till
   /** Names the provider. Default: the node's own key. Ed25519. */
   readonly providerKey?: PrivateKey
   /** Where APIs are found. Default: the libp2p service called `dht`, made by `soukDht()`. */

@@ -1,4 +1,5 @@
 import type { ApiId } from '../../lib/base/api-name.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import type { Block, Chain, ChannelState } from '../../lib/interface/chain.ts'
@@ -18,7 +19,7 @@ import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
 import { splitterFactory } from '../../lib/pay/splitter.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import { freshIds, peerId } from './call-record.ts'
-import { manualClock } from './manual-clock.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 const parameters: ChainParameters = {
@@ -43,8 +44,8 @@ interface OnChain {
 }
 
 /** A chain without blocks: what is done is done, and shows on every tag unless a test says otherwise. */
-export class PlayChain {
-  readonly clock = manualClock()
+export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
+  readonly clock: C
   readonly wallets = new Map<Address, bigint>()
   readonly channels = new Map<ChannelId, OnChain>()
   readonly used = new Set<string>()
@@ -52,6 +53,10 @@ export class PlayChain {
   isFresh = false
   isAway = false
   deposits = 0
+
+  constructor(clock: C) {
+    this.clock = clock
+  }
 
   readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
     parameters,
@@ -152,7 +157,7 @@ export interface CallOptions {
 
 /** Nodes with a channel till each on one play chain, and calls between them without a call protocol. */
 export function tillBench() {
-  const play = new PlayChain()
+  const play = new PlayChain(manualClock())
   const desks = new Map<string, ExchangeHandler>()
   const line = { dropReplies: 0 }
   let keys = 1
