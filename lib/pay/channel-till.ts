@@ -1,4 +1,5 @@
 import { SoukError } from '../base/errors.ts'
+import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { ChannelWatch, OwnerBooks, Redeemer } from '../interface/redeem.ts'
 import type { Address, Signer } from '../interface/signer.ts'
@@ -13,8 +14,9 @@ import { Payer } from './payer.ts'
 import { type PayRules, payRules } from './pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './receipt.ts'
 import { ReceiptDesk } from './receipt-desk.ts'
+import { ReceiptInspector } from './receipt-inspector.ts'
 import { settlementDomain } from './settlement-domain.ts'
-import { splitterFactory } from './splitter.ts'
+import { type SplitterFactory, splitterFactory } from './splitter.ts'
 import { tokenDomain } from './token-domain.ts'
 
 export interface ChannelTillInit {
@@ -42,9 +44,27 @@ export function createChannelTill(init: ChannelTillInit): (components: TillCompo
   const rules = payRules(init.rules)
   const { treasury } = init.chain.parameters
   if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network is not founded yet.')
-  const factory = splitterFactory(treasury)
-  const splitterOf = (payout: Address) => factory.splitterOf(payout)
+  const splitterOf = remembered(splitterFactory(treasury))
   return (components) => new ChannelTillService(init, components, rules, splitterOf)
+}
+
+/** Asked for each call, and worked out by hashing twice: for the few providers of a node, once. */
+function remembered(factory: SplitterFactory): (payout: Address) => Address {
+  const splitters = new Map<Address, Address>()
+  return (payout) => {
+    const known = splitters.get(payout)
+    if (known !== undefined) return known
+    const splitter = factory.splitterOf(payout)
+    if (splitters.size >= SPLITTERS_CACHED_MAX) splitters.clear()
+    splitters.set(payout, splitter)
+    return splitter
+  }
+}
+
+interface Paying {
+  readonly channels: PayerChannels
+  readonly inspector: ReceiptInspector
+  readonly payer: Payer
 }
 
 class ChannelTillService implements ChannelTill {
@@ -54,8 +74,8 @@ class ChannelTillService implements ChannelTill {
   readonly #watch: ChannelWatch
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
-  readonly #makePayer: () => Promise<{ channels: PayerChannels; payer: Payer }>
-  #payer: { readonly channels: PayerChannels; readonly payer: Payer } | undefined
+  readonly #makePayer: () => Promise<Paying>
+  #payer: Paying | undefined
 
   constructor(
     { chain, signer, watch, redeemer }: ChannelTillInit,
@@ -81,11 +101,16 @@ class ChannelTillService implements ChannelTill {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
       const channels = new PayerChannels({ documents, ledger, rules, cap, clock })
       const opener = new ChannelOpener({ ...wired, link, signer, channels, ledger, rules, cap, random })
-      const receipts = new ReceiptCheck(digest)
+      const inspector = new ReceiptInspector({
+        check: new ReceiptCheck(digest),
+        clock,
+        onForged: (channel) => channels.dispute(channel)
+      })
       const { self } = link
       return {
         channels,
-        payer: new Payer({ channels, opener, signer, domain, receipts, rules, clock, splitterOf, self })
+        inspector,
+        payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self })
       }
     }
   }
@@ -103,6 +128,7 @@ class ChannelTillService implements ChannelTill {
     await this.redeemer.stop()
     this.#watch.stop()
     this.#payeeChannels.stop()
+    this.#payer?.inspector.stop()
     await this.#payer?.channels.stop()
     this.#payer = undefined
   }
