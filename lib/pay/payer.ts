@@ -62,7 +62,7 @@ export class Payer {
       const { domain, signer, channels } = this.#init
       // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
       // leave in one packet.
-      await undefined
+      await Promise.resolve()
       const authorization = await channel.authorization(domain, signer)
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)

@@ -23,8 +23,7 @@ describe('paid calls between nodes', () => {
     return createChannelTill({
       chain: play.chain as Chain,
       signer,
-      watch: (books) => play.watch(books),
-      redeemer: () => play.redeemer()
+      settlement: (init) => play.settlement(init)
     })
   }
 

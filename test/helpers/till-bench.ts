@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { ApiId } from '../../lib/base/api-name.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
@@ -15,8 +16,8 @@ import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.
 import { keySigner } from '../../lib/pay/key-signer.ts'
 import type { PayRules } from '../../lib/pay/pay-rules.ts'
 import { depositNonce } from '../../lib/pay/settlement-calls.ts'
+import type { Settlement, SettlementInit } from '../../lib/pay/settlement.ts'
 import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
-import { splitterFactory } from '../../lib/pay/splitter.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import { freshIds, peerId } from './call-record.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -32,7 +33,6 @@ const parameters: ChainParameters = {
   confirmations: 1
 }
 const domain = settlementDomain({ chainId: parameters.chainId, address: parameters.settlement.address })
-export const factory = splitterFactory(address('dd'))
 export const PAYOUT = address('ee')
 export const API: ApiId = `ticker@${peerId('P')}`
 
@@ -78,6 +78,12 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
 
   #block(): Block {
     return { number: 1n, hash: '0x', at: this.clock.now() }
+  }
+
+  settlement({ books }: Pick<SettlementInit, 'books'>): Settlement {
+    const [watch, redeemer] = [this.watch(books), this.redeemer()]
+    const submitter = { submit: () => Promise.reject(new Error('not in this test')), status: () => assert.fail() }
+    return { submitter, watch, redeemer, start: () => watch.start(), stop: async () => {} }
   }
 
   watch(_books: OwnerBooks): ChannelWatch {
@@ -181,8 +187,7 @@ export function tillBench() {
     const till = createChannelTill({
       chain: play.chain as Chain,
       signer: counting,
-      watch: (books) => play.watch(books),
-      redeemer: () => play.redeemer(),
+      settlement: (init) => play.settlement(init),
       rules
     })({
       calls: store.calls,
