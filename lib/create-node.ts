@@ -13,12 +13,15 @@ import {
   CONNECTIONS_PER_HOST_PER_SECOND,
   CONNECTIONS_PENDING_MAX,
   EARLY_STREAMS_MAX,
+  HEARTBEAT_ANSWER_MS,
+  HEARTBEAT_MS,
   LINK_BUFFER_BYTES_MAX,
   LINK_WINDOW_BYTES_MAX,
   RECONNECTS_MAX
 } from './base/limits.ts'
 import type { Souk } from './interface/souk.ts'
 import { corked } from './link/cork.ts'
+import { noiseCrypto } from './link/noise-crypto.ts'
 import type { SoukInit } from './options.ts'
 import { soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
@@ -52,7 +55,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     privateKey: privateKey ?? (await generateKeyPair('Ed25519')),
     addresses: { listen: [...listen], announce: [...announce] },
     transports: [tcp()],
-    connectionEncrypters: [corked(noise())],
+    connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
         maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
@@ -64,10 +67,12 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     ],
     connectionManager: {
       maxConnections: CONNECTIONS_MAX,
-      inboundConnectionThreshold: CONNECTIONS_PER_HOST_PER_SECOND,
+      // On one machine, or behind one address, all peers are one host.
+      inboundConnectionThreshold: privateAddresses ? CONNECTIONS_MAX : CONNECTIONS_PER_HOST_PER_SECOND,
       maxIncomingPendingConnections: CONNECTIONS_PENDING_MAX,
       reconnectRetries: RECONNECTS_MAX
     },
+    connectionMonitor: { pingInterval: HEARTBEAT_MS, pingTimeout: { minTimeout: HEARTBEAT_ANSWER_MS } },
     // A network of private addresses has to dial them.
     ...(privateAddresses ? { connectionGater: { denyDialMultiaddr: () => false } } : {}),
     services: {

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
+import type { Souk } from './interface/souk.ts'
 import type { Store } from './interface/store.ts'
 import type { Till, TillComponents } from './interface/till.ts'
 
@@ -23,6 +24,8 @@ export interface SoukInit {
   readonly bootstrap?: readonly string[]
   /** Told to peers for people to read. Default `souk`. */
   readonly agent?: string
+  /** Runs at each start with the store open and before any peer is heard: serve here what was served before. */
+  readonly prepare?: (souk: Souk) => Promise<void>
   readonly clock?: Clock
   readonly random?: Random
 }

@@ -105,6 +105,7 @@ class SoukService implements Souk, Startable {
     await this.store.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
     await this.#running.till.start?.()
+    await this.#options.prepare?.(this)
     await this.#link.start()
   }
 
@@ -120,20 +121,24 @@ class SoukService implements Souk, Startable {
 
   /** New calls go elsewhere; those under way get their time. */
   async beforeStop(): Promise<void> {
-    const { owner, announcer, calls } = this.#run()
+    // libp2p also stops what failed to start, and tells that failure only if stopping raises none of its own.
+    if (this.#running === undefined) return
+    const { owner, announcer, calls } = this.#running
     this.#neighbours.stop()
     this.#components.events.removeEventListener('peer:identify', this.#onPeer)
     announcer.stop()
     calls.drain()
     await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
+    // libp2p stops its parts at the same time, connections among them: the last answers have to be out before that.
+    await this.#link.stop()
   }
 
   async stop(): Promise<void> {
-    const { owner, till } = this.#run()
+    const running = this.#running
     this.#running = undefined
     await this.#link.stop()
-    for (const { adapter } of owner.list()) await adapter.close?.()
-    await till.stop?.()
+    for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
+    await running?.till.stop?.()
     await this.store.close()
   }
 

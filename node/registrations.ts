@@ -69,13 +69,16 @@ export class Registrations {
     this.#init = init
   }
 
-  /** Serves everything that was registered before. What cannot be served yet is tried again later, and said. */
-  async restore(): Promise<void> {
+  /**
+   * Serves what was registered before: all, or those of one kind. This provider's own need no network, so they can be served
+   * before any peer is heard and could find them missing. What cannot be served yet is tried again later, and said.
+   */
+  async restore(kind?: Registration['kind']): Promise<void> {
     for (const { value } of await this.#init.documents.list(COLLECTION)) {
       const registration = JSON.parse(value) as Registration
       this.#known.set(registration.name, registration)
     }
-    await this.#serveAll([...this.#known.values()])
+    await this.#serveAll([...this.#known.values()].filter((known) => kind === undefined || known.kind === kind))
   }
 
   stop(): void {
@@ -87,12 +90,21 @@ export class Registrations {
    * Checks the upstream for real, publishes the listing and keeps both. An own name that is known gets a new revision.
    * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
    */
-  register(terms: ListingInit, protocol: Protocol, upstream: UpstreamConfig, signal: AbortSignal): Promise<Registered> {
+  async register(
+    terms: ListingInit,
+    protocol: Protocol,
+    upstream: UpstreamConfig,
+    signal: AbortSignal
+  ): Promise<Registered> {
+    if (this.#known.get(terms.name)?.kind === 'replica') throw taken(terms.name)
+    // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
+    const { adapter, inspection } = await this.#open(protocol, upstream, signal)
     return this.#exclusively(async () => {
       const before = this.#known.get(terms.name)
-      if (before?.kind === 'replica') throw taken(terms.name)
-      const { adapter, inspection } = await this.#open(protocol, upstream, signal)
-      const listing = await serving(adapter, () => this.#init.souk.serve(terms, adapter))
+      const listing = await serving(adapter, async () => {
+        if (before?.kind === 'replica') throw taken(terms.name)
+        return this.#init.souk.serve(terms, adapter)
+      })
       const registration = await this.#keep({
         kind: 'own',
         name: terms.name,

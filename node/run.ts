@@ -70,23 +70,14 @@ interface Start {
 }
 
 async function start(init: Start): Promise<RunningNode> {
-  const { config, log, clock, undo } = init
+  const { config, clock, undo } = init
   const { profile } = config
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
   undo.defer(() => lock.release())
 
   const store = await startStore(init)
-  const { souk, p2pPort } = await startSouk(init, store)
-  const registrations = new Registrations({
-    souk,
-    documents: store.documents,
-    factories: protocolFactories,
-    clock,
-    log: log.info
-  })
-  undo.defer(() => registrations.stop())
-  await registrations.restore()
+  const { souk, registrations, p2pPort } = await startSouk(init, store)
 
   const keys = createKeys({
     documents: store.documents,
@@ -111,10 +102,15 @@ async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
   return store
 }
 
-async function startSouk({ config, log, undo }: Start, store: Store): Promise<{ souk: Souk; p2pPort: number }> {
+async function startSouk(
+  { config, log, clock, undo }: Start,
+  store: Store
+): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
   const network = NETWORKS[config.network]
   const listen = await freeMultiaddr(p2p.host, p2p.port)
+  const { documents } = store
+  let registrations: Registrations | undefined
   const node = await createNode({
     network: network.name,
     privateKey: await identityOf(profile),
@@ -123,7 +119,11 @@ async function startSouk({ config, log, undo }: Start, store: Store): Promise<{ 
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
     agent: `souk/${packageVersion()}`,
-    privateAddresses: network.privateAddresses
+    privateAddresses: network.privateAddresses,
+    prepare: async (souk) => {
+      registrations = new Registrations({ souk, documents, factories: protocolFactories, clock, log: log.info })
+      await registrations.restore('own')
+    }
   })
   try {
     await node.start()
@@ -132,7 +132,11 @@ async function startSouk({ config, log, undo }: Start, store: Store): Promise<{ 
   }
   undo.defer(() => node.stop())
   noteMove(log, 'peer-to-peer side', p2p.port, listen.port)
-  return { souk: node.souk, p2pPort: listen.port }
+  if (registrations === undefined) throw new SetupError('start_failed', 'The node started without its listings.')
+  const restored = registrations
+  undo.defer(() => restored.stop())
+  await restored.restore('replica')
+  return { souk: node.souk, registrations: restored, p2pPort: listen.port }
 }
 
 async function startIngress({ config, log, clock, undo }: Start, souk: Souk, keys: Keys): Promise<string | undefined> {

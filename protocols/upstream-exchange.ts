@@ -130,7 +130,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The reader wants no more. */
   leave(): void {
-    this.fail(new SoukError('call_interrupted'))
+    if (!this.settled) this.fail(new SoukError('call_interrupted'))
   }
 
   async #more(): Promise<void> {

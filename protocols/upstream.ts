@@ -74,6 +74,14 @@ type Chunks = AsyncIterator<Uint8Array, undefined>
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
+export interface UpstreamInit {
+  readonly endpoint: string
+  readonly timeoutMs?: number
+  /** What errors call it. Default: its host and port, which is for the provider to read and for no consumer. */
+  readonly shownAs?: string
+  readonly clock?: Clock
+}
+
 /**
  * The one HTTP client through which adapters reach a provider's API.
  *
@@ -81,13 +89,13 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  * @param init.timeoutMs - default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`.
  * @throws SoukError `invalid_request`
  */
-export function createUpstream(init: { endpoint: string; timeoutMs?: number; clock?: Clock }): Upstream {
+export function createUpstream(init: UpstreamInit): Upstream {
   const { timeoutMs = UPSTREAM_TIMEOUT_MS, clock = systemClock } = init
   const endpoint = parseEndpoint(init.endpoint)
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > UPSTREAM_TIMEOUT_MS_MAX) {
     throw new SoukError('invalid_request', `The time limit must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
   }
-  const where = whereOf(endpoint)
+  const where = init.shownAs ?? whereOf(endpoint)
   const pool = new Pool(endpoint.origin, {
     connections: IN_FLIGHT_PER_API_MAX,
     pipelining: 1,

@@ -88,6 +88,12 @@ export const ACK_DELAY_MS = 100
 export const EXCHANGE_MS = 3 * SECOND
 /** Between two attempts of a node without peers to get back onto its network. */
 export const REJOIN_MS = 5 * SECOND
+/** The pause after the first such attempt; each is twice the one before, up to `REJOIN_MS`. */
+export const REJOIN_FIRST_MS = 250
+/** Between two looks at whether a connection is still alive: each is a stream of its own, and there may be hundreds. */
+export const HEARTBEAT_MS = 30 * SECOND
+/** How long a peer has to answer a look at it. Busy is not dead: hanging up on a busy peer makes it busier. */
+export const HEARTBEAT_ANSWER_MS = 10 * SECOND
 /** How long a start waits to be on the network; a node whose peers are all away goes on alone. */
 export const JOIN_MS = 2 * SECOND
 /** Between two looks at whether the directory has anybody to ask: it tells nobody by itself. */
@@ -148,9 +154,14 @@ export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
 export const LOOKUP_MS = 5 * SECOND
 /** Claimants of one bare name that are looked at. */
 export const CLAIMANTS_MAX = 16
+/** How long others may speak up after the first claimant: several round trips, and no wait for a peer that hangs. */
+export const CLAIMANTS_MS = 1 * SECOND
 /** Listings the catalogue keeps, and how many of one publisher. */
 export const CATALOGUE_MAX = 10_000
 export const CATALOGUE_PER_PUBLISHER_MAX = 200
+/** How long a connected peer that had no listings is not asked for any, and how many such peers are remembered. */
+export const CATALOGUE_EMPTY_MS = 60 * SECOND
+export const CATALOGUE_PEERS_EMPTY_MAX = 4_096
 /** How old the catalogue may be before a search asks around first. */
 export const CATALOGUE_FRESH_MS = 5 * SECOND
 /** How long a search waits for that. */

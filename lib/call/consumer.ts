@@ -120,15 +120,14 @@ export class Consumer {
     found: Resolution,
     lookupMs: number,
     tried: Set<string>,
-    lastError?: SoukError
+    last?: SoukError
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
     const { id, manifest } = found.signed
-    let last = lastError
     for (const owner of found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
-      if (clock.elapsed() >= prepared.deadlineAt) throw last ?? unreachable()
+      if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order: Order = {
         requestId: prepared.requestId,
         api: id,
@@ -152,7 +151,7 @@ export class Consumer {
         throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
-    return last ?? unreachable()
+    return last ?? new SoukError('owner_unreachable')
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
@@ -225,9 +224,6 @@ export class Consumer {
     }
   }
 }
-
-/** Made where it is needed only: an error costs as much as the rest of a call's way here. */
-const unreachable = (): SoukError => new SoukError('owner_unreachable')
 
 /** What no other owner would change. */
 const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([

@@ -1,4 +1,4 @@
-import { type Reader, reader, type Writer, writer } from 'protons-runtime'
+import { type Reader, reader } from 'protons-runtime'
 import { EMPTY_BYTES } from '../base/bytes.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
 import {
@@ -15,13 +15,16 @@ import {
   writeOptionalBytes,
   writeText
 } from './frame-fields.ts'
+import { MessageBytes } from './message-bytes.ts'
+
+/** All of a frame but its body: headers are few and short. */
+const HEAD_BYTES = 512
 
 /** Field numbers of `message Frame`'s oneof. */
 const KIND = { hello: 1, request: 2, response: 3, failure: 4, cancel: 5, ack: 6, drain: 7 } as const
 
 export function encodeFrame(frame: Frame): Uint8Array {
-  const w = writer()
-  w.uint32(tag(KIND[frame.kind], BYTES)).fork()
+  const w = new MessageBytes(HEAD_BYTES + ('body' in frame ? (frame.body?.length ?? 0) : 0))
   switch (frame.kind) {
     case 'request':
       writeRequest(frame, w)
@@ -39,12 +42,12 @@ export function encodeFrame(frame: Frame): Uint8Array {
       writeNumber(w, 1, frame.id)
       break
     case 'ack':
-      for (const id of frame.requestIds) w.uint32(tag(1, BYTES)).bytes(id)
+      for (const id of frame.requestIds) w.bytes(1, id)
       break
     case 'drain':
       break
   }
-  return w.ldelim().finish()
+  return w.finish(KIND[frame.kind])
 }
 
 /** @returns undefined for a kind this version does not know, which is to be ignored. @throws Error on malformed bytes */
@@ -101,9 +104,9 @@ const FIELDS = {
 
 // ── Messages ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function writeHello(hello: Hello, w: Writer): void {
+function writeHello(hello: Hello, w: MessageBytes): void {
   writeText(w, 1, hello.network)
-  w.uint32(tag(2, VARINT)).uint64(hello.epoch)
+  w.bigint(2, hello.epoch)
   writeText(w, 3, hello.agent)
   writeNumber(w, 4, hello.inFlightMax)
 }
@@ -133,9 +136,9 @@ function readHello(r: Reader, end: number): Frame {
   return { kind: 'hello', network, epoch, agent, inFlightMax }
 }
 
-function writeRequest(request: RequestFrame, w: Writer): void {
+function writeRequest(request: RequestFrame, w: MessageBytes): void {
   writeNumber(w, 1, request.id)
-  w.uint32(tag(2, BYTES)).bytes(request.requestId)
+  w.bytes(2, request.requestId)
   writeText(w, 3, request.api)
   writeText(w, 4, request.method)
   writeText(w, 5, request.path)
@@ -143,11 +146,11 @@ function writeRequest(request: RequestFrame, w: Writer): void {
   writeOptionalBytes(w, 7, request.body)
   writeNumber(w, 8, request.timeoutMs)
   writeNumber(w, 9, request.revision)
-  if (request.maxPrice !== undefined) w.uint32(tag(10, VARINT)).uint64(request.maxPrice)
+  if (request.maxPrice !== undefined) w.bigint(10, request.maxPrice)
   writeOptionalBytes(w, 11, request.authorization)
   writeText(w, 12, request.idempotencyKey ?? '')
   writeText(w, 13, request.traceparent ?? '')
-  if (request.resentFromEpoch !== undefined) w.uint32(tag(14, VARINT)).uint64(request.resentFromEpoch)
+  if (request.resentFromEpoch !== undefined) w.bigint(14, request.resentFromEpoch)
 }
 
 function readRequest(r: Reader, end: number): Frame {
@@ -218,12 +221,12 @@ function readRequest(r: Reader, end: number): Frame {
   return { kind: 'request', ...request }
 }
 
-function writeResponse(response: ResponseFrame, w: Writer): void {
+function writeResponse(response: ResponseFrame, w: MessageBytes): void {
   writeNumber(w, 1, response.id)
   writeNumber(w, 2, response.status)
   writeHeaders(w, 3, response.headers)
   writeOptionalBytes(w, 4, response.body)
-  if (response.charged !== 0n) w.uint32(tag(5, VARINT)).uint64(response.charged)
+  if (response.charged !== 0n) w.bigint(5, response.charged)
   if (response.receipt.length > 0) writeOptionalBytes(w, 6, response.receipt)
   writeNumber(w, 7, response.ownerUs)
   writeNumber(w, 8, response.upstreamUs)
@@ -273,7 +276,7 @@ function readResponse(r: Reader, end: number): Frame {
   return { kind: 'response', ...response }
 }
 
-function writeFailure(failure: FailureFrame, w: Writer): void {
+function writeFailure(failure: FailureFrame, w: MessageBytes): void {
   writeNumber(w, 1, failure.id)
   writeText(w, 2, failure.code)
   writeText(w, 3, failure.detail)

@@ -1,5 +1,6 @@
-import type { Reader, Writer } from 'protons-runtime'
+import type { Reader } from 'protons-runtime'
 import type { Headers } from '../interface/payload.ts'
+import type { MessageBytes } from './message-bytes.ts'
 
 /** Reading and writing of protobuf fields. Defaults of proto3 are not written, as every implementation does. */
 
@@ -7,25 +8,25 @@ export const VARINT = 0
 export const BYTES = 2
 export const tag = (field: number, wireType: number): number => (field << 3) | wireType
 
-export function writeNumber(w: Writer, field: number, value: number): void {
-  if (value !== 0) w.uint32(tag(field, VARINT)).uint64Number(value)
+export function writeNumber(w: MessageBytes, field: number, value: number): void {
+  if (value !== 0) w.number(field, value)
 }
 
-export function writeText(w: Writer, field: number, value: string): void {
-  if (value !== '') w.uint32(tag(field, BYTES)).string(value)
+export function writeText(w: MessageBytes, field: number, value: string): void {
+  if (value !== '') w.text(field, value)
 }
 
 /** An `optional` field: written when it is there, even if it is zero or empty. */
-export function writeOptionalBytes(w: Writer, field: number, value: Uint8Array | undefined): void {
-  if (value !== undefined) w.uint32(tag(field, BYTES)).bytes(value)
+export function writeOptionalBytes(w: MessageBytes, field: number, value: Uint8Array | undefined): void {
+  if (value !== undefined) w.bytes(field, value)
 }
 
-export function writeHeaders(w: Writer, field: number, headers: Headers): void {
+export function writeHeaders(w: MessageBytes, field: number, headers: Headers): void {
   for (const [name, value] of headers) {
-    w.uint32(tag(field, BYTES)).fork()
-    writeText(w, 1, name)
-    writeText(w, 2, value)
-    w.ldelim()
+    w.message(field, (header) => {
+      writeText(header, 1, name)
+      writeText(header, 2, value)
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
+import { quietLengths } from './quiet-lengths.ts'
 
 /** What of a TCP socket corking needs. */
 interface Corkable {
@@ -20,10 +21,15 @@ export function corked<C>(
     const inner = encrypter(components)
     return {
       protocol: inner.protocol,
-      secureInbound: (connection, options) => inner.secureInbound(corkSends(connection), options),
-      secureOutbound: (connection, options) => inner.secureOutbound(corkSends(connection), options)
+      secureInbound: async (connection, options) => quiet(await inner.secureInbound(corkSends(connection), options)),
+      secureOutbound: async (connection, options) => quiet(await inner.secureOutbound(corkSends(connection), options))
     }
   }
+}
+
+function quiet<S extends { connection: object }>(secured: S): S {
+  quietLengths(secured.connection)
+  return secured
 }
 
 function corkSends(connection: MessageStream): MessageStream {

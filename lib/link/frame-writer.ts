@@ -1,4 +1,5 @@
 import { encodeUint8Array, encodingLength } from 'uint8-varint'
+import type { Clock } from '../base/clock.ts'
 import { BATCH_BYTES_MAX } from '../base/limits.ts'
 
 /** The stream below: `send` says whether it wants more before its next `drain`. */
@@ -7,19 +8,22 @@ export interface FrameSink {
 }
 
 /**
- * Frames of one microtask turn leave as one send: encryption, muxing and the system call are then paid once for all of
- * them. A lone frame leaves within the same turn. When the sink is full, frames wait here and are counted.
+ * Frames of one turn of the event loop leave as one send: encryption, muxing and the system call are then paid once for all
+ * of them. Not of one microtask turn: calls that come on sockets of their own, as at an ingress, each have their own. A lone
+ * frame leaves as soon as the I/O events that are waiting were seen to. When the sink is full, frames wait here and are counted.
  */
 export class FrameWriter {
   readonly #sink: FrameSink
+  readonly #clock: Pick<Clock, 'soon'>
   readonly #onError: (error: Error) => void
   #frames: Uint8Array[] = []
   #bytes = 0
   #flushIsDue = false
   #sinkIsFull = false
 
-  constructor(sink: FrameSink, onError: (error: Error) => void) {
+  constructor(sink: FrameSink, clock: Pick<Clock, 'soon'>, onError: (error: Error) => void) {
     this.#sink = sink
+    this.#clock = clock
     this.#onError = onError
   }
 
@@ -35,8 +39,7 @@ export class FrameWriter {
       this.flush()
     } else if (!this.#flushIsDue) {
       this.#flushIsDue = true
-      // One turn later than the first frame: continuations that were queued behind it get their frames into the same send.
-      queueMicrotask(() => queueMicrotask(this.#onTurnEnd))
+      this.#clock.soon(this.#onTurnEnd)
     }
   }
 

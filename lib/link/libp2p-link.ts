@@ -183,7 +183,9 @@ export class Libp2pLink implements Link {
   }
 
   #adopt(stream: Stream, connection: Connection): Channel {
-    const channel = new StreamChannel(stream, connection, (on, tag, signal) => this.#openBulk(on, tag, signal))
+    const channel = new StreamChannel(stream, connection, this.#clock, (on, tag, signal) =>
+      this.#openBulk(on, tag, signal)
+    )
     this.#channels.add(channel)
     this.#byPeer.set(channel.peer, channel)
     this.onChannel(channel)

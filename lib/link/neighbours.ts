@@ -3,7 +3,7 @@ import type { ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
-import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_MS } from '../base/limits.ts'
+import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits.ts'
 import type { Documents } from '../interface/store.ts'
 
 export interface NeighboursInit {
@@ -44,7 +44,7 @@ export class Neighbours {
     for (const { key, value } of await this.#init.documents.list(PEERS))
       this.#met.set(key, JSON.parse(value) as MetPeer)
     this.#init.events.addEventListener('peer:identify', this.#onIdentify)
-    await this.#rejoin()
+    await this.#rejoin(REJOIN_FIRST_MS)
   }
 
   stop(): void {
@@ -54,7 +54,7 @@ export class Neighbours {
   }
 
   /** Dials everybody known when nobody is connected; looks again later either way. */
-  async #rejoin(): Promise<void> {
+  async #rejoin(pauseMs: number): Promise<void> {
     const { connectionManager, clock, bootstrap, log } = this.#init
     if (connectionManager.getConnections().length === 0) {
       const known = [...bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
@@ -64,7 +64,10 @@ export class Neighbours {
       // One who answers is enough; the others may take their time to fail.
       await Promise.any(dials).catch((error: unknown) => log.trace('nobody to join the network by - %e', error))
     }
-    if (!this.#stopped.signal.aborted) this.#timer = clock.after(REJOIN_MS, () => void this.#rejoin())
+    if (this.#stopped.signal.aborted) return
+    const isAlone = connectionManager.getConnections().length === 0
+    const nextMs = isAlone ? Math.min(2 * pauseMs, REJOIN_MS) : REJOIN_FIRST_MS
+    this.#timer = clock.after(isAlone ? pauseMs : REJOIN_MS, () => void this.#rejoin(nextMs))
   }
 
   readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {

@@ -1,9 +1,11 @@
 import type { Connection, Stream } from '@libp2p/interface'
+import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { LINK_BUFFER_BYTES_MAX } from '../base/limits.ts'
 import type { BulkSink, Channel } from '../interface/link.ts'
 import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
+import { updateWindowByHalves } from './window-updates.ts'
 
 /** Opens a bulk stream on the connection a channel runs on. */
 export type OpenBulk = (connection: Connection, tag: Uint8Array, signal: AbortSignal) => Promise<BulkSink>
@@ -23,14 +25,15 @@ export class StreamChannel implements Channel {
   #closing: Promise<void> | undefined
   #onQueueEmpty: (() => void) | undefined
 
-  constructor(stream: Stream, connection: Connection, openBulk: OpenBulk) {
+  constructor(stream: Stream, connection: Connection, clock: Pick<Clock, 'soon'>, openBulk: OpenBulk) {
     this.peer = connection.remotePeer.toString()
     this.outbound = stream.direction === 'outbound'
     this.#stream = stream
     this.#connection = connection
     this.#openBulk = openBulk
-    this.#writer = new FrameWriter(stream, (error) => this.abort(error))
+    this.#writer = new FrameWriter(stream, clock, (error) => this.abort(error))
     stream.maxWriteBufferLength = LINK_BUFFER_BYTES_MAX
+    updateWindowByHalves(stream)
     // Set last in the turn that made the channel, so that whoever was given it has its `onFrame` in place.
     queueMicrotask(() => this.#listen())
   }

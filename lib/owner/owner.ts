@@ -231,8 +231,13 @@ export class Owner {
 
 /** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
 function hashOf(call: IncomingCall): Uint8Array {
-  const head = utf8(`${call.api}\n${call.method}\n${call.path}\n`)
-  return sha256(call.body instanceof Uint8Array ? Buffer.concat([head, call.body]) : head)
+  const head = `${call.api}\n${call.method}\n${call.path}\n`
+  if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
+  const headBytes = Buffer.byteLength(head)
+  const whole = Buffer.allocUnsafe(headBytes + call.body.length)
+  whole.write(head)
+  whole.set(call.body, headBytes)
+  return sha256(whole)
 }
 
 function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {

@@ -1,10 +1,13 @@
 import type { ApiId } from '../base/api-name.ts'
-import { type Clock, deadline, sleep } from '../base/clock.ts'
+import { type Clock, type Timer, deadline, sleep } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import {
+  CATALOGUE_EMPTY_MS,
+  CLAIMANTS_MS,
   CATALOGUE_FRESH_MS,
   CATALOGUE_PAGES_MAX,
   CATALOGUE_PEERS_AT_ONCE,
+  CATALOGUE_PEERS_EMPTY_MAX,
   CATALOGUE_PEERS_MAX,
   CATALOGUE_REFRESH_MS,
   EXCHANGE_MS
@@ -14,6 +17,7 @@ import type { Catalogue, Directory, SearchPage, SearchQuery } from '../interface
 import type { Link, PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { searchPage } from './listing-filter.ts'
+import { boundedMap } from './bounded-map.ts'
 import { fetchManifests, type LocalManifests } from './manifest-exchange.ts'
 import { createShelf, type Shelf } from './shelf.ts'
 import { eachOf } from './each-of.ts'
@@ -40,6 +44,8 @@ export function createCatalogue(init: CatalogueInit): LearningCatalogue {
 class AskingCatalogue implements LearningCatalogue {
   readonly #init: CatalogueInit
   readonly #shelf: Shelf
+  /** Connected peers that had nothing to show, and when: should they have something since, the directory names them. */
+  readonly #empty = boundedMap<string, number>(CATALOGUE_PEERS_EMPTY_MAX)
   #refreshedAt = -Infinity
   #refreshing: Promise<void> | undefined
 
@@ -64,8 +70,9 @@ class AskingCatalogue implements LearningCatalogue {
   async #freshen(signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     if (clock.elapsed() - this.#refreshedAt < CATALOGUE_FRESH_MS) return
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshedAt = clock.elapsed()
+    this.#refreshing ??= this.#refresh().then((isComplete) => {
+      // Cut short, it may have missed whoever is new: the next search goes on.
+      if (isComplete) this.#refreshedAt = clock.elapsed()
       this.#refreshing = undefined
     })
     const patience = new AbortController()
@@ -78,25 +85,36 @@ class AskingCatalogue implements LearningCatalogue {
   }
 
   /** Goes on behind the search that started it, for one exchange's time more. */
-  async #refresh(): Promise<void> {
+  async #refresh(): Promise<boolean> {
     const limit = deadline(this.#init.clock, CATALOGUE_REFRESH_MS + EXCHANGE_MS, () => new SoukError('lookup_timeout'))
     try {
       await within(this.#askAround(limit.signal), limit.signal)
+      return true
     } catch {
       // Whoever answered in time is on the shelf; nobody has to.
+      return false
     } finally {
       limit.clear()
     }
   }
 
   async #askAround(signal: AbortSignal): Promise<void> {
-    const { directory, link } = this.#init
+    const { directory, link, clock } = this.#init
     const asked = new Set([link.self])
+    const wasEmpty = ({ id }: PeerAddress) => clock.elapsed() - (this.#empty.get(id) ?? -Infinity) < CATALOGUE_EMPTY_MS
     const isNew = ({ id }: PeerAddress) => !asked.has(id) && asked.size <= CATALOGUE_PEERS_MAX && asked.add(id)
-    const connected = link.peers().filter(isNew)
+    const connected = link.peers().filter((peer) => !wasEmpty(peer) && isNew(peer))
     const named: Array<Promise<void>> = []
     const askNamed = async () => {
-      for await (const peer of directory.catalogues(signal)) if (isNew(peer)) named.push(this.#ask(peer, signal))
+      const enough = new AbortController()
+      let patience: Timer | undefined
+      for await (const peer of directory.catalogues(AbortSignal.any([signal, enough.signal]))) {
+        if (isNew(peer)) named.push(this.#ask(peer, signal))
+        // Most are named at once; peers of the directory that hang must not hold up the rest.
+        patience?.cancel()
+        patience = clock.after(CLAIMANTS_MS, () => enough.abort())
+      }
+      patience?.cancel()
     }
     await Promise.all([askNamed(), eachOf(connected, CATALOGUE_PEERS_AT_ONCE, (peer) => this.#ask(peer, signal))])
     await Promise.all(named)
@@ -120,6 +138,7 @@ class AskingCatalogue implements LearningCatalogue {
         if (cursor === undefined) break
       }
       this.#shelf.keepOnly(peer.id, shown)
+      if (shown.size === 0) this.#empty.set(peer.id, clock.elapsed())
     } catch {
       // A peer without an answer says nothing about what it serves.
     }

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits.ts'
 import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
+import { boundedMap } from './bounded-map.ts'
 
 /** Orders the nodes that serve an API by how they did lately. */
 export interface OwnerChoice {
@@ -28,9 +28,9 @@ const NEAR_MS = 2
 const EXPLORE_SHARE = 1 / 32
 
 export function createOwnerChoice({ clock, random }: { readonly clock: Clock; readonly random: Random }): OwnerChoice {
-  const latencies = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
-  const failures = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
-  const heard = new LRUCache<string, true>({ max: RESOLUTIONS_MAX })
+  const latencies = boundedMap<string, number>(RESOLUTIONS_MAX)
+  const failures = boundedMap<string, number>(RESOLUTIONS_MAX)
+  const heard = boundedMap<string, true>(RESOLUTIONS_MAX)
   // An upstream may be near one owner and another API's far from it, so latency is kept by both.
   const keyOf = (id: ApiId, owner: string) => `${id} ${owner}`
 

@@ -6,7 +6,7 @@ import {
   removePrivateAddressesMapper
 } from '@libp2p/kad-dht'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { RECORD_REPUT_MS, RECORD_TTL_MS } from '../base/limits.ts'
+import { HEARTBEAT_ANSWER_MS, RECORD_REPUT_MS, RECORD_TTL_MS } from '../base/limits.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
 
@@ -45,7 +45,10 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       ...(clientMode === undefined ? {} : { clientMode }),
       // Measured at 50 nodes: cold gets in 21 ms (median) where the defaults took 50.
       alpha: 3,
-      disjointPaths: 2,
+      // A peer that is slow to answer for once must not be forgotten for it.
+      pingNewContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
+      pingOldContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
+      disjointPaths: 1,
       kBucketSize: 10,
       querySelfInterval: 30_000,
       // The first look round waits for the first peer, however late that comes, and other queries wait for it: so the

@@ -1,6 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
-import { LRUCache } from 'lru-cache'
 import type { CID } from 'multiformats/cid'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../base/api-name.ts'
@@ -17,6 +16,7 @@ import {
 import { within } from '../base/within.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
+import { boundedMap } from './bounded-map.ts'
 import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
 import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
@@ -55,7 +55,7 @@ class KadDirectory implements Directory {
   /** What this node announces: the hints of each API, and when each was last heard by somebody. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
   readonly #own = new Map<ApiId, Uint8Array>()
-  readonly #announcedAt = new LRUCache<string, number>({ max: RESOLUTIONS_MAX })
+  readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
   constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
     this.#dht = dht

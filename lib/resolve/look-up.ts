@@ -94,8 +94,12 @@ class LookUp {
       this.#asked.add(peer.id)
       this.#track(this.#take(peer, signed))
     }
-    this.#track(this.#readRecord())
-    this.#track(this.#readServers())
+    if (isWhole(seeds, this.#provider)) {
+      this.#recordIsKnown = true
+    } else {
+      this.#track(this.#readRecord())
+      this.#track(this.#readServers())
+    }
     this.#askAllowed()
     if (signal.aborted) this.#finish()
     try {
@@ -259,6 +263,11 @@ class LookUp {
     }
     return signal.aborted ? signal.reason : new SoukError('api_not_found', `There is no API ${this.#id}.`)
   }
+}
+
+/** Whoever serves an API claims its name: where only the provider's own node does, the directory has no more to tell. */
+function isWhole(seeds: readonly Seed[], provider: string): boolean {
+  return seeds.length === 1 && seeds[0]?.peer.id === provider
 }
 
 function isNewer({ manifest: a }: SignedManifest, { manifest: b }: SignedManifest): boolean {

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import { type ApiId, checkApiName, isProviderId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESOLUTIONS_MAX } from '../base/limits.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
+import { boundedMap } from './bounded-map.ts'
 
 /** What this node holds providers to: no way back behind a revision seen, and names bound by its user. */
 export interface Pins {
@@ -30,8 +30,8 @@ const isOlder = (a: Mark, b: Mark): boolean =>
   a.revision === b.revision ? a.issuedAt < b.issuedAt : a.revision < b.revision
 
 export function createPins(documents: Documents): Pins {
-  const marks = new LRUCache<ApiId, Mark>({ max: RESOLUTIONS_MAX })
-  const bindings = new LRUCache<string, { readonly provider: string | undefined }>({ max: RESOLUTIONS_MAX })
+  const marks = boundedMap<ApiId, Mark>(RESOLUTIONS_MAX)
+  const bindings = boundedMap<string, { readonly provider: string | undefined }>(RESOLUTIONS_MAX)
 
   async function markOf(id: ApiId): Promise<Mark | undefined> {
     const known = marks.get(id)

@@ -1,11 +1,11 @@
 import type { SelectFn, ValidateFn } from '@libp2p/kad-dht'
-import { LRUCache } from 'lru-cache'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { RECORD_SEQ_MARKS_MAX } from '../base/limits.ts'
+import { boundedMap } from './bounded-map.ts'
 import { parseRecordKey } from './keys.ts'
 import { seqOf, verifyRecord } from './record.ts'
 
@@ -22,7 +22,7 @@ export interface RecordRules {
  * has not expired could be replayed over its successor.
  */
 export function createRecordRules(clock: Clock): RecordRules {
-  const marks = new LRUCache<ApiId, { seq: bigint; hash: Uint8Array }>({ max: RECORD_SEQ_MARKS_MAX })
+  const marks = boundedMap<ApiId, { seq: bigint; hash: Uint8Array }>(RECORD_SEQ_MARKS_MAX)
 
   return {
     async validate(key, value) {

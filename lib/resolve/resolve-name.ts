@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
-import { CLAIMANTS_MAX } from '../base/limits.ts'
+import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits.ts'
+import type { Timer } from '../base/clock.ts'
 import { formatUsdc } from '../base/money.ts'
 import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
@@ -49,10 +50,15 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
     }
   }
   const asking: Array<Promise<void>> = []
-  for await (const peer of directory.claimants(name, signal)) {
+  const enough = new AbortController()
+  let patience: Timer | undefined
+  for await (const peer of directory.claimants(name, AbortSignal.any([signal, enough.signal]))) {
     if (peer.id !== link.self) asking.push(ask(peer))
     if (asking.length >= CLAIMANTS_MAX) break
+    // Each claim lies with several peers. One of them that hangs must not hold up what the others have told.
+    patience ??= clock.after(CLAIMANTS_MS, () => enough.abort())
   }
+  patience?.cancel()
   // Neighbours that just met may know what the directory has not heard yet.
   if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
   await within(Promise.all(asking), signal)

@@ -14,20 +14,21 @@ const isAtoms = (value: bigint): boolean => value >= 0n && value <= ATOMS_MAX
  * @throws SoukError `internal_error`: a record is made by this node, never by a stranger.
  */
 export function checkCallRecord(record: CallRecord): void {
-  const faults = {
-    requestId: record.requestId.length !== REQUEST_ID_BYTES,
-    revision: !Number.isSafeInteger(record.revision),
-    status: !Number.isSafeInteger(record.status) || (record.response && !Number.isSafeInteger(record.response.status)),
-    price: !isAtoms(record.price),
-    charged: !isAtoms(record.charged),
-    at: !Number.isSafeInteger(record.at),
-    ownerMs: !Number.isFinite(record.ownerMs),
-    upstreamMs: !Number.isFinite(record.upstreamMs)
-  }
-  for (const [field, isWrong] of Object.entries(faults)) {
-    if (isWrong === true)
-      throw new SoukError('internal_error', `A call could not be recorded: its ${field} is not valid.`)
-  }
+  const fault = faultOf(record)
+  if (fault === undefined) return
+  throw new SoukError('internal_error', `A call could not be recorded: its ${fault} is not valid.`)
+}
+
+function faultOf(record: CallRecord): keyof CallRecord | undefined {
+  if (record.requestId.length !== REQUEST_ID_BYTES) return 'requestId'
+  if (!Number.isSafeInteger(record.revision)) return 'revision'
+  if (!Number.isSafeInteger(record.status)) return 'status'
+  if (record.response !== undefined && !Number.isSafeInteger(record.response.status)) return 'response'
+  if (!isAtoms(record.price)) return 'price'
+  if (!isAtoms(record.charged)) return 'charged'
+  if (!Number.isSafeInteger(record.at)) return 'at'
+  if (!Number.isFinite(record.ownerMs)) return 'ownerMs'
+  return Number.isFinite(record.upstreamMs) ? undefined : 'upstreamMs'
 }
 
 /** A retryable refusal: the repeat finds the first record, and its answer. */

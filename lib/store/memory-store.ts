@@ -66,7 +66,8 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
       if (postings !== undefined) checkPostings(postings)
       const key = keyOf(record.peer, record.requestId)
       if (records.has(key)) throw alreadyRecorded()
-      records.set(key, { ...record })
+      // The id is a view of the chunk it came in, which must not be kept for it.
+      records.set(key, { ...record, requestId: Uint8Array.from(record.requestId) })
       count(record)
       putAll(documents)
       if (postings !== undefined) {

@@ -29,9 +29,9 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   const deleteResponse = db.prepare(
     `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)`
   )
-  const deleteOldResponses = db.prepare(
-    'DELETE FROM responses WHERE seq IN (SELECT seq FROM responses WHERE at < ? ORDER BY at LIMIT ?)'
-  )
+  // Oldest first by their order, which is that of time: an index by time would cost every call a page.
+  const deleteOldResponses = db.prepare(`
+    DELETE FROM responses WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT ?2) WHERE at < ?1)`)
   const selectOne = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
   const selectRecent = prepareWithBigInts(db, `${SELECT_CALLS} ORDER BY c.seq DESC LIMIT ?`)
   const selectRecentOfApi = prepareWithBigInts(

@@ -45,7 +45,6 @@ const MIGRATIONS = [
     headers TEXT NOT NULL,
     body BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX responses_by_time ON responses (at);
 
   CREATE TABLE usage (
     api INTEGER PRIMARY KEY REFERENCES names (id),

@@ -31,8 +31,8 @@ export async function createTestnet({ nodes = 2, options = () => ({}) }: Testnet
     const node = await createNode({ network: 'testnet', bootstrap, ...extra })
     running.push(node)
     await node.start()
-    // Nodes started after it have joined when they are started; the first finds out as they come.
-    if (first !== undefined) await hasNeighbours(first)
+    // A start does not wait for the network for ever; a test wants to be on it.
+    if (first !== undefined) await Promise.all([hasNeighbours(node), hasNeighbours(first)])
     return node
   }
 

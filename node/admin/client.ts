@@ -4,6 +4,7 @@ import {
   type ProfileLocation,
   profileFile,
   readProfileJson,
+  runningProfiles,
   type RunningInfo
 } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
@@ -45,9 +46,11 @@ class NodeNotRunning extends Error {
   readonly code = 'node_not_running'
   readonly hint: string
 
-  constructor(profile: string, cause?: unknown) {
+  /** @param others profiles that do have a running node, as far as their files say */
+  constructor(profile: string, others: readonly string[] = [], cause?: unknown) {
     super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
-    this.hint = profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
+    const start = profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
+    this.hint = [...others.map((other) => `--profile ${other}`), start].join(', or ')
   }
 }
 
@@ -87,7 +90,8 @@ export interface AdminClient {
 export async function connect(profile: ProfileLocation): Promise<AdminClient> {
   const running = (await readProfileJson(profile, 'running')) as RunningInfo | undefined
   const token = await readPrivateFile(profileFile(profile, 'adminToken'))
-  if (running === undefined || token === undefined) throw new NodeNotRunning(profile.name)
+  if (running === undefined || token === undefined)
+    throw new NodeNotRunning(profile.name, await runningProfiles(profile))
   return createAdminClient({ url: running.admin, token: new TextDecoder().decode(token), profile: profile.name })
 }
 
@@ -111,7 +115,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
           : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
       )
     } catch (error) {
-      throw new NodeNotRunning(profile, error)
+      throw new NodeNotRunning(profile, [], error)
     }
     if (response.ok) return response
     // Some other program may have got the port since.

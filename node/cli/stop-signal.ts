@@ -7,5 +7,8 @@ export function stopSignal(): Promise<void> {
       resolve()
     }
     for (const signal of signals) process.on(signal, stop)
+    // Started by a program that is gone, as the demo's nodes are: nobody would ever stop them.
+    process.once('disconnect', stop)
+    process.channel?.unref()
   })
 }

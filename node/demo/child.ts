@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ export interface ChildInit {
  * @throws SetupError `start_failed`, with its last words, when it does not get ready
  */
 export async function startChild(init: ChildInit): Promise<Child> {
-  const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
+  const process = spawnModule(init, ['ignore', 'pipe', 'pipe', 'ipc'])
   const stderr = lastLines(process)
   let isStopping = false
   const died = once(process, 'exit').then(
@@ -66,7 +66,7 @@ export async function runModule(init: ChildInit): Promise<{ code: number; stdout
   return { code: code ?? 1, stdout: chunks.join(''), stderr: stderr.join('\n') }
 }
 
-function spawnModule({ module, args, env }: ChildInit, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {
+function spawnModule({ module, args, env }: ChildInit, stdio: StdioOptions): ChildProcess {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
   const path = fileURLToPath(new URL(module + ending, import.meta.url))
   // Not detached: Ctrl-C reaches the whole group, and each of them ends cleanly by itself.

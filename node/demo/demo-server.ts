@@ -78,5 +78,6 @@ export async function runAlone(start: (options: DemoOptions) => Promise<DemoServ
   const stop = () => void server.close().then(() => process.exit(0))
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
+  process.once('disconnect', stop)
   console.log(JSON.stringify({ url: server.url }))
 }

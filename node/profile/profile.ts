@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { checkPrivate, ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
 import { SetupError } from '../setup-error.ts'
 
@@ -95,4 +96,15 @@ export async function secretOf(
   const fresh = await create()
   await writePrivateFile(path, fresh)
   return fresh
+}
+
+/** Profiles beside this one whose node said that it runs and not that it stopped. */
+export async function runningProfiles({ directory }: ProfileLocation): Promise<string[]> {
+  const home = dirname(directory)
+  const names = await readdir(home).catch(() => [])
+  const running = names.map(async (name) => {
+    const path = profileFile({ name, directory: join(home, name) }, 'running')
+    return (await stat(path).catch(() => undefined)) === undefined ? [] : [name]
+  })
+  return (await Promise.all(running)).flat()
 }

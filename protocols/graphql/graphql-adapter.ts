@@ -18,7 +18,7 @@ export const GRAPHQL_ACCEPT = `${RESPONSE_TYPE}, application/json;q=0.9`
  * @throws SoukError `invalid_request` for an endpoint or time limit that cannot be used.
  */
 export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapter {
-  const upstream = createUpstream(config)
+  const upstream = createUpstream({ ...config, shownAs: 'The API' })
   return {
     protocol: 'GraphQL',
     description: describeSdl(snapshot).description,

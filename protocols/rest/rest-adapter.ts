@@ -27,7 +27,7 @@ export const REST_DESCRIPTION: ApiDescription = {
 export function restAdapter(config: UpstreamConfig): Adapter {
   const { method = 'POST' } = config
   if (method !== 'GET' && method !== 'POST') throw new SoukError('invalid_request', 'The method must be GET or POST.')
-  const upstream = createUpstream(config)
+  const upstream = createUpstream({ ...config, shownAs: 'The API' })
   return {
     protocol: 'REST',
     description: REST_DESCRIPTION,

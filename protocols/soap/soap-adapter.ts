@@ -46,7 +46,8 @@ export class SoapAdapter implements Adapter {
     this.#decoder = new Decoder(service.types)
     for (const { address } of service.operations.values()) {
       const { url } = addressOf(this.#endpoint, address)
-      if (!this.#upstreams.has(url)) this.#upstreams.set(url, createUpstream({ ...config, endpoint: url }))
+      if (!this.#upstreams.has(url))
+        this.#upstreams.set(url, createUpstream({ ...config, endpoint: url, shownAs: 'The API' }))
     }
   }
 

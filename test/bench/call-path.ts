@@ -3,15 +3,17 @@ import { type CallPeers, startCallPeers } from './call-peers.ts'
 import { diskWaitUs } from './disk-wait.ts'
 import { median } from './statistics.ts'
 import type { Ratio, Suite, SuiteContext, SuiteResult } from './suite.ts'
-import { measure, type Measurement } from './subject.ts'
+import { measure, type Measurement, type Subject } from './subject.ts'
 
 const CONCURRENCIES = [1, 32, 256]
 /** Enough that a median stands against a disturbance in two of them. */
 const ROUNDS = 5
-const MEASURE_MS = 1_000
-const WARM_UP_MS = 150
-/** Before the first round: V8 has optimised what is hot, and every connection is open. */
-const FIRST_WARM_UP_MS = 1_200
+const MEASURE_MS = 800
+const WARM_UP_MS = 100
+/** Before the first round, of each subject: fewer, and V8 is still compiling what is measured; that was three times as slow. */
+const FIRST_CALLS = 15_000
+const FIRST_SLICE_MS = 500
+const FIRST_SLICES_MAX = 12
 
 type SubjectName = keyof CallPeers['subjects']
 type Key = `${SubjectName}@${number}`
@@ -24,24 +26,21 @@ type Samples = Map<Key, Measurement[]>
 export const callPath: Suite = {
   name: 'path',
   async run(context) {
-    const diskUs = diskWaitUs(context.directory)
     await using peers = await startCallPeers(join(context.directory, 'path'))
-    const samples = await sample(peers, context)
-    return report(peers, samples, diskUs)
+    const { samples, diskUs } = await sample(peers, context)
+    return report(peers, samples, median(diskUs))
   }
 }
 
-async function sample({ subjects }: CallPeers, { say }: SuiteContext): Promise<Samples> {
+async function sample({ subjects }: CallPeers, { directory, say }: SuiteContext) {
   const names = Object.keys(subjects) as SubjectName[]
   const samples: Samples = new Map()
+  const diskUs: number[] = []
   say('warming up')
-  for (const name of names) {
-    for (const concurrency of CONCURRENCIES) {
-      await measure(subjects[name], { concurrency, warmUpMs: FIRST_WARM_UP_MS / CONCURRENCIES.length, measureMs: 1 })
-    }
-  }
+  for (const name of names) await warmUp(subjects[name])
   for (let round = 0; round < ROUNDS; round++) {
     say(`round ${round + 1} of ${ROUNDS}`)
+    diskUs.push(diskWaitUs(directory))
     const order = round % 2 === 0 ? names : names.toReversed()
     for (const concurrency of CONCURRENCIES) {
       for (const name of order) {
@@ -51,7 +50,16 @@ async function sample({ subjects }: CallPeers, { say }: SuiteContext): Promise<S
       }
     }
   }
-  return samples
+  return { samples, diskUs }
+}
+
+async function warmUp(subject: Subject): Promise<void> {
+  let calls = 0
+  for (let slice = 0; slice < FIRST_SLICES_MAX && calls < FIRST_CALLS; slice++) {
+    // The last ones: with one call at a time it would take for ever.
+    const concurrency = CONCURRENCIES.at(slice % 2 === 0 ? -1 : -2) ?? 1
+    calls += (await measure(subject, { concurrency, warmUpMs: 0, measureMs: FIRST_SLICE_MS })).calls
+  }
 }
 
 function report({ subjects }: CallPeers, samples: Samples, diskUs: number): SuiteResult {

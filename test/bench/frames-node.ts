@@ -7,6 +7,7 @@ import { LINK_BUFFER_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../../lib/base/lim
 import { systemClock } from '../../lib/base/clock.ts'
 import { corked } from '../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../lib/link/libp2p-link.ts'
+import { noiseCrypto } from '../../lib/link/noise-crypto.ts'
 
 /** Souk's link and nothing above it: frames of bytes over libp2p, as `createNode` sets it up. */
 export async function framesNode(): Promise<{ libp2p: Libp2p; link: Libp2pLink }> {
@@ -14,7 +15,7 @@ export async function framesNode(): Promise<{ libp2p: Libp2p; link: Libp2pLink }
     start: false,
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp()],
-    connectionEncrypters: [corked(noise())],
+    connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
         streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }

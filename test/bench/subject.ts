@@ -13,6 +13,8 @@ export interface Subject {
 }
 
 export interface Measurement {
+  /** With those of the warm-up. */
+  readonly calls: number
   readonly perSecond: number
   readonly p50Us: number
   readonly p99Us: number
@@ -28,5 +30,12 @@ export async function measure({ caller, target, servers }: Subject, shape: LoadS
   const after = await cpuUs()
   // Whoever has begun to wait is counted from the warm-up on, and so are the calls.
   const [callerCpuUs = 0, ...serverCpuUs] = after.map((us, index) => (us - (before[index] ?? 0)) / callsWithWarmUp)
-  return { perSecond, p50Us, p99Us, callerCpuUs, serverCpuUs: serverCpuUs.reduce((sum, us) => sum + us, 0) }
+  return {
+    calls: callsWithWarmUp,
+    perSecond,
+    p50Us,
+    p99Us,
+    callerCpuUs,
+    serverCpuUs: serverCpuUs.reduce((sum, us) => sum + us, 0)
+  }
 }

@@ -4,7 +4,7 @@ import type { ApiView, CallHead, IssuedKeyView, RegisteredView, SearchView } fro
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type CommandRun, type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+import { type CommandRun, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
 
 interface ApisView {
   readonly apis: readonly ApiView[]
@@ -32,6 +32,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
     owner = await home.up('owner', '--no-ingress')
     consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
   })
+  tellWhenFailed(() => home)
   after(async () => {
     await home.close()
     await api.close()

@@ -4,7 +4,7 @@ import type { ApiView, IssuedKeyView } from '../../node/admin/api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
 
 /** Offering the same bytes again, and a margin for two busy cores. */
 const TOLD_MS = limits.RESEND_MS + 2_000
@@ -25,6 +25,7 @@ describe('an owner node killed in the middle of a call', function () {
     await owner.cli(`api register --name judge --protocol REST --endpoint ${api.url} --price 0.01`)
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
   })
+  tellWhenFailed(() => home)
   after(async () => {
     await home.close()
     await api.close()

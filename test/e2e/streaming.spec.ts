@@ -6,7 +6,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { IssuedKeyView } from '../../node/admin/api.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
-import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
 import { hashOfBytes, type StreamApi, streamApi } from '../helpers/stream-api.ts'
 
 const MB = 1_000_000
@@ -35,6 +35,7 @@ describe('streams through two nodes', function () {
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
     assert.equal((await post(consumer.ingress, 'streams', { key })).status, 200)
   })
+  tellWhenFailed(() => home)
   after(async () => {
     await home.close()
     await api.close()

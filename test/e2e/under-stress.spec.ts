@@ -5,7 +5,7 @@ import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
 import { hanging, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type NodeProcess, type SoukHome, soukHome } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
 
 const SLOW_MS = 600
 /** What an answer may come later than it should, on two busy cores. */
@@ -37,6 +37,7 @@ describe('two nodes under stress', function () {
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
     for (const name of ['works', 'gone']) await call(name)
   })
+  tellWhenFailed(() => home)
   after(async () => {
     await home.close()
     await Promise.all([api.close(), slow.close()])

@@ -67,6 +67,8 @@ export interface SoukHome {
   /** Process ids of everything that was started here or by what was, however far removed. Linux only. */
   processes(): Promise<number[]>
   run(command: string, args?: readonly string[], boundMs?: number): Promise<CommandRun>
+  /** What everything that was started said to its operator, for whoever has to find out why a test failed. */
+  log(): string
   /** Ends what still runs, by its process id, and removes the directory. */
   close(): Promise<void>
 }
@@ -74,6 +76,8 @@ export interface SoukHome {
 export async function soukHome(): Promise<SoukHome> {
   const directory = await mkdtemp(join(tmpdir(), 'souk-e2e-'))
   const running = new Set<ChildProcess>()
+  const groups = new Set<number>()
+  const logs = new Map<string, readonly string[]>()
   // Each leads a group of its own, so that what it started ends with it; nothing may outlive a test that failed.
   const killAll = () => running.forEach((child) => killGroup(child))
   process.once('exit', killAll)
@@ -85,6 +89,7 @@ export async function soukHome(): Promise<SoukHome> {
       detached: true
     })
     running.add(child)
+    groups.add(child.pid!)
     child.once('exit', () => running.delete(child))
     return child
   }
@@ -97,13 +102,19 @@ export async function soukHome(): Promise<SoukHome> {
     return { code: code as number | null, stdout, stderr }
   }
 
+  const start = (command: string, ...args: string[]): SoukProcess => {
+    const started = soukProcess(spawnSouk(command, args))
+    logs.set(`${started.pid} souk ${command}`, started.stderr)
+    return started
+  }
+
   const up = async (profile: string, ...flags: string[]): Promise<NodeProcess> => {
     // A profile remembers the ports it got.
     const isKnown = existsSync(join(directory, profile, 'profile.json'))
     const ports = isKnown ? [] : ['--p2p-port', '0', '--admin-port', '0']
     if (!isKnown && !flags.includes('--no-ingress')) ports.push('--ingress-port', '0')
     const command = `up --network dev --no-input --json --profile ${profile}`
-    const node = soukProcess(spawnSouk(command, [...ports, ...flags]))
+    const node = start(command, ...ports, ...flags)
     const info = JSON.parse(await firstLine(node, `souk ${command}`)) as Ready
     return {
       ...node,
@@ -122,13 +133,15 @@ export async function soukHome(): Promise<SoukHome> {
     directory,
     run,
     up,
-    processes: () => processesOf(directory),
-    start: (command, ...args) => soukProcess(spawnSouk(command, args)),
+    processes: () => processesOf(groups),
+    start,
+    log: () => [...logs].map(([what, lines]) => `${what}\n  ${lines.join('\n  ')}`).join('\n'),
     async close() {
       process.off('exit', killAll)
       const ended = [...running].map((child) => once(child, 'exit'))
       killAll()
       await Promise.all(ended)
+      if (process.platform === 'linux') for (const orphan of await processesOf(groups)) process.kill(orphan, 'SIGKILL')
       await rm(directory, { recursive: true, force: true })
     }
   }
@@ -158,11 +171,13 @@ async function firstLine(started: SoukProcess, what: string): Promise<string> {
   })
 }
 
-/** They are known by their environment: a parent may be gone, and its id given away. */
-async function processesOf(directory: string): Promise<number[]> {
+/** Those of the given process groups. A parent may be gone, and its id given away; the group stays. */
+async function processesOf(groups: ReadonlySet<number>): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')))
-  return pids.map(Number).filter((_, index) => environments[index]?.split('\0').includes(`TMPDIR=${directory}`))
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
+  // proc(5): behind the name in parentheses come state, parent and process group; a zombie has ended.
+  const fields = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' '))
+  return pids.map(Number).filter((_, index) => fields[index]?.[0] !== 'Z' && groups.has(Number(fields[index]?.[2])))
 }
 
 function killGroup(child: ChildProcess): void {
@@ -177,4 +192,11 @@ function linesOf(stream: NodeJS.ReadableStream): string[] {
   const lines: string[] = []
   createInterface({ input: stream }).on('line', (line) => lines.push(line))
   return lines
+}
+
+/** Shows what the processes of a home said when a test failed. */
+export function tellWhenFailed(home: () => SoukHome): void {
+  afterEach(function () {
+    if (this.currentTest?.state === 'failed') console.log(home().log())
+  })
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { encode } from 'uint8-varint'
+import { systemClock } from '../../../lib/base/clock.ts'
 import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits.ts'
 import { FrameReader } from '../../../lib/link/frame-reader.ts'
 import { FrameWriter } from '../../../lib/link/frame-writer.ts'
@@ -15,9 +16,7 @@ class Sink {
   }
 }
 
-const turns = async (count = 4) => {
-  for (let i = 0; i < count; i++) await Promise.resolve()
-}
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const fail = (error: Error) => assert.fail(error)
 
 function read(reader: FrameReader, ...chunks: readonly Uint8Array[]): Buffer[] {
@@ -35,9 +34,9 @@ describe('FrameWriter and FrameReader', () => {
         fc.array(fc.nat(10_000), { maxLength: 10 }),
         async (frames, cuts) => {
           const sink = new Sink()
-          const writer = new FrameWriter(sink, fail)
+          const writer = new FrameWriter(sink, systemClock, fail)
           for (const bytes of frames) writer.write(bytes)
-          await turns()
+          await turn()
           const all = Buffer.concat(sink.sends)
           const ends = [0, ...cuts.map((cut) => cut % (all.length + 1)), all.length].toSorted((a, b) => a - b)
           const chunks = ends.slice(1).map((end, i) => all.subarray(ends[i], end))
@@ -52,19 +51,20 @@ describe('FrameWriter and FrameReader', () => {
 })
 
 describe('FrameWriter', () => {
-  it('sends the frames of one turn together, also those of continuations behind the first', async () => {
+  it('sends the frames of one turn of the event loop together, whatever brought them', async () => {
     const sink = new Sink()
-    const writer = new FrameWriter(sink, fail)
+    const writer = new FrameWriter(sink, systemClock, fail)
     writer.write(Uint8Array.of(1))
     writer.write(Uint8Array.of(2))
-    void Promise.resolve().then(() => writer.write(Uint8Array.of(3)))
-    await turns()
+    await Promise.resolve()
+    writer.write(Uint8Array.of(3))
+    await turn()
     assert.deepEqual(sink.sends, [Buffer.of(1, 1, 1, 2, 1, 3)])
   })
 
   it('sends a full batch at once', () => {
     const sink = new Sink()
-    const writer = new FrameWriter(sink, fail)
+    const writer = new FrameWriter(sink, systemClock, fail)
     writer.write(new Uint8Array(BATCH_BYTES_MAX))
     assert.equal(sink.sends.length, 1)
     assert.equal(writer.queuedBytes, 0)
@@ -73,12 +73,12 @@ describe('FrameWriter', () => {
   it('keeps and counts frames while the stream is full, and sends them when it drained', async () => {
     const sink = new Sink()
     sink.isFull = true
-    const writer = new FrameWriter(sink, fail)
+    const writer = new FrameWriter(sink, systemClock, fail)
     writer.write(Uint8Array.of(1))
-    await turns()
+    await turn()
     writer.write(Uint8Array.of(2))
     writer.write(new Uint8Array(BATCH_BYTES_MAX))
-    await turns()
+    await turn()
     assert.equal(sink.sends.length, 1)
     assert.equal(writer.queuedBytes, 2 + 3 + BATCH_BYTES_MAX)
     sink.isFull = false
@@ -90,9 +90,9 @@ describe('FrameWriter', () => {
   it('tells of a send that throws', async () => {
     const errors: Error[] = []
     const broken = new Error('closed')
-    const writer = new FrameWriter({ send: () => assert.fail(broken) }, (error) => errors.push(error))
+    const writer = new FrameWriter({ send: () => assert.fail(broken) }, systemClock, (error) => errors.push(error))
     writer.write(Uint8Array.of(1))
-    await turns()
+    await turn()
     assert.deepEqual(errors, [broken])
   })
 })

@@ -4,7 +4,7 @@ import type { ConnectionManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
-import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_MS } from '../../../lib/base/limits.ts'
+import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../../../lib/base/limits.ts'
 import { Neighbours } from '../../../lib/link/neighbours.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { idOf, keyOf, memoryDocuments } from '../resolve/fixtures.ts'
@@ -82,19 +82,26 @@ describe('Neighbours', () => {
     assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${a}`]])
   })
 
-  it('tries again while it is alone, and only then', async () => {
+  it('tries again while it is alone, ever more rarely, and only then', async () => {
     const [a] = ids
     boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`])
     dial = async () => Promise.reject(new Error('nobody there'))
     await neighbours.start()
-    await clock.advance(2 * REJOIN_MS)
-    assert.equal(dialled.length, 3)
+    for (const pauseMs of [REJOIN_FIRST_MS, 2 * REJOIN_FIRST_MS, 4 * REJOIN_FIRST_MS]) {
+      const before = dialled.length
+      await clock.advance(pauseMs - 1)
+      assert.equal(dialled.length, before)
+      await clock.advance(1)
+      assert.equal(dialled.length, before + 1)
+    }
     connections = 1
     await clock.advance(2 * REJOIN_MS)
-    assert.equal(dialled.length, 3)
+    const before = dialled.length
+    await clock.advance(2 * REJOIN_MS)
+    assert.equal(dialled.length, before)
     connections = 0
     await clock.advance(REJOIN_MS)
-    assert.equal(dialled.length, 4)
+    assert.ok(dialled.length > before)
   })
 
   it('does not wait for those who do not answer where one does', async () => {
