@@ -34,7 +34,10 @@ export {
   type DeploySplittersInit,
   verifySplitters
 } from './pay/deploy-splitters.ts'
+export { type ChannelTill, type ChannelTillInit, createChannelTill } from './pay/channel-till.ts'
 export { keySigner } from './pay/key-signer.ts'
+export type { PayRules } from './pay/pay-rules.ts'
+export type { Settlement } from './pay/settlement.ts'
 export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/splitter.ts'
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'
 export { souk, type SoukComponents } from './service.ts'

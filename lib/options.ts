@@ -5,8 +5,8 @@ import { SoukError } from './base/errors.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { Souk } from './interface/souk.ts'
-import type { CallLog, Store } from './interface/store.ts'
-import type { Till } from './interface/till.ts'
+import type { Store } from './interface/store.ts'
+import type { Till, TillComponents } from './interface/till.ts'
 
 /** What `souk(init)` takes. Everything has a default. */
 export interface SoukInit {
@@ -15,7 +15,7 @@ export interface SoukInit {
   /** Keeps books, keys and pins. Default: in memory, gone with the process. */
   readonly store?: Store
   /** How calls are paid for. Default: `metered`, which records usage and moves no money. */
-  readonly till?: (components: { readonly calls: CallLog }) => Till
+  readonly till?: (components: TillComponents) => Till
   /** Names the provider. Default: the node's own key. Ed25519. */
   readonly providerKey?: PrivateKey
   /** Where APIs are found. Default: the libp2p service called `dht`, made by `soukDht()`. */

@@ -14,6 +14,7 @@ import type { Adapter } from './interface/adapter.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
+import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
 import type { Till } from './interface/till.ts'
 import { Libp2pLink } from './link/libp2p-link.ts'
@@ -103,6 +104,7 @@ class SoukService implements Souk, Startable {
   async start(): Promise<void> {
     await this.store.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
+    await this.#running.till.start?.()
     await this.#options.prepare?.(this)
     await this.#link.start()
   }
@@ -132,10 +134,11 @@ class SoukService implements Souk, Startable {
   }
 
   async stop(): Promise<void> {
-    const owner = this.#running?.owner
+    const running = this.#running
     this.#running = undefined
     await this.#link.stop()
-    for (const { adapter } of owner?.list() ?? []) await adapter.close?.()
+    for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
+    await running?.till.stop?.()
     await this.store.close()
   }
 
@@ -242,16 +245,22 @@ class SoukService implements Souk, Startable {
     for (const { signed } of this.#running?.owner.list() ?? []) yield signed
   }
 
+  *#payouts(): Iterable<Address> {
+    for (const { manifest } of this.#local()) if (manifest.payout !== undefined) yield manifest.payout
+  }
+
   readonly #onPeer = () => this.#running?.announcer.peerJoined()
 
   /** The only wiring. */
   #assemble(epoch: bigint): Running {
     const { clock, random, network, agent } = this.#options
-    const { calls: log, documents } = this.store
+    const { calls: log, documents, ledger } = this.store
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
     const local = () => this.#local()
 
-    const till = this.#options.till?.({ calls: log }) ?? createMeteredTill({ log })
+    const payouts = () => this.#payouts()
+    const components = { calls: log, documents, ledger, link, clock, random, payouts }
+    const till = this.#options.till?.(components) ?? createMeteredTill({ log })
     const owner = new Owner({ clock, till, calls: log, epoch })
     const handler = owner.handle.bind(owner)
     const onAck = log.acknowledge.bind(log)

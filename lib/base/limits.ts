@@ -292,6 +292,13 @@ export const DAY_MS = DAY
 export const CAP_LEASES = 10n
 /** What a payer writes behind waits this long for more: after a crash the owner's books tell what was lost of it. */
 export const PAYER_WRITE_MS = 100
+/** Peers whose last voucher is kept as it came, so that the calls of a window are not read again and again. */
+export const VOUCHERS_CACHED_MAX = 10_000
+/** Receipts of which the signatures are checked in one go, and the pause between two: of more, those are a sample. */
+export const RECEIPTS_CHECKED_MAX = 64
+export const RECEIPTS_CHECK_MS = 100
+/** Splitters whose addresses are kept at hand. */
+export const SPLITTERS_CACHED_MAX = 1_000
 /** Entries that wait so at most. */
 export const PAYER_ENTRIES_MAX = 1_024
 /** After a channel could not be topped up, the pause before it is tried again behind the calls. */

@@ -1,7 +1,7 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import { type Clock, deadline } from '../base/clock.ts'
-import { asSoukError, SoukError } from '../base/errors.ts'
+import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
@@ -32,6 +32,9 @@ const JSON_HEADERS: Headers = [
 ]
 
 const NEVER = new AbortController().signal
+
+/** At one owner, with what the till authorises. */
+const TRIES_MAX = 2
 
 /** A call made ready: everything that stays the same whichever owner takes it. */
 interface Prepared {
@@ -131,10 +134,10 @@ export class Consumer {
         owner: owner.id,
         revision: manifest.revision,
         price: manifest.price,
-        ...(prepared.maxPrice === undefined ? {} : { maxPrice: prepared.maxPrice })
+        ...(prepared.maxPrice === undefined ? {} : { maxPrice: prepared.maxPrice }),
+        ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
       }
-      const authorization = await till.authorise(order)
-      const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
+      const attempt = await this.#ask(prepared, owner, order)
       if (attempt.fate === 'answered') {
         const { answer, ms } = attempt
         till.accept(order, { charged: answer.charged, receipt: answer.receipt })
@@ -142,7 +145,6 @@ export class Consumer {
         return callReply({ order, answer, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
-      till.fail(order, attempt)
       if (prepared.signal.aborted) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
@@ -150,6 +152,22 @@ export class Consumer {
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
+  }
+
+  /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
+  async #ask(prepared: Prepared, owner: PeerAddress, order: Order): Promise<Attempt> {
+    const { till } = this.#init
+    for (let tries = 1; ; tries++) {
+      let authorization: Uint8Array | undefined
+      try {
+        authorization = await till.authorise(order)
+      } catch (error) {
+        return refusedByTill(asSoukError(error))
+      }
+      const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
+      const isWorthIt = attempt.fate !== 'answered' && till.fail(order, attempt)
+      if (!isWorthIt || tries === TRIES_MAX || prepared.isSpent()) return attempt
+    }
   }
 
   #callFor({ init, requestId, body, maxPrice, deadlineAt }: Prepared, order: Order, authorization?: Uint8Array): Call {
@@ -205,6 +223,21 @@ export class Consumer {
       return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
     }
   }
+}
+
+/** What no other owner would change. */
+const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([
+  'price_exceeds_limit',
+  'spend_cap_reached',
+  'insufficient_funds',
+  'internal_error'
+])
+
+/** Nothing was sent. Where it is not the owner who refused, it says nothing of the owner. @throws SoukError one of `OWN_LIMITS` */
+function refusedByTill(error: SoukError): Attempt {
+  if (OWN_LIMITS.has(error.code) && error.source === undefined) throw error
+  const { code, message, source = 'ingress' } = error
+  return { fate: 'not_accepted', error: new SoukError(code, message, { source, cause: error }) }
 }
 
 /** Its owner takes no calls now, as far as we knew: the network would tell nothing new, and be asked at a bad time. */

@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ApiDescription, Protocol } from './adapter.ts'
+import type { Address } from './signer.ts'
 
 /**
  * States of a listing and the moves between them. One table: code and docs follow it.
@@ -27,6 +28,8 @@ export interface Manifest {
   /** Price of one call. */
   readonly price: Atoms
   readonly currency: 'USDC'
+  /** Where the provider is paid, after the treasury's share. Absent where nobody is. */
+  readonly payout?: Address
   /** Declared by the provider: a call may be repeated at another owner without harm. Default false. */
   readonly idempotent: boolean
   readonly api: ApiDescription

@@ -5,6 +5,7 @@ import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } f
 import type { PeerAddress } from './link.ts'
 import type { Delegation, ListingState, SignedManifest } from './manifest.ts'
 import type { Headers, Payload } from './payload.ts'
+import type { Address } from './signer.ts'
 import type { Store } from './store.ts'
 
 /** What a provider decides about a listing; the adapter adds protocol and operations. */
@@ -13,6 +14,8 @@ export interface ListingInit {
   readonly name: string
   /** Decimal USDC per call, e.g. `0.001`. `0` is free. */
   readonly price: string
+  /** Where this provider is paid: an address in lower case. Needed wherever calls move money. */
+  readonly payout?: Address
   readonly description?: string
   readonly tags?: readonly string[]
   /** A call may be repeated at another owner without harm. Default false. */

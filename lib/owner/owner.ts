@@ -124,16 +124,20 @@ export class Owner {
     }
   }
 
-  #reserve(api: ServedApi, call: IncomingCall): Reservation | Promise<Reservation> {
-    const { requestId, peer, authorization } = call
-    const { id, manifest } = api.signed
+  #reserve(
+    { signed }: ServedApi,
+    { requestId, peer, authorization }: IncomingCall,
+    price = signed.manifest.price
+  ): Reservation | Promise<Reservation> {
+    const { id, manifest } = signed
     return this.#init.till.admit({
       requestId,
       api: id,
       peer,
       revision: manifest.revision,
-      price: manifest.price,
-      ...(authorization === undefined ? {} : { authorization })
+      price,
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
     })
   }
 
@@ -194,7 +198,8 @@ export class Owner {
     const interrupted = new SoukError('call_interrupted')
     const api = this.#apis.get(call.api)
     if (api !== undefined) {
-      const reservation = await this.#reserve(api, call)
+      // At no price: that it may have run has to be written down also where its payment is refused now.
+      const reservation = await this.#reserve(api, call, 0n)
       await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
     }
     throw interrupted

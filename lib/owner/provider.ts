@@ -152,6 +152,7 @@ export class Provider {
       tags: init.tags ?? [],
       price: parseUsdc(init.price),
       currency: 'USDC',
+      ...(init.payout === undefined ? {} : { payout: init.payout }),
       idempotent: init.idempotent ?? false,
       api: adapter.description,
       // Serving a retired name again starts it anew.

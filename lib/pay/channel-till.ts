@@ -1,6 +1,6 @@
 import { SoukError } from '../base/errors.ts'
+import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
-import type { ChannelWatch, OwnerBooks, Redeemer } from '../interface/redeem.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
 import { ChannelOpener } from './channel-opener.ts'
@@ -13,23 +13,28 @@ import { Payer } from './payer.ts'
 import { type PayRules, payRules } from './pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './receipt.ts'
 import { ReceiptDesk } from './receipt-desk.ts'
+import { ReceiptInspector } from './receipt-inspector.ts'
+import { createSettlement, type Settlement, type SettlementInit } from './settlement.ts'
 import { settlementDomain } from './settlement-domain.ts'
-import { splitterFactory } from './splitter.ts'
+import { type SplitterFactory, splitterFactory } from './splitter.ts'
 import { tokenDomain } from './token-domain.ts'
 
 export interface ChannelTillInit {
   readonly chain: Chain
   /** The node's wallet: pays as a consumer, and is the settlement address as an owner. */
   readonly signer: Signer
-  /** Makes what looks at the owner's channels on chain, and what brings deposits in and earned money out. */
-  readonly watch: (books: OwnerBooks) => ChannelWatch
-  readonly redeemer: (books: OwnerBooks, watch: ChannelWatch) => Redeemer
   readonly rules?: Partial<PayRules>
+  /** When earned money is fetched. */
+  readonly policy?: NonNullable<SettlementInit['policy']>
+  /** Told of what goes wrong behind the calls. The till goes on by itself. */
+  readonly onError?: (error: SoukError) => void
+  /** Default: the node's own queue, watch and redeemer on `chain`. */
+  readonly settlement?: (init: SettlementInit) => Settlement
 }
 
 /** The till of x402 batch-settlement channels. It also shows the owner's books to whoever redeems them. */
 export interface ChannelTill extends Till {
-  readonly redeemer: Redeemer
+  readonly settlement: Settlement
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -43,25 +48,42 @@ export function createChannelTill(init: ChannelTillInit): (components: TillCompo
   const { treasury } = init.chain.parameters
   if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network is not founded yet.')
   const factory = splitterFactory(treasury)
-  const splitterOf = (payout: Address) => factory.splitterOf(payout)
-  return (components) => new ChannelTillService(init, components, rules, splitterOf)
+  return (components) => new ChannelTillService(init, components, rules, factory)
+}
+
+/** Asked for each call, and worked out by hashing twice: for the few providers of a node, once. */
+function remembered(factory: SplitterFactory): (payout: Address) => Address {
+  const splitters = new Map<Address, Address>()
+  return (payout) => {
+    const known = splitters.get(payout)
+    if (known !== undefined) return known
+    const splitter = factory.splitterOf(payout)
+    if (splitters.size >= SPLITTERS_CACHED_MAX) splitters.clear()
+    splitters.set(payout, splitter)
+    return splitter
+  }
+}
+
+interface Paying {
+  readonly channels: PayerChannels
+  readonly inspector: ReceiptInspector
+  readonly payer: Payer
 }
 
 class ChannelTillService implements ChannelTill {
   readonly scheme = 'channel'
   readonly movesMoney = true
-  readonly redeemer: Redeemer
-  readonly #watch: ChannelWatch
+  readonly settlement: Settlement
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
-  readonly #makePayer: () => Promise<{ channels: PayerChannels; payer: Payer }>
-  #payer: { readonly channels: PayerChannels; readonly payer: Payer } | undefined
+  readonly #makePayer: () => Promise<Paying>
+  #payer: Paying | undefined
 
   constructor(
-    { chain, signer, watch, redeemer }: ChannelTillInit,
+    { chain, signer, settlement: make = createSettlement, onError = () => {}, policy }: ChannelTillInit,
     components: TillComponents,
     rules: PayRules,
-    splitterOf: (payout: Address) => Address
+    factory: SplitterFactory
   ) {
     const { calls, documents, ledger, link, clock, random, payouts } = components
     const { chainId, settlement, usdc } = chain.parameters
@@ -70,39 +92,45 @@ class ChannelTillService implements ChannelTill {
     const digest = receiptDigests(chain.parameters)
     const channels = new PayeeChannels({ documents, ledger, payouts })
     this.#payeeChannels = channels
-    this.#watch = watch(channels)
-    this.redeemer = redeemer(channels, this.#watch)
+    const shared = { chain, signer, clock, documents, factory, onError, ...(policy === undefined ? {} : { policy }) }
+    this.settlement = make({ ...shared, books: channels })
+    const { watch, redeemer } = this.settlement
+    const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest)
-    this.#payee = new Payee({ calls, channels, watch: this.#watch, domain, desk, splitterOf, self: link.self })
+    this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
-    new PayDesk({ ...wired, terms, redeemer: this.redeemer, watch: this.#watch, channels, payouts }).serve(link)
+    new PayDesk({ ...wired, terms, redeemer, watch, channels, payouts }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
       const channels = new PayerChannels({ documents, ledger, rules, cap, clock })
       const opener = new ChannelOpener({ ...wired, link, signer, channels, ledger, rules, cap, random })
-      const receipts = new ReceiptCheck(digest)
+      const inspector = new ReceiptInspector({
+        check: new ReceiptCheck(digest),
+        clock,
+        onForged: (channel) => channels.dispute(channel)
+      })
       const { self } = link
       return {
         channels,
-        payer: new Payer({ channels, opener, signer, domain, receipts, rules, clock, splitterOf, self })
+        inspector,
+        payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self })
       }
     }
   }
 
   async start(): Promise<void> {
     await this.#payeeChannels.start()
-    this.#payeeChannels.follow(this.#watch)
+    this.#payeeChannels.follow(this.settlement.watch)
     this.#payer = await this.#makePayer()
     await this.#payer.channels.start()
-    await this.#watch.start()
-    await this.redeemer.start()
+    await this.settlement.start()
   }
 
   async stop(): Promise<void> {
-    await this.redeemer.stop()
-    this.#watch.stop()
+    await this.settlement.stop()
     this.#payeeChannels.stop()
+    this.#payer?.inspector.stop()
     await this.#payer?.channels.stop()
     this.#payer = undefined
   }

@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
 import { SoukError, type SoukErrorOptions } from '../base/errors.ts'
 import { toHex } from '../base/hex.ts'
+import { VOUCHERS_CACHED_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Voucher } from '../interface/channel.ts'
 import type { ChannelWatch } from '../interface/redeem.ts'
@@ -31,6 +32,8 @@ export const BOOKS_MEMBER = 'channel'
 /** The owner's side of paid calls: lets them in against the channel they come with, and books them. */
 export class Payee {
   readonly #init: PayeeInit
+  /** By peer, as it came last. */
+  readonly #last = new Map<string, { readonly bytes: Uint8Array; readonly voucher: Voucher }>()
 
   constructor(init: PayeeInit) {
     this.#init = init
@@ -41,10 +44,20 @@ export class Payee {
     const { price, peer, authorization } = admission
     if (price === 0n || peer === this.#init.self) return this.#unpaid(admission)
     if (authorization === undefined) throw refusal('payment_required', 'This call has to be paid through a channel.')
-    const voucher = decodeAuthorization(authorization)
+    const voucher = this.#voucherIn(authorization, peer)
     const channel = this.#channelOf(admission, voucher)
     if (this.#init.channels.isFresh(channel)) return this.#reserve(admission, channel, voucher)
     return this.#look(channel).then(() => this.#reserve(admission, channel, voucher))
+  }
+
+  /** A payer sends the same voucher with all calls of a window: its bytes are read once. */
+  #voucherIn(authorization: Uint8Array, peer: string): Voucher {
+    const last = this.#last.get(peer)
+    if (last !== undefined && Buffer.compare(last.bytes, authorization) === 0) return last.voucher
+    const voucher = decodeAuthorization(authorization)
+    if (this.#last.size >= VOUCHERS_CACHED_MAX) this.#last.clear()
+    this.#last.set(peer, { bytes: Uint8Array.from(authorization), voucher })
+    return voucher
   }
 
   async #look({ info }: PayeeChannel): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Atoms } from '../base/money.ts'
-import type { ChannelConfig, ChannelId, Voucher } from '../interface/channel.ts'
+import type { ChannelConfig, ChannelId } from '../interface/channel.ts'
 import type { Signer } from '../interface/signer.ts'
+import { encodeAuthorization } from './authorization.ts'
 import type { Purse } from './purse.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import { signVoucher } from './voucher.ts'
@@ -42,7 +43,7 @@ export class PayerChannel {
   topUpAfter = 0
   /** The owner has it on its books, as far as is known. */
   isKnown = true
-  #voucher: Promise<Voucher> | undefined
+  #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 
   constructor(info: PayerChannelInfo, purse: Purse, pending: PendingDeposit | undefined, isDisputed: boolean) {
@@ -52,16 +53,17 @@ export class PayerChannel {
     this.isDisputed = isDisputed
   }
 
-  /** A voucher that covers `ceiling`: the last one where it does, so that a window costs one signature. */
-  voucher(ceiling: Atoms, domain: SettlementDomain, signer: Signer): Promise<Voucher> {
-    if (this.#voucher !== undefined && this.#ceiling >= ceiling) return this.#voucher
-    const voucher = signVoucher(domain, signer, this.info.channelId, ceiling)
-    this.#voucher = voucher
+  /** A voucher for all that is promised, as it is sent: the last one where it covers it, so that a window costs one signature. */
+  authorization(domain: SettlementDomain, signer: Signer): Promise<Uint8Array> {
+    const { ceiling } = this.purse
+    if (this.#authorization !== undefined && this.#ceiling >= ceiling) return this.#authorization
+    const authorization = signVoucher(domain, signer, this.info.channelId, ceiling).then(encodeAuthorization)
+    this.#authorization = authorization
     this.#ceiling = ceiling
-    voucher.catch(() => {
-      if (this.#voucher === voucher) this.#voucher = undefined
+    authorization.catch(() => {
+      if (this.#authorization === authorization) this.#authorization = undefined
     })
-    return voucher
+    return authorization
   }
 }
 

@@ -106,6 +106,12 @@ export class PayerChannels {
     await this.#init.documents.put(PAYER_CHANNELS, channel.info.channelId, payerDocument(channel))
   }
 
+  /** Nothing more is paid through it. */
+  dispute(channel: PayerChannel): void {
+    channel.isDisputed = true
+    this.touch(channel)
+  }
+
   /** Has the channel written behind, with an entry where there is one. */
   touch(channel: PayerChannel, entry?: Entry, documents: readonly DocumentPut[] = []): void {
     this.#changed.add(channel)

@@ -6,14 +6,14 @@ import { type Atoms, formatUsdc } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Failure, Order, Settled } from '../interface/till.ts'
-import { encodeAuthorization } from './authorization.ts'
 import type { ChannelOpener } from './channel-opener.ts'
 import { BOOKS_MEMBER } from './payee.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, type PayerChannel, spentThrough } from './payer-channel.ts'
 import { disputed, type PayerChannels } from './payer-channels.ts'
 import type { Promised } from './purse.ts'
-import { readReceipt, type ReceiptCheck } from './receipt.ts'
+import { type Receipt, readReceipt } from './receipt.ts'
+import type { ReceiptInspector } from './receipt-inspector.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import { signerOf } from './signature.ts'
 
@@ -22,7 +22,7 @@ export interface PayerInit {
   readonly opener: ChannelOpener
   readonly signer: Signer
   readonly domain: SettlementDomain
-  readonly receipts: ReceiptCheck
+  readonly inspector: ReceiptInspector
   readonly rules: PayRules
   readonly clock: Clock
   readonly splitterOf: (payout: Address) => Address
@@ -60,10 +60,13 @@ export class Payer {
     const promised = await this.#promise(channel, price)
     try {
       const { domain, signer, channels } = this.#init
-      const voucher = await channel.voucher(promised.ceiling, domain, signer)
+      // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
+      // leave in one packet.
+      await Promise.resolve()
+      const authorization = await channel.authorization(domain, signer)
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
-      return encodeAuthorization(voucher)
+      return authorization
     } catch (error) {
       this.#end(channel, () => promised.release())
       throw error
@@ -75,9 +78,10 @@ export class Payer {
     if (paid === undefined) return
     const { channel, promised } = paid
     this.#end(channel, () => promised.settle(charged))
-    const proof = this.#proofOf(order, channel, charged, receipt)
-    // Its books as it signed them, when nothing else of ours is under way there: then they have to be ours.
-    if (proof?.reserved === 0n && !channel.purse.reconcile(proof.captured)) channel.isDisputed = true
+    const proof = proofOf(order, channel, charged, receipt)
+    if (proof !== undefined) this.#init.inspector.look(proof, channel)
+    // Its books as it says they are, when nothing else of ours is under way there: then they have to be ours.
+    if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured)) channel.isDisputed = true
     this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
   }
 
@@ -112,17 +116,6 @@ export class Payer {
     if (!channel.purse.hear(captured + reserved, price)) channel.isDisputed = true
     channels.touch(channel)
     return error.code === 'payment_required' && !channel.isDisputed
-  }
-
-  #proofOf(order: Order, { info }: PayerChannel, charged: Atoms, bytes: Uint8Array) {
-    const receipt = readReceipt(bytes)
-    if (receipt === undefined) return undefined
-    const { body } = receipt
-    const isAboutIt =
-      body.channelId === info.channelId &&
-      body.charged === charged &&
-      Buffer.compare(body.requestId, order.requestId) === 0
-    return isAboutIt && this.#init.receipts.isSigned(receipt, info.config.receiverAuthorizer) ? body : undefined
   }
 
   /** Written behind: no call waits for its payer's books. */
@@ -230,6 +223,18 @@ export class Payer {
     this.#orders.delete(key)
     return paid
   }
+}
+
+/** The receipt where it is about this call; who signed it is looked at apart from that. */
+function proofOf(order: Order, { info }: PayerChannel, charged: Atoms, bytes: Uint8Array): Receipt | undefined {
+  const receipt = readReceipt(bytes)
+  if (receipt === undefined) return undefined
+  const { body } = receipt
+  const isAboutIt =
+    body.channelId === info.channelId &&
+    body.charged === charged &&
+    Buffer.compare(body.requestId, order.requestId) === 0
+  return isAboutIt ? receipt : undefined
 }
 
 const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString('latin1')

@@ -36,10 +36,12 @@ export interface ReceiptBody {
   readonly at: number
 }
 
+/** A receipt as it was sent: what it says, and what proves it. */
 export interface Receipt {
   readonly body: ReceiptBody
-  /** What was signed, to be compared with what was verified before: calls of one commit share it. */
-  readonly root: Uint8Array
+  readonly leaf: Uint8Array
+  readonly path: readonly Uint8Array[]
+  readonly index: number
   readonly signature: Signature
 }
 
@@ -177,20 +179,23 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
   return { path, index }
 }
 
-/** Undefined for what is no receipt. Whether the root is signed by whom it should be, `isSigned` says. */
+/** Undefined for what is no receipt. Whether it is signed by whom it should be, `isSigned` says. */
 export function readReceipt(bytes: Uint8Array): Receipt | undefined {
   try {
     const { body, path, index, signature } = decodeMessage(bytes, receiptCodec)
     const value = decodeMessage(body, bodyCodec)
     if (value.channelId.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
-    const root = path.reduce(
-      (node, sibling, i) => (((index >> i) & 1) === 0 ? nodeHash(node, sibling) : nodeHash(sibling, node)),
-      leafHash(body)
-    )
-    return { body: { ...value, channelId: toHex(value.channelId) }, root, signature }
+    return { body: { ...value, channelId: toHex(value.channelId) }, leaf: body, path, index, signature }
   } catch {
     return undefined
   }
+}
+
+function rootOf({ leaf, path, index }: Receipt): Uint8Array {
+  return path.reduce(
+    (node, sibling, i) => (((index >> i) & 1) === 0 ? nodeHash(node, sibling) : nodeHash(sibling, node)),
+    leafHash(leaf)
+  )
 }
 
 /** Checks who signed receipts; one signature that was found sound is remembered, as many receipts in a row share it. */
@@ -203,7 +208,9 @@ export class ReceiptCheck {
     this.#digest = digest
   }
 
-  isSigned({ root, signature }: Receipt, by: Address): boolean {
+  isSigned(receipt: Receipt, by: Address): boolean {
+    const { signature } = receipt
+    const root = rootOf(receipt)
     const checked = Buffer.concat([root, signature])
     if (!checked.equals(this.#checked)) {
       this.#signer = signerOf(this.#digest(root), signature)

@@ -1,5 +1,6 @@
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
+import { isHex } from '../base/hex.ts'
 import {
   API_NAME_CHARS_MAX,
   DESCRIPTION_CHARS_MAX,
@@ -20,12 +21,14 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
 
 /** What holds for every manifest, whenever it is looked at. @throws SoukError `invalid_request` with what is wrong. */
 export function checkManifest(manifest: Manifest): void {
-  const { name, provider, protocol, currency, state, revision, issuedAt, expiresAt, price, description } = manifest
+  const { name, provider, protocol, currency, state, revision, issuedAt, expiresAt, price, description, payout } =
+    manifest
   must(isApiName(name), `its name must be a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-"`)
   must(isProviderId(provider), 'its provider is not a provider id')
   must(PROTOCOLS.includes(protocol), `its protocol must be one of ${PROTOCOLS.join(', ')}`)
   must(currency === 'USDC', 'its currency must be USDC')
   must(Object.hasOwn(LISTING_MOVES, state), 'its state is unknown')
+  must(payout === undefined || isAddress(payout), 'its payout is no address in lower case')
   must(price >= 0n && price <= PRICE_ATOMS_MAX, 'its price is out of range')
   must(Number.isSafeInteger(revision) && revision >= 1, 'its revision must be 1 or more')
   must(Number.isSafeInteger(issuedAt) && Number.isSafeInteger(expiresAt) && issuedAt >= 0, 'its times are out of range')
@@ -34,6 +37,12 @@ export function checkManifest(manifest: Manifest): void {
   must(!CONTROL.test(description), 'its description has control characters')
   checkTags(manifest.tags)
   checkOperations(manifest)
+}
+
+const ADDRESS_BYTES = 20
+
+function isAddress(text: string): boolean {
+  return isHex(text, ADDRESS_BYTES) && text === text.toLowerCase()
 }
 
 function checkTags(tags: readonly string[]): void {

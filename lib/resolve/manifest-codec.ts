@@ -1,4 +1,5 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
+import { toHex } from '../base/hex.ts'
 import { JSON_DEPTH_MAX, OPERATIONS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
 import type { ListingState, Manifest } from '../interface/manifest.ts'
@@ -47,6 +48,7 @@ interface ManifestMessage {
   revision: number
   issuedAt: number
   expiresAt: number
+  payout?: Uint8Array
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -83,6 +85,7 @@ const manifestCodec = codec<ManifestMessage>({
     writeInteger(writer, 12, value.revision)
     writeInteger(writer, 13, value.issuedAt)
     writeInteger(writer, 14, value.expiresAt)
+    if (value.payout !== undefined) writer.uint32(bytesTag(15)).bytes(value.payout)
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.name = reader.string()
@@ -100,6 +103,7 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(12)) value.revision = readSafeInteger(reader)
     else if (tag === varintTag(13)) value.issuedAt = readSafeInteger(reader)
     else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
+    else if (tag === bytesTag(15)) value.payout = reader.bytes()
     else return false
     return true
   }
@@ -107,7 +111,7 @@ const manifestCodec = codec<ManifestMessage>({
 
 /** Deterministic for a given manifest: the same object always gives the same bytes. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { api, ...rest } = manifest
+  const { api, payout, ...rest } = manifest
   const value: ManifestMessage = {
     ...rest,
     tags: [...manifest.tags],
@@ -117,16 +121,18 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
       ...(input === undefined ? {} : { input: JSON.stringify(input) }),
       ...(output === undefined ? {} : { output: JSON.stringify(output) })
     })),
-    ...(api.sdl === undefined ? {} : { sdl: api.sdl })
+    ...(api.sdl === undefined ? {} : { sdl: api.sdl }),
+    ...(payout === undefined ? {} : { payout: Buffer.from(payout.slice(2), 'hex') })
   }
   return encodeMessage(value, manifestCodec)
 }
 
 /** Reads the form only; `checkManifest` says whether the values are allowed. Throws whatever the bytes provoke. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  const { operations, sdl, ...rest } = decodeMessage(bytes, manifestCodec)
+  const { operations, sdl, payout, ...rest } = decodeMessage(bytes, manifestCodec)
   return {
     ...rest,
+    ...(payout === undefined ? {} : { payout: toHex(payout) }),
     protocol: rest.protocol as Protocol,
     currency: rest.currency as 'USDC',
     state: rest.state as ListingState,

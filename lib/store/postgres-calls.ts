@@ -101,7 +101,9 @@ const drops: Writer<number, number> = {
     const counts: number[] = []
     for (const before of items) {
       const { rowCount } = await db.query(
-        'DELETE FROM responses WHERE seq IN (SELECT seq FROM responses WHERE at < $1 ORDER BY at LIMIT $2)',
+        `DELETE FROM responses WHERE seq IN (
+           SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT $2) AS oldest WHERE at < $1
+         )`,
         [before, RESPONSES_DROPPED_AT_ONCE]
       )
       counts.push(rowCount ?? 0)

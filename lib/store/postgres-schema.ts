@@ -39,7 +39,6 @@ const MIGRATIONS = [
     headers TEXT NOT NULL,
     body BYTEA NOT NULL
   );
-  CREATE INDEX responses_by_time ON responses (at);
 
   CREATE TABLE usage (
     api BIGINT PRIMARY KEY REFERENCES names (id),

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import type { ApiId } from '../../lib/base/api-name.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import type { Block, Chain, ChannelState } from '../../lib/interface/chain.ts'
@@ -14,10 +16,11 @@ import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.
 import { keySigner } from '../../lib/pay/key-signer.ts'
 import type { PayRules } from '../../lib/pay/pay-rules.ts'
 import { depositNonce } from '../../lib/pay/settlement-calls.ts'
+import type { Settlement, SettlementInit } from '../../lib/pay/settlement.ts'
 import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import { freshIds, peerId } from './call-record.ts'
-import { manualClock } from './manual-clock.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 const parameters: ChainParameters = {
@@ -41,8 +44,8 @@ interface OnChain {
 }
 
 /** A chain without blocks: what is done is done, and shows on every tag unless a test says otherwise. */
-class PlayChain {
-  readonly clock = manualClock()
+export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
+  readonly clock: C
   readonly wallets = new Map<Address, bigint>()
   readonly channels = new Map<ChannelId, OnChain>()
   readonly used = new Set<string>()
@@ -50,6 +53,10 @@ class PlayChain {
   isFresh = false
   isAway = false
   deposits = 0
+
+  constructor(clock: C) {
+    this.clock = clock
+  }
 
   readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
     parameters,
@@ -71,6 +78,12 @@ class PlayChain {
 
   #block(): Block {
     return { number: 1n, hash: '0x', at: this.clock.now() }
+  }
+
+  settlement({ books }: Pick<SettlementInit, 'books'>): Settlement {
+    const [watch, redeemer] = [this.watch(books), this.redeemer()]
+    const submitter = { submit: () => Promise.reject(new Error('not in this test')), status: () => assert.fail() }
+    return { submitter, watch, redeemer, start: () => watch.start(), stop: async () => {} }
   }
 
   watch(_books: OwnerBooks): ChannelWatch {
@@ -150,7 +163,7 @@ export interface CallOptions {
 
 /** Nodes with a channel till each on one play chain, and calls between them without a call protocol. */
 export function tillBench() {
-  const play = new PlayChain()
+  const play = new PlayChain(manualClock())
   const desks = new Map<string, ExchangeHandler>()
   const line = { dropReplies: 0 }
   let keys = 1
@@ -174,8 +187,7 @@ export function tillBench() {
     const till = createChannelTill({
       chain: play.chain as Chain,
       signer: counting,
-      watch: (books) => play.watch(books),
-      redeemer: () => play.redeemer(),
+      settlement: (init) => play.settlement(init),
       rules
     })({
       calls: store.calls,

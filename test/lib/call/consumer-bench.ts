@@ -8,7 +8,7 @@ import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interfac
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
-import type { Order, Settled } from '../../../lib/interface/till.ts'
+import type { Failure, Order, Settled } from '../../../lib/interface/till.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
@@ -39,7 +39,6 @@ export class ConsumerBench {
   readonly reports: string[] = []
   readonly tried: Array<{ owner: string; call: Call }> = []
   readonly orders: Order[] = []
-  /** What the till was told; without `settled` where the call is known not to have been charged. */
   readonly accepted: Array<{ owner: string; settled: Settled | undefined }> = []
   manifest: Manifest = manifestOf(PROVIDER, { price: 1_500n, revision: 4 })
   /** Owners found, by look-up; the last one repeats. */
@@ -47,6 +46,8 @@ export class ConsumerBench {
   owners: Readonly<Record<string, Behaviour>> = {}
   handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer> = async () => answerOf()
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
+  /** Whether the till wants the same owner tried again. */
+  fail: (order: Order, failure: Failure) => boolean = () => false
   readonly consumer: Consumer
 
   constructor() {
@@ -67,10 +68,10 @@ export class ConsumerBench {
           this.orders.push(order)
           return this.authorise(order)
         },
-        accept: (order, settled) => this.accepted.push({ owner: order.owner, settled }),
-        fail: ({ owner }, { fate }) => {
-          if (fate !== 'lost') this.accepted.push({ owner, settled: undefined })
-          return false
+        accept: (order, settled) => void this.accepted.push({ owner: order.owner, settled }),
+        fail: (order, failure) => {
+          if (failure.fate !== 'lost') this.accepted.push({ owner: order.owner, settled: undefined })
+          return this.fail(order, failure)
         },
         admit: () => assert.fail('a consumer admits nothing')
       },

@@ -107,6 +107,7 @@ describe('manifest', () => {
     ['a name with a slash', { name: 'a/b' }, /name/],
     ['an unknown protocol', { protocol: 'gRPC' as 'REST' }, /protocol/],
     ['another currency', { currency: 'EUR' as 'USDC' }, /currency/],
+    ['a payout that is no address', { payout: '0x12' }, /payout/],
     ['a price above all USDC', { price: 10n ** 15n + 1n }, /price/],
     ['an unknown state', { state: 'toString' as 'draft' }, /state/],
     ['no revision', { revision: 0 }, /revision/],

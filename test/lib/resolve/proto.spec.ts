@@ -48,13 +48,15 @@ describe('docs/souk-directory.proto', () => {
       protocol: 'GraphQL',
       idempotent: true,
       price: 10n ** 15n,
+      payout: `0x${'ab'.repeat(20)}`,
       revision: Number.MAX_SAFE_INTEGER,
       api: { operations: [operation, { name: 'bare' }], sdl: '' }
     })
     const { api, issuedAt, expiresAt, ...rest } = manifest
     const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
     const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
-    const object = { ...message, price: message.price.toString() }
+    const payout = Buffer.alloc(20, 0xab).toString('base64')
+    const object = { ...message, price: message.price.toString(), payout }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
   })
@@ -95,7 +97,7 @@ describe('docs/souk-directory.proto', () => {
       ])
     )
     assert.deepEqual(fields, {
-      Manifest: 14,
+      Manifest: 15,
       Operation: 4,
       Record: 7,
       Delegation: 2,

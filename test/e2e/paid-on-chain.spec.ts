@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { createChannelTill, handler, type ChannelTill } from '../../lib/index.ts'
+import type { Signer } from '../../lib/interface/signer.ts'
+import type { TillComponents } from '../../lib/interface/till.ts'
+import { keySigner } from '../../lib/pay/key-signer.ts'
+import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
+import { type ChannelBench, channelBench } from '../helpers/channel-bench.ts'
+import { eventually } from '../helpers/eventually.ts'
+
+const USDC = 1_000_000n
+const CALLS = 137
+
+/** Nothing is played but the money: real nodes, real sockets, a real EVM with the contracts on it. */
+describe('paid calls on a dev chain', function () {
+  this.timeout(60_000)
+  let bench: ChannelBench
+  let testnet: Testnet
+  const tills: ChannelTill[] = []
+  const signers: Signer[] = [keySigner(new Uint8Array(32).fill(71)), keySigner(new Uint8Array(32).fill(72))]
+
+  const till = (index: number) => {
+    const make = createChannelTill({ chain: bench.chain, signer: signers[index]! })
+    return (components: TillComponents) => {
+      const made = make(components)
+      tills.push(made)
+      return made
+    }
+  }
+
+  before(async () => {
+    bench = await channelBench()
+    await bench.client.setAutomine(true)
+    // Only the owner has gas: payers need none.
+    await bench.fundGas(signers[0]!.address)
+    await bench.mint(signers[1]!.address, 5n * USDC)
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index) }) })
+    const payout = bench.provider.address
+    await testnet.nodes[0]!.souk.serve(
+      { name: 'echo', price: '0.0015', payout },
+      handler(({ body }) => body)
+    )
+  })
+  after(async () => {
+    await testnet?.stop()
+    await bench?.close()
+  })
+
+  it('end as balances: 95% the provider’s, 5% the treasury’s, to the last atom', async () => {
+    const treasury = bench.parameters.treasury!
+    const before = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }
+    const { souk } = testnet.nodes[1]!
+    await souk.call({ api: 'echo', body: 1 })
+    const replies = await Promise.all(Array.from({ length: CALLS - 1 }, () => souk.call({ api: 'echo', body: 1 })))
+    assert.ok(replies.every(({ charged }) => charged === 1_500n))
+
+    const total = 1_500n * BigInt(CALLS)
+    const redemption = await tills[0]!.settlement.redeemer.settleNow()
+    assert.equal(redemption.claimed, total)
+    assert.deepEqual(redemption.refused, [])
+    const fee = total / 20n
+    await eventually('the payouts', 10_000, async () =>
+      (await bench.usdc(treasury)) > before.treasury ? true : undefined
+    )
+    assert.equal((await bench.usdc(treasury)) - before.treasury, fee)
+    assert.equal((await bench.usdc(bench.provider.address)) - before.provider, total - fee)
+    assert.equal(await bench.usdc(signers[1]!.address), 5n * USDC - USDC / 2n)
+  })
+
+  it('go on after a redemption, on the same channel', async () => {
+    const { souk } = testnet.nodes[1]!
+    assert.equal((await souk.call({ api: 'echo', body: 1 })).charged, 1_500n)
+    const { claimed } = await tills[0]!.settlement.redeemer.settleNow()
+    assert.equal(claimed, 1_500n)
+  })
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import type { Failure } from '../../../lib/interface/till.ts'
+import { A, answered, B, ConsumerBench, failed } from './consumer-bench.ts'
+
+describe('a paid call', () => {
+  let bench: ConsumerBench
+  const fates: Array<[string, Failure['fate']]> = []
+
+  beforeEach(() => {
+    bench = new ConsumerBench()
+    fates.length = 0
+    bench.fail = (order, { fate }) => {
+      fates.push([order.owner, fate])
+      return false
+    }
+  })
+
+  it('tells the till where the provider is paid', async () => {
+    bench.manifest = { ...bench.manifest, payout: `0x${'ab'.repeat(20)}` }
+    bench.owners = { [A]: answered() }
+    await bench.call()
+    assert.equal(bench.orders[0]?.payout, `0x${'ab'.repeat(20)}`)
+  })
+
+  it('tells the till every fate of an order, and who it was with', async () => {
+    bench.owners = { [A]: failed('not_accepted', 'overloaded'), [B]: failed('lost', 'call_interrupted') }
+    await assert.rejects(bench.call(), { code: 'call_interrupted' })
+    assert.deepEqual(fates, [
+      [A, 'not_accepted'],
+      [B, 'lost']
+    ])
+    assert.deepEqual(
+      bench.accepted.map(({ settled }) => settled),
+      [undefined]
+    )
+  })
+
+  it('is tried once more at the same owner where the till learned from the refusal', async () => {
+    let tries = 0
+    bench.authorise = async () => utf8(`voucher ${++tries}`)
+    bench.fail = () => true
+    bench.owners = {
+      [A]: async ({ authorization }) =>
+        Buffer.from(authorization ?? []).toString() === 'voucher 2'
+          ? answered()
+          : failed('not_accepted', 'payment_required')
+    }
+    await bench.call()
+    assert.deepEqual(bench.triedOwners(), [A, A])
+  })
+
+  it('is not tried a third time', async () => {
+    bench.fail = () => true
+    bench.found = [[A]]
+    bench.owners = { [A]: failed('not_accepted', 'payment_required') }
+    await assert.rejects(bench.call(), { code: 'payment_required' })
+    assert.deepEqual(bench.triedOwners(), [A, A])
+  })
+
+  it('goes to another owner where this one cannot be paid, and says nothing against it', async () => {
+    bench.owners = { [A]: answered(), [B]: answered() }
+    bench.authorise = async ({ owner }) => {
+      if (owner === A) throw new SoukError('settlement_pending', 'The deposit is on its way.')
+      return utf8('voucher')
+    }
+    const { owner } = await bench.call()
+    assert.equal(owner, B)
+    assert.ok(!bench.reports.some((report) => report.includes(A)), bench.reports.join())
+  })
+
+  for (const code of ['price_exceeds_limit', 'spend_cap_reached', 'insufficient_funds'] as const) {
+    it(`ends with ${code} of this node, as no other owner would change it`, async () => {
+      bench.owners = { [A]: answered(), [B]: answered() }
+      bench.authorise = async () => {
+        throw new SoukError(code)
+      }
+      await assert.rejects(bench.call(), { code })
+      assert.deepEqual(bench.triedOwners(), [])
+      assert.equal(bench.orders.length, 1)
+    })
+  }
+})
