@@ -2,6 +2,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
+import { AGENT_CHARS_MAX } from './base/limits.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { Souk } from './interface/souk.ts'
@@ -33,7 +34,6 @@ export interface SoukInit {
 export type SoukOptions = SoukInit & Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'clock' | 'random'>>
 
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
-const AGENT_CHARS_MAX = 64
 
 /**
  * Checks once, defaults once.

@@ -84,6 +84,10 @@ export const FAILURE_MEMBERS_CHARS_MAX = 16 * KiB
 /** Answers acknowledged to their owner in one frame, and how long the first of them waits for more. */
 export const ACK_BATCH_MAX = 128
 export const ACK_DELAY_MS = 100
+/** Attempts at one owner: the call, and once more with what the till learned from a refused payment. */
+export const TRIES_PER_OWNER_MAX = 2
+/** What a node calls itself in its hello, for people to read. */
+export const AGENT_CHARS_MAX = 64
 /** Asking nodes for a manifest or a catalogue page: one small exchange. */
 export const EXCHANGE_MS = 3 * SECOND
 /** Between two attempts of a node without peers to get back onto its network. */

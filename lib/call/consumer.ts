@@ -2,7 +2,7 @@ import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
-import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
+import { TRIES_PER_OWNER_MAX, UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
@@ -32,9 +32,6 @@ const JSON_HEADERS: Headers = [
 ]
 
 const NEVER = new AbortController().signal
-
-/** At one owner, with what the till authorises. */
-const TRIES_MAX = 2
 
 /** A call made ready: everything that stays the same whichever owner takes it. */
 interface Prepared {
@@ -166,7 +163,7 @@ export class Consumer {
       }
       const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
       const isWorthIt = attempt.fate !== 'answered' && till.fail(order, attempt)
-      if (!isWorthIt || tries === TRIES_MAX || prepared.isSpent()) return attempt
+      if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return attempt
     }
   }
 
