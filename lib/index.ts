@@ -35,6 +35,7 @@ export {
   verifySplitters
 } from './pay/deploy-splitters.ts'
 export { type ChannelTill, type ChannelTillInit, createChannelTill } from './pay/channel-till.ts'
+export { createFreeTill } from './pay/free-till.ts'
 export { keySigner } from './pay/key-signer.ts'
 export type { PayRules } from './pay/pay-rules.ts'
 export type { Settlement } from './pay/settlement.ts'

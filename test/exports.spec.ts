@@ -24,6 +24,7 @@ const EXPORTS: Record<string, Names> = {
       'corked',
       'createChain',
       'createChannelTill',
+      'createFreeTill',
       'createMemoryStore',
       'createNode',
       'createPostgresStore',

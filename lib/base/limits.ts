@@ -314,8 +314,8 @@ export const WINDOW_ATOMS = USDC / 100n
 export const EXPOSURE_ATOMS_MAX = 1n * USDC
 /** The dearest call that is paid where nobody said otherwise. */
 export const CALL_PRICE_ATOMS_MAX = USDC / 20n
-/** What a node signs for in a day where nobody said otherwise. */
-export const DAILY_ATOMS_MAX = 1n * USDC
+/** What a node signs for in a day where nobody said otherwise: ten keys that spend all they may. */
+export const DAILY_ATOMS_MAX = 10n * USDC
 /** How long a channel's payer waits from wanting out to getting out: an owner's machine may be away for a night. */
 export const WITHDRAW_DELAY_S = 24 * 60 * 60
 /** The contract's own bounds of it. */

@@ -16,7 +16,7 @@ import type { Address, Signer } from '../interface/signer.ts'
 import { channelSalt } from './channel-salt.ts'
 import type { DailyCap } from './daily-cap.ts'
 import { PAY_PROTOCOL } from './pay-desk.ts'
-import { decodePayReply, encodePayRequest, type PayRequest, type Terms } from './pay-messages.ts'
+import { type ChannelBooks, decodePayReply, encodePayRequest, type PayRequest, type Terms } from './pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, PayerChannel, type PendingDeposit } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
@@ -86,6 +86,13 @@ export class ChannelOpener {
   async introduce(channel: PayerChannel): Promise<void> {
     await this.#offer(channel, undefined)
     channel.isKnown = true
+  }
+
+  /** The channel as its owner has it. @throws SoukError whatever the owner answers */
+  async books({ info }: PayerChannel): Promise<ChannelBooks> {
+    const reply = await this.#ask(info.owner, { kind: 'state', channelId: info.channelId })
+    if (reply.kind !== 'state') throw unreadable()
+    return reply.state
   }
 
   async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {

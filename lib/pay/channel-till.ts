@@ -18,6 +18,7 @@ import { createSettlement, type Settlement, type SettlementInit } from './settle
 import { settlementDomain } from './settlement-domain.ts'
 import { type SplitterFactory, splitterFactory } from './splitter.ts'
 import { tokenDomain } from './token-domain.ts'
+import { verifiedChain } from './verified-chain.ts'
 
 export interface ChannelTillInit {
   readonly chain: Chain
@@ -48,7 +49,8 @@ export function createChannelTill(init: ChannelTillInit): (components: TillCompo
   const { treasury } = init.chain.parameters
   if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network is not founded yet.')
   const factory = splitterFactory(treasury)
-  return (components) => new ChannelTillService(init, components, rules, factory)
+  const chain = verifiedChain(init.chain)
+  return (components) => new ChannelTillService({ ...init, chain }, components, rules, factory)
 }
 
 /** Asked for each call, and worked out by hashing twice: for the few providers of a node, once. */

@@ -18,7 +18,7 @@ import type { PurseRules } from './purse.ts'
 export interface PayRules extends PurseRules {
   /** The dearest call that is paid where the call itself says nothing. Default $0.05. */
   readonly priceMax: Atoms
-  /** What is signed for in one day (UTC), over all channels. Default $1. */
+  /** What is signed for in one day (UTC), over all channels. Default $10. */
   readonly dailyMax: Atoms
   /** What is deposited when a channel is opened or topped up, unless the owner asks for more. Default $0.50. */
   readonly deposit: Atoms

@@ -14,6 +14,7 @@ import type { PayeeChannels } from './payee-channels.ts'
 import type { ReceiptDesk } from './receipt-desk.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import type { Hold } from './tab.ts'
+import { unpaidReservation } from './unpaid-reservation.ts'
 
 export interface PayeeInit {
   readonly calls: Pick<CallLog, 'append'>
@@ -42,7 +43,7 @@ export class Payee {
   /** Costs no turn of the event loop, unless the chain has to be looked at first. */
   admit(admission: Admission): Reservation | Promise<Reservation> {
     const { price, peer, authorization } = admission
-    if (price === 0n || peer === this.#init.self) return this.#unpaid(admission)
+    if (price === 0n || peer === this.#init.self) return unpaidReservation(this.#init.calls, admission)
     if (authorization === undefined) throw refusal('payment_required', 'This call has to be paid through a channel.')
     const voucher = this.#voucherIn(authorization, peer)
     const channel = this.#channelOf(admission, voucher)
@@ -145,17 +146,6 @@ export class Payee {
     } catch {
       // The call is in the books and has to be answered: a key that is away costs the payer the proof, not the answer.
       return EMPTY_BYTES
-    }
-  }
-
-  #unpaid(admission: Admission): Reservation {
-    const finish = async (kind: CallOutcome, outcome: Outcome): Promise<Settled> => {
-      await this.#init.calls.append(recordOf(admission, outcome, kind, 0n))
-      return { charged: 0n, receipt: EMPTY_BYTES }
-    }
-    return {
-      capture: (outcome) => finish('captured', outcome),
-      release: (outcome) => finish('void', outcome)
     }
   }
 }

@@ -43,6 +43,8 @@ export class PayerChannel {
   topUpAfter = 0
   /** The owner has it on its books, as far as is known. */
   isKnown = true
+  /** Its owner is being asked for its books. */
+  hearing: Promise<void> | undefined
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 

@@ -1,12 +1,14 @@
 import type { Clock } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
 import { fromHex, isHex } from '../base/hex.ts'
 import { EXPOSURE_WAIT_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../base/limits.ts'
-import { type Atoms, formatUsdc } from '../base/money.ts'
+import type { Atoms } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Failure, Order, Settled } from '../interface/till.ts'
 import type { ChannelOpener } from './channel-opener.ts'
+import { checkPrice } from './check-price.ts'
+import type { ChannelBooks } from './pay-messages.ts'
 import { BOOKS_MEMBER } from './payee.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, type PayerChannel, spentThrough } from './payer-channel.ts'
@@ -54,7 +56,7 @@ export class Payer {
 
   async authorise(order: Order): Promise<Uint8Array | undefined> {
     const { price, owner } = order
-    this.#checkPrice(order)
+    checkPrice(price, order.maxPrice ?? this.#init.rules.priceMax)
     if (price === 0n || owner === this.#init.self) return undefined
     const channel = await this.#channelFor(order)
     const promised = await this.#promise(channel, price)
@@ -109,13 +111,29 @@ export class Payer {
     }
     const books = readBooks(member)
     if (books === undefined) return false
+    this.#believe(channel, books, price)
+    return error.code === 'payment_required' && !channel.isDisputed
+  }
+
+  /** @param price As `Purse.hear` */
+  #believe(channel: PayerChannel, { ceiling, signature, captured, reserved }: ChannelBooks, price: Atoms): void {
     const { domain, signer, channels } = this.#init
-    const { ceiling, signature, captured, reserved } = books
     const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
     if (isOwn) channel.purse.recall(ceiling)
-    if (!channel.purse.hear(captured + reserved, price)) channel.isDisputed = true
+    if (!channel.purse.hear(captured, reserved, price)) channel.isDisputed = true
     channels.touch(channel)
-    return error.code === 'payment_required' && !channel.isDisputed
+  }
+
+  /** What an earlier process signed and did not write down any more, its owner shows; before that nothing is signed on top. */
+  async #recall(channel: PayerChannel): Promise<void> {
+    const { opener } = this.#init
+    const books = await opener.books(channel).catch(async (error: unknown) => {
+      if (asSoukError(error).code !== 'payment_required') throw error
+      await opener.introduce(channel)
+      return opener.books(channel)
+    })
+    this.#believe(channel, books, 0n)
+    if (channel.isDisputed) throw disputed()
   }
 
   /** Written behind: no call waits for its payer's books. */
@@ -134,13 +152,6 @@ export class Payer {
     channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
   }
 
-  #checkPrice({ price, maxPrice }: Order): void {
-    const limit = maxPrice ?? this.#init.rules.priceMax
-    if (price <= limit) return
-    const [asked, most] = [formatUsdc(price), formatUsdc(limit)]
-    throw new SoukError('price_exceeds_limit', `A call costs ${asked} USDC, your limit is ${most} USDC.`)
-  }
-
   async #channelFor({ owner, payout, api }: Order): Promise<PayerChannel> {
     const { channels, opener, splitterOf } = this.#init
     if (payout === undefined) {
@@ -152,6 +163,10 @@ export class Payer {
     if (channel.isDisputed) throw disputed()
     if (channel.pending !== undefined && channel.purse.deposit === 0n) await opener.fund(channel)
     if (!channel.isKnown) await opener.introduce(channel)
+    if (!channel.purse.isWhole) {
+      channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
+      await channel.hearing
+    }
     return channel
   }
 
@@ -242,7 +257,7 @@ const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString(
 const SIGNATURE_BYTES = 65
 
 /** An owner is a stranger: whatever it sends in place of its books is no books. */
-function readBooks(member: unknown) {
+function readBooks(member: unknown): ChannelBooks | undefined {
   if (typeof member !== 'object' || member === null) return undefined
   const { ceiling, captured, reserved, signature } = member as Record<string, unknown>
   if (!isAmount(ceiling) || !isAmount(captured) || !isAmount(reserved)) return undefined

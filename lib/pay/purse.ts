@@ -80,6 +80,10 @@ export class Purse {
   get deposit(): Atoms {
     return this.#deposit
   }
+  /** False after a restart, until the owner's books were heard. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
   /** Promised to calls whose end is not known. */
   get promised(): Atoms {
     return this.#promised + this.#lost
@@ -115,19 +119,22 @@ export class Purse {
   }
 
   /**
-   * The owner's word on why it did not let a call in: what it has captured and set aside on this channel, the call not
-   * counted. Takes it over as far as it can be explained, and tells whether it could be: where not, this owner charges for
-   * what was never sent.
+   * The owner's word on what it has captured and set aside on this channel. Takes it over as far as it can be explained, and
+   * tells whether it could be: where not, this owner charges for what was never sent. What it set aside for calls that this
+   * purse knows nothing of may still come back.
    *
-   * @param price Promised for the call that was not let in, and not ended yet; 0 where it was.
+   * @param price Promised for the call that was not let in, where one was, and not ended yet
    */
-  hear(owed: Atoms, price: Atoms): boolean {
+  hear(captured: Atoms, reserved: Atoms, price: Atoms): boolean {
+    const owed = captured + reserved
     const gap = owed - (this.#spent + this.promised - price)
     if (owed > this.#ceiling || (gap > this.#doubtful && this.#isWhole)) return false
     this.#isWhole = true
     if (gap <= 0n) return true
+    const running = min(gap, reserved)
     this.#doubtful -= min(gap, this.#doubtful)
-    this.#spent += gap
+    this.#lost += running
+    this.#spent += gap - running
     return true
   }
 

@@ -32,7 +32,7 @@ export interface SettlementInit {
 
 /** One nonce queue, one watch and one redeemer on one chain. */
 export function createSettlement(init: SettlementInit): Settlement {
-  const { chain, books } = init
+  const { books } = init
   const submitter = createSubmitter(init)
   const channels = function* () {
     for (const { channelId } of books.channels()) yield channelId
@@ -44,7 +44,6 @@ export function createSettlement(init: SettlementInit): Settlement {
     watch,
     redeemer,
     async start() {
-      await chain.verify()
       await submitter.start()
       await watch.start()
       await redeemer.start()

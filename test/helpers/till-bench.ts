@@ -58,7 +58,8 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     this.clock = clock
   }
 
-  readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
+  readonly chain: Pick<Chain, 'parameters' | 'verify' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
+    verify: async () => {},
     parameters,
     block: async () => this.#block(),
     balance: async (account) => this.wallets.get(account) ?? 0n,

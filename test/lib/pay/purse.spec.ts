@@ -94,24 +94,34 @@ describe('purse', () => {
     promised(purse.promise(10n, 0)).doubt()
     const next = promised(purse.promise(10n, 0))
     assert.equal(next.ceiling, 20n, 'what is said to be free is used again')
-    assert.equal(purse.hear(20n, 10n), true)
+    assert.equal(purse.hear(20n, 0n, 10n), true)
     next.release()
     assert.equal(promised(purse.promise(10n, 0)).ceiling, 30n)
     assert.equal(purse.spent, 20n)
-    assert.equal(purse.hear(40n, 0n), false)
+    assert.equal(purse.hear(40n, 0n, 0n), false)
     assert.equal(purse.reconcile(1_000n), true, 'not asked while a call is under way')
     assert.equal(purse.spent, 20n)
+  })
+
+  it('takes what runs at the owner without its knowing as promised: it may still come back', () => {
+    const purse = purseOf({ windowCalls: 0 }, { isWhole: false })
+    assert.equal(purse.isWhole, false)
+    purse.recall(100n)
+    assert.equal(purse.hear(60n, 30n, 0n), true)
+    assert.deepEqual([purse.isWhole, purse.spent, purse.promised], [true, 60n, 30n])
+    assert.equal(purse.reconcile(60n), true)
+    assert.deepEqual([purse.spent, purse.promised], [60n, 0n])
   })
 
   it('knows an owner that claims more than was ever signed or sent', () => {
     const purse = purseOf()
     promised(purse.promise(100n, 0)).settle(100n)
     assert.equal(purse.reconcile(101n), false)
-    assert.equal(purse.hear(101n, 0n), false)
+    assert.equal(purse.hear(101n, 0n, 0n), false)
     promised(purse.promise(100n, 0)).release()
-    assert.equal(purse.hear(101n, 0n), false)
+    assert.equal(purse.hear(101n, 0n, 0n), false)
     promised(purse.promise(100n, 0)).doubt()
-    assert.equal(purse.hear(purse.ceiling + 1n, 0n), false)
+    assert.equal(purse.hear(purse.ceiling + 1n, 0n, 0n), false)
     assert.equal(purse.spent, 100n)
   })
 
@@ -122,10 +132,10 @@ describe('purse', () => {
     purse.recall(900n)
     assert.equal(purse.ceiling, 900n)
     assert.equal(purse.reconcile(901n), false)
-    assert.equal(purse.hear(850n, 0n), true)
+    assert.equal(purse.hear(850n, 0n, 0n), true)
     assert.equal(purse.spent, 850n)
     assert.equal(purse.reconcile(850n), true)
-    assert.equal(purse.hear(851n, 0n), false)
+    assert.equal(purse.hear(851n, 0n, 0n), false)
   })
 
   it('ends a call once', () => {
@@ -322,7 +332,7 @@ describe('purse and tab', () => {
       const hold = this.tab.reserve(price)
       if (typeof hold === 'object') return hold
       this.purse.recall(this.tab.ceiling)
-      assert.ok(this.purse.hear(this.tab.captured + this.tab.reserved, price), 'an honest owner was accused')
+      assert.ok(this.purse.hear(this.tab.captured + this.tab.reserved, 0n, price), 'an honest owner was accused')
       call.release()
       const again = this.#promise(price)
       if (again === undefined) return undefined

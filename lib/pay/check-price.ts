@@ -1,0 +1,9 @@
+import { SoukError } from '../base/errors.ts'
+import { type Atoms, formatUsdc } from '../base/money.ts'
+
+/** @throws SoukError `price_exceeds_limit` */
+export function checkPrice(price: Atoms, limit: Atoms | undefined): void {
+  if (limit === undefined || price <= limit) return
+  const [asked, most] = [formatUsdc(price), formatUsdc(limit)]
+  throw new SoukError('price_exceeds_limit', `A call costs ${asked} USDC, your limit is ${most} USDC.`)
+}

@@ -1,0 +1,29 @@
+import { SoukError } from '../base/errors.ts'
+import type { Till, TillComponents } from '../interface/till.ts'
+import { checkPrice } from './check-price.ts'
+import { unpaidReservation } from './unpaid-reservation.ts'
+
+/**
+ * The till of a node that can neither pay nor be paid yet: free calls go through, priced ones are refused on either side.
+ * @param why Told to whoever asked for a priced call here, with what to do about it
+ */
+export function createFreeTill(why: string): (components: Pick<TillComponents, 'calls' | 'link'>) => Till {
+  return ({ calls, link }) => ({
+    scheme: 'free',
+    movesMoney: false,
+    /** @throws SoukError `price_exceeds_limit`, `settlement_unavailable` */
+    async authorise({ price, maxPrice, owner }) {
+      checkPrice(price, maxPrice)
+      if (price > 0n && owner !== link.self) throw new SoukError('settlement_unavailable', why)
+      return undefined
+    },
+    accept() {},
+    fail: () => false,
+    /** @throws SoukError `settlement_unavailable` */
+    admit(admission) {
+      if (admission.price === 0n || admission.peer === link.self) return unpaidReservation(calls, admission)
+      const detail = 'The owner cannot be paid at the moment.'
+      throw new SoukError('settlement_unavailable', detail, { source: 'owner', notAccepted: true })
+    }
+  })
+}

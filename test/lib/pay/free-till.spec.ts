@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { createFreeTill } from '../../../lib/pay/free-till.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import type { Order } from '../../../lib/interface/till.ts'
+
+const WHY = 'This node has no wallet. Run: souk wallet create'
+
+describe('the free till', () => {
+  const requestId = new Uint8Array(16).fill(7)
+  const order = (price: bigint, owner = 'other'): Order => ({ requestId, api: 'a@b', owner, revision: 1, price })
+
+  async function till() {
+    const store = createMemoryStore()
+    await store.open()
+    const link = { self: 'me', exchange: () => assert.fail(), serve: () => {} }
+    return { store, till: createFreeTill(WHY)({ calls: store.calls, link }) }
+  }
+
+  it('sends nothing along with a free call, nor with one of this node to itself', async () => {
+    const { till: free } = await till()
+    assert.equal(await free.authorise(order(0n)), undefined)
+    assert.equal(await free.authorise(order(5n, 'me')), undefined)
+    assert.equal(free.movesMoney, false)
+  })
+
+  it('says why a priced call cannot be paid, and keeps the caller’s own limit first', async () => {
+    const { till: free } = await till()
+    await assert.rejects(free.authorise(order(5n)), { code: 'settlement_unavailable', message: WHY })
+    await assert.rejects(free.authorise({ ...order(5n), maxPrice: 4n }), { code: 'price_exceeds_limit' })
+  })
+
+  it('lets free calls in and refuses priced ones, as one that did not take the call', async () => {
+    const { till: free, store } = await till()
+    const admission = { requestId, api: 'a@b', peer: 'other', revision: 1, price: 0n } as const
+    const reservation = await free.admit(admission)
+    const outcome = { status: 200, requestHash: new Uint8Array(32), at: 1, ownerMs: 1, upstreamMs: 1 }
+    assert.equal((await reservation.capture(outcome)).charged, 0n)
+    assert.throws(() => void reservation.release(outcome), { code: 'internal_error' })
+    const found = await store.calls.find('other', requestId)
+    assert.deepEqual([found?.outcome, found?.charged], ['captured', 0n])
+    assert.throws(() => free.admit({ ...admission, price: 1n }), {
+      code: 'settlement_unavailable',
+      notAccepted: true
+    })
+    assert.doesNotThrow(() => free.admit({ ...admission, price: 1n, peer: 'me' }))
+  })
+})
