@@ -1,8 +1,9 @@
 import { callPath } from './call-path.ts'
+import { paidCalls } from './paid-calls.ts'
 import type { Suite } from './suite.ts'
 
 /** What `npm run bench` runs when nobody says. */
-export const DEFAULT_SUITES = ['path']
+export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Name on the command line → suite. */
-export const SUITES: ReadonlyMap<string, Suite> = new Map([callPath].map((suite) => [suite.name, suite]))
+export const SUITES: ReadonlyMap<string, Suite> = new Map([callPath, paidCalls].map((suite) => [suite.name, suite]))

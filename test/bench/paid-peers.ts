@@ -1,0 +1,133 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fromHex, type Hex, keySigner, parseUsdc } from '../../lib/index.ts'
+import { type DevChain, startDevChain } from '../../node/demo/chain/dev-chain.ts'
+import { rpc } from '../../node/demo/chain/rpc.ts'
+import type { Origin } from './loopback.ts'
+import { Player } from './player.ts'
+import type { MoneyWorkArgs } from './roles/money-work.ts'
+import type { Offer, PayingNodeArgs, PayingNodeInfo } from './roles/paying-node.ts'
+import type { X402LoadArgs } from './roles/x402-load.ts'
+import type { X402ServerArgs } from './roles/x402-server.ts'
+import type { Subject } from './subject.ts'
+
+/** Each plays in a process of its own. */
+const ROLES = {
+  upstream: new URL('./roles/upstream.ts', import.meta.url),
+  node: new URL('./roles/paying-node.ts', import.meta.url),
+  httpLoad: new URL('./roles/http-load.ts', import.meta.url),
+  x402Server: new URL('./roles/x402-server.ts', import.meta.url),
+  x402Load: new URL('./roles/x402-load.ts', import.meta.url),
+  moneyWork: new URL('./roles/money-work.ts', import.meta.url)
+}
+
+/** 0.0001 USDC, the least that is said to work. */
+const PRICE = '0.0001'
+const PURSE = parseUsdc('5000')
+/** More than workers there are at a time, so that no payer and no settling account is waited for. */
+const PAYERS = 32
+const SETTLERS = 8
+/** The deposit counts in full once it is final. */
+const FINAL_BLOCKS = 8
+
+/** All processes of the payment suite, running until disposed of. */
+export interface PaidPeers extends AsyncDisposable {
+  readonly subjects: Readonly<Record<'free' | 'paid' | 'freeCode' | 'paidCode' | 'x402', Subject>>
+  readonly moneyWork: Player
+  /** Puts blocks on top of the deposits of the first paid calls. */
+  finalize(): Promise<void>
+}
+
+/** A wallet as nobody else has it on this chain: its number, so that runs are alike. */
+const keyOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
+const addressOf = (key: Hex) => keySigner(fromHex(key, 32)).address
+const KEYS = { owner: keyOf(1001), consumer: keyOf(1002), provider: keyOf(1003) }
+const keysFrom = (first: number, count: number) => Array.from({ length: count }, (_, i) => keyOf(first + i))
+
+export async function startPaidPeers(directory: string): Promise<PaidPeers> {
+  await using undo = new AsyncDisposableStack()
+  const start = async <Info>(role: URL, args?: unknown): Promise<Player<Info>> => {
+    const player = await Player.start<Info>(role, args)
+    undo.defer(() => player.stop())
+    return player
+  }
+  // A block for each transaction: the fastest chain there is, for whoever settles each call.
+  const chain = await startDevChain({ mining: 'instant' })
+  undo.defer(() => chain.close())
+  const [payers, settlers] = [keysFrom(2001, PAYERS), keysFrom(3001, SETTLERS)]
+  await fund(chain, { gas: [KEYS.owner, ...settlers], usdc: [KEYS.consumer, ...payers] })
+
+  const upstream = await start<Origin>(ROLES.upstream)
+  const startNode = async (name: 'owner' | 'consumer', bootstrap: readonly string[]) => {
+    const home = join(directory, name)
+    await mkdir(home, { recursive: true })
+    const args: PayingNodeArgs = { directory: home, bootstrap, chain: chain.parameters, key: KEYS[name] }
+    return start<PayingNodeInfo>(ROLES.node, args)
+  }
+  const owner = await startNode('owner', [])
+  const payout = addressOf(KEYS.provider)
+  const offers: Offer[] = [
+    { name: 'free', price: '0', payout, ...upstream.info },
+    { name: 'paid', price: PRICE, payout, ...upstream.info },
+    { name: 'free-code', price: '0', payout },
+    { name: 'paid-code', price: PRICE, payout }
+  ]
+  for (const offer of offers) await owner.ask('serve', offer)
+  const consumer = await startNode('consumer', owner.info.addresses)
+  const key = await consumer.ask<string>('issueKey')
+  const httpLoad = await start(ROLES.httpLoad)
+  const { parameters } = chain
+  const x402Server = await start<Origin>(ROLES.x402Server, {
+    chain: parameters,
+    keys: settlers,
+    payTo: payout,
+    price: parseUsdc(PRICE).toString()
+  } satisfies X402ServerArgs)
+  const x402Load = await start(ROLES.x402Load, { chainId: parameters.chainId, keys: payers } satisfies X402LoadArgs)
+  const { chainId, settlement } = parameters
+  const work = join(directory, 'money-work')
+  await mkdir(work, { recursive: true })
+  const moneyWork = await start(ROLES.moneyWork, {
+    directory: work,
+    contract: { chainId, address: settlement.address }
+  } satisfies MoneyWorkArgs)
+
+  const path = (title: string, name: string): Subject => ({
+    title,
+    caller: httpLoad,
+    target: { origin: consumer.info.ingress, path: `/api/demo/api/${name}`, headers: { 'x-consumer-key': key } },
+    servers: [consumer, owner, upstream]
+  })
+  const code = (title: string, api: string): Subject => ({
+    title,
+    caller: consumer,
+    target: { api },
+    servers: [owner]
+  })
+  const subjects: PaidPeers['subjects'] = {
+    free: path('full path, unpaid', 'free'),
+    paid: path(`full path, ${PRICE} USDC a call`, 'paid'),
+    freeCode: code('overlay alone, unpaid', 'free-code'),
+    paidCode: code(`overlay alone, ${PRICE} USDC a call`, 'paid-code'),
+    x402: {
+      title: '@x402/express, exact, local facilitator',
+      caller: x402Load,
+      target: x402Server.info,
+      servers: [x402Server]
+    }
+  }
+  const running = undo.move()
+  return {
+    subjects,
+    moneyWork,
+    async finalize() {
+      for (let block = 0; block < FINAL_BLOCKS; block++) await rpc(parameters.rpcUrl, 'evm_mine')
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync()
+  }
+}
+
+async function fund(chain: DevChain, { gas, usdc }: { gas: readonly Hex[]; usdc: readonly Hex[] }): Promise<void> {
+  for (const key of gas) await chain.fundGas(addressOf(key))
+  for (const key of usdc) await chain.mint(addressOf(key), PURSE)
+}

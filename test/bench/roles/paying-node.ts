@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import {
+  createChain,
+  createChannelTill,
+  createNode,
+  createSqliteStore,
+  fromHex,
+  type Hex,
+  keySigner,
+  parseUsdc,
+  systemClock,
+  systemRandom
+} from '../../../lib/index.ts'
+import type { Address, ChainParameters } from '../../../lib/interface/index.ts'
+import { createIngress } from '../../../node/ingress/ingress.ts'
+import { createKeys } from '../../../node/keys/keys.ts'
+import { restFactory } from '../../../protocols/index.ts'
+import { closedLoop, type LoadShape } from '../closed-loop.ts'
+import { echo } from '../echo.ts'
+import { payload } from '../payload.ts'
+import { play } from '../role.ts'
+
+export interface PayingNodeArgs {
+  /** Empty, and removed by whoever made it. */
+  readonly directory: string
+  /** Multiaddrs of the network's first node. */
+  readonly bootstrap: readonly string[]
+  readonly chain: ChainParameters
+  /** Of its wallet. */
+  readonly key: Hex
+}
+
+export interface PayingNodeInfo {
+  /** Multiaddrs, with the peer id. */
+  readonly addresses: readonly string[]
+  readonly ingress: string
+}
+
+export interface Offer {
+  readonly name: string
+  readonly price: string
+  readonly payout: Address
+  /** Of the REST API behind it; absent for one in code. */
+  readonly origin?: string
+}
+
+export interface CodeLoad extends LoadShape {
+  readonly api: string
+}
+
+/** A day's worth of a benchmark: it must measure calls, not deposits and leases. */
+const RULES = { deposit: parseUsdc('300'), depositMax: parseUsdc('1000'), dailyMax: parseUsdc('10000') }
+const HOST = '127.0.0.1'
+const SILENT = { warn: () => {}, error: () => {} }
+
+/** The parts of a node that a paid call passes: SQLite store, channel till on a real EVM, ingress. */
+play(async ({ directory, bootstrap, chain, key }: PayingNodeArgs) => {
+  const store = createSqliteStore({ path: join(directory, 'store.db') })
+  const signer = keySigner(fromHex(key, 32))
+  const till = createChannelTill({
+    chain: createChain(chain),
+    signer,
+    rules: RULES,
+    onError: (error) => console.error(error)
+  })
+  const { souk, start, stop } = await createNode({ store, till, bootstrap })
+  await start()
+  const secret = systemRandom.fill(new Uint8Array(32))
+  const keys = createKeys({
+    documents: store.documents,
+    secret,
+    clock: systemClock,
+    random: systemRandom,
+    network: 'dev'
+  })
+  const options = { host: HOST, port: 0, exact: false }
+  const ingress = createIngress({ souk, keys, clock: systemClock, random: systemRandom, options, log: SILENT })
+  const { url } = await ingress.listen()
+
+  async function run({ api, ...shape }: CodeLoad) {
+    const bodies = Array.from({ length: shape.concurrency }, (_, worker) => payload(worker))
+    return closedLoop(shape, async (worker) => {
+      const body = bodies[worker] ?? payload(worker)
+      const reply = await souk.call({ api, body })
+      if (reply.status === 200 && reply.body instanceof Uint8Array && body.equals(reply.body)) return
+      throw new Error(`the call was answered ${reply.status}, or not with what was sent`)
+    })
+  }
+
+  const info: PayingNodeInfo = { addresses: souk.status().addresses, ingress: url }
+  return {
+    info,
+    operations: {
+      run,
+      serve: async ({ name, price, payout, origin }: Offer) => {
+        const adapter = origin === undefined ? echo : restFactory.open({ endpoint: origin }, '')
+        await souk.serve({ name, price, payout }, adapter)
+      },
+      issueKey: async () => (await keys.issue()).key
+    },
+    async stop() {
+      await ingress.close()
+      await stop()
+    }
+  }
+})

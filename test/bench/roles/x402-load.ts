@@ -1,0 +1,42 @@
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { closedLoop, type LoadShape } from '../closed-loop.ts'
+import { payload } from '../payload.ts'
+import { play } from '../role.ts'
+
+export interface X402LoadArgs {
+  readonly chainId: number
+  /** A payer for each worker. */
+  readonly keys: readonly Hex[]
+}
+
+export interface X402Load extends LoadShape {
+  readonly origin: string
+}
+
+/** A consumer with `@x402/fetch`: asks, is told the price, signs, asks again. */
+play(({ chainId, keys }: X402LoadArgs) => {
+  const payers = keys.map((key) =>
+    wrapFetchWithPaymentFromConfig(globalThis.fetch, {
+      // The play USDC is none of its default assets.
+      spendControls: false,
+      schemes: [{ network: `eip155:${chainId}`, client: new ExactEvmScheme(privateKeyToAccount(key)) }]
+    })
+  )
+
+  async function run({ origin, ...shape }: X402Load) {
+    const bodies = Array.from({ length: shape.concurrency }, (_, worker) => payload(worker))
+    return closedLoop(shape, async (worker) => {
+      const [pay, body] = [payers[worker % payers.length], bodies[worker]]
+      if (pay === undefined || body === undefined) throw new Error('no payer')
+      const headers = { 'content-type': 'application/json' }
+      const response = await pay(`${origin}/`, { method: 'POST', headers, body: body.toString() })
+      const received = Buffer.from(await response.arrayBuffer())
+      if (response.status === 200 && response.headers.has('payment-response') && body.equals(received)) return
+      throw new Error(`${origin} answered ${response.status}: ${received.toString()}`)
+    })
+  }
+  return { info: {}, operations: { run }, stop: () => {} }
+})

@@ -1,0 +1,63 @@
+import { median } from './statistics.ts'
+import { measure, type Measurement, type Subject } from './subject.ts'
+
+/** What is measured: a subject's name, and how many calls are under way at any time. */
+export type Key<Name extends string = string> = `${Name}@${number}`
+
+/** Enough that a median stands against a disturbance in two of them. */
+export const ROUNDS = 5
+export const MEASURE_MS = 800
+const WARM_UP_MS = 100
+const FIRST_SLICE_MS = 500
+const FIRST_SLICES_MAX = 12
+
+/**
+ * Measurements of a run, by round: a ratio is the median of the ratios of the rounds, so that whatever slows the machine for
+ * a while slows both sides of it.
+ */
+export class Samples<Name extends string> {
+  readonly #byKey = new Map<Key<Name>, Measurement[]>()
+
+  async take(name: Name, subject: Subject, concurrency: number): Promise<void> {
+    const key: Key<Name> = `${name}@${concurrency}`
+    const sample = await measure(subject, { concurrency, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS })
+    this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), sample])
+  }
+
+  typical(key: Key<Name>, of: keyof Measurement): number {
+    return median(this.#values(key, of))
+  }
+
+  ratio(ours: Key<Name>, peer: Key<Name>, of: keyof Measurement): number {
+    const peers = this.#values(peer, of)
+    return median(this.#values(ours, of).map((value, round) => value / (peers[round] ?? Number.NaN)))
+  }
+
+  /** For programs. */
+  details() {
+    const medians = [...this.#byKey.keys()].map((key) => [
+      key,
+      {
+        calls_per_second: this.typical(key, 'perSecond'),
+        p50_us: this.typical(key, 'p50Us'),
+        p99_us: this.typical(key, 'p99Us'),
+        server_cpu_us: this.typical(key, 'serverCpuUs'),
+        caller_cpu_us: this.typical(key, 'callerCpuUs')
+      }
+    ])
+    return { medians: Object.fromEntries(medians), rounds: ROUNDS, measure_ms: MEASURE_MS }
+  }
+
+  #values(key: Key<Name>, of: keyof Measurement): number[] {
+    return (this.#byKey.get(key) ?? []).map((sample) => sample[of])
+  }
+}
+
+/** Calls until a subject has had so many: fewer, and V8 is still compiling what is measured; that was three times as slow. */
+export async function warmUp(subject: Subject, concurrencies: readonly number[], callsMin: number): Promise<void> {
+  let calls = 0
+  for (let slice = 0; slice < FIRST_SLICES_MAX && calls < callsMin; slice++) {
+    const concurrency = concurrencies[slice % concurrencies.length] ?? 1
+    calls += (await measure(subject, { concurrency, warmUpMs: 0, measureMs: FIRST_SLICE_MS })).calls
+  }
+}
