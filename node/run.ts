@@ -9,6 +9,8 @@ import { examine } from './doctor.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
+import { DailyCaps } from './spending/daily-caps.ts'
+import { Spending } from './spending/spending.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -86,7 +88,9 @@ async function start(init: Start): Promise<RunningNode> {
     random: systemRandom,
     network: config.network
   })
-  const ingress = await startIngress(init, souk, keys)
+  const caps = new DailyCaps({ clock, documents: store.documents })
+  undo.defer(() => caps.stop())
+  const ingress = await startIngress(init, souk, keys, new Spending({ caps }))
   const admin = await startAdminApi(init, { souk, registrations, keys, ingress })
   const info = nodeInfo(config, souk, ingress, admin.url)
   undo.defer(() => forgetRunning(profile))
@@ -139,13 +143,19 @@ async function startSouk(
   return { souk: node.souk, registrations: restored, p2pPort: listen.port }
 }
 
-async function startIngress({ config, log, clock, undo }: Start, souk: Souk, keys: Keys): Promise<string | undefined> {
+async function startIngress(
+  { config, log, clock, undo }: Start,
+  souk: Souk,
+  keys: Keys,
+  spending: Spending
+): Promise<string | undefined> {
   const wanted = config.ingress
   if (wanted === undefined) return undefined
   const { tls, port, ...rest } = wanted
   const ingress: Ingress = createIngress({
     souk,
     keys,
+    spending,
     clock,
     random: systemRandom,
     log,

@@ -273,6 +273,8 @@ export const PORT_TRIES_MAX = 50
 export const KEYS_CACHED_MAX = 10_000
 /** A key's last use is written down at most this often: a hint for people, not a record. */
 export const KEY_USE_MS = 1 * MINUTE
+/** A verified key is read again after this: a key revoked at another node that shares its store is refused so soon. */
+export const KEY_FRESH_MS = 5 * SECOND
 /** A segment of an ingress path: `name@provider` percent-encoded, with room. */
 export const PATH_SEGMENT_CHARS_MAX = 256
 /** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */
@@ -316,6 +318,14 @@ export const EXPOSURE_ATOMS_MAX = 1n * USDC
 export const CALL_PRICE_ATOMS_MAX = USDC / 20n
 /** What a node signs for in a day where nobody said otherwise: ten keys that spend all they may. */
 export const DAILY_ATOMS_MAX = 10n * USDC
+/** What the calls of one key cost in a day where nobody said otherwise. */
+export const KEY_DAILY_ATOMS_MAX = 1n * USDC
+/** Slices that a key's daily cap is taken in, each written down before it is spent: no call waits for the others. */
+export const KEY_CAP_SLICES = 20n
+/** A slice, of a cap or of a balance, that nobody spent from for so long is given back: others may want it. */
+export const SLICE_IDLE_MS = 5 * SECOND
+/** After there was nothing more to take ahead of need, the pause before it is tried again. */
+export const SLICE_PAUSE_MS = 1 * SECOND
 /** How long a channel's payer waits from wanting out to getting out: an owner's machine may be away for a night. */
 export const WITHDRAW_DELAY_S = 24 * 60 * 60
 /** The contract's own bounds of it. */

@@ -2,6 +2,7 @@ import { text } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
 import type { CallAnswer } from '../interface/call.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallReply } from '../interface/souk.ts'
@@ -10,12 +11,13 @@ import type { Order } from '../interface/till.ts'
 interface Answered {
   readonly order: Order
   readonly answer: CallAnswer
+  readonly charged: Atoms
   readonly lookupMs: number
   readonly totalMs: number
 }
 
-export function callReply({ order, answer, lookupMs, totalMs }: Answered): CallReply {
-  const { status, headers, body, charged, receipt, ownerMs, upstreamMs } = answer
+export function callReply({ order, answer, charged, lookupMs, totalMs }: Answered): CallReply {
+  const { status, headers, body, receipt, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - ownerMs - upstreamMs)
   return {

@@ -3,7 +3,8 @@ import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX, UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
-import { parseUsdc } from '../base/money.ts'
+import { type Atoms, parseUsdc } from '../base/money.ts'
+import { checkPrice } from '../base/check-price.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
@@ -121,6 +122,8 @@ export class Consumer {
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
     const { id, manifest } = found.signed
+    const telling = found.owners.length > 0 ? this.#tellPrice(prepared, manifest.price) : undefined
+    if (telling !== undefined) await telling
     for (const owner of found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
@@ -139,7 +142,8 @@ export class Consumer {
         const { answer, ms } = attempt
         till.accept(order, { charged: answer.charged, receipt: answer.receipt })
         resolver.report(id, owner.id, { ok: true, ms })
-        return callReply({ order, answer, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
+        const charged = this.#paid(order, answer.charged)
+        return callReply({ order, answer, charged, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
       if (prepared.signal.aborted) throw last
@@ -149,6 +153,18 @@ export class Consumer {
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
+  }
+
+  /** @throws SoukError `price_exceeds_limit`, and whatever `onPrice` refuses with */
+  #tellPrice({ init, maxPrice }: Prepared, price: Atoms): void | Promise<void> {
+    checkPrice(price, maxPrice)
+    return this.#init.till.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
+  }
+
+  /** What an owner says it charged is its word: it was promised the price, and cannot get more. */
+  #paid({ price }: Order, charged: Atoms): Atoms {
+    if (!this.#init.till.movesMoney) return 0n
+    return charged < price ? charged : price
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */

@@ -54,6 +54,11 @@ export interface CallInit {
   readonly timeoutMs?: number
   /** Refuses to pay more, decimal USDC. Default: whatever the manifest says. */
   readonly maxPrice?: string
+  /**
+   * Told the price of a call that will cost something, before anything is sent; once more where it is looked up again. What it
+   * throws or rejects with ends the call.
+   */
+  readonly onPrice?: (price: Atoms) => void | Promise<void>
   readonly idempotencyKey?: string
   /** W3C trace context, passed on to the owner and the upstream. */
   readonly traceparent?: string
@@ -80,7 +85,7 @@ export interface CallReply {
   readonly status: number
   readonly headers: Headers
   readonly body: Payload
-  /** The listed price, and what was really charged. */
+  /** The listed price, and what was really charged: never more than the price. */
   readonly price: Atoms
   readonly charged: Atoms
   readonly receipt: Uint8Array

@@ -89,6 +89,8 @@ export interface Documents {
   put(collection: string, key: string, value: string): Promise<void>
   /** Writes only when there is no such key yet; tells whether it did. */
   insert(collection: string, key: string, value: string): Promise<boolean>
+  /** Writes only where the value is still `before`; tells whether it did. Of several that try at once, one succeeds. */
+  replace(collection: string, key: string, before: string, value: string): Promise<boolean>
   /** Resolves true when there was one. */
   delete(collection: string, key: string): Promise<boolean>
   /** In key order, by code point. */

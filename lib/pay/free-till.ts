@@ -1,6 +1,6 @@
 import { SoukError } from '../base/errors.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
-import { checkPrice } from './check-price.ts'
+import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './unpaid-reservation.ts'
 
 /**

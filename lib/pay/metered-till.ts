@@ -1,6 +1,6 @@
 import type { CallLog } from '../interface/store.ts'
 import type { Till } from '../interface/till.ts'
-import { checkPrice } from './check-price.ts'
+import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './unpaid-reservation.ts'
 
 /**

@@ -119,6 +119,11 @@ function memoryDocuments(check: Check): Documents {
       collection(name).set(key, value)
       return true
     },
+    async replace(name, key, before, value) {
+      if (collection(name).get(key) !== before) return false
+      collection(name).set(key, value)
+      return true
+    },
     async delete(name, key) {
       return collection(name).delete(key)
     },

@@ -43,6 +43,17 @@ const inserts: Writer<DocumentPut, boolean> = {
     })
 }
 
+const replacements: Writer<DocumentPut & { readonly before: string }, boolean> = {
+  run: (db, items) =>
+    oneByOne(items, async ({ collection, key, before, value }) => {
+      const { rowCount } = await db.query(
+        'UPDATE documents SET value = $1 WHERE collection = $2 AND key = $3 AND value = $4',
+        [bytes(value), bytes(collection), bytes(key), bytes(before)]
+      )
+      return rowCount === 1
+    })
+}
+
 const deletions: Writer<Pick<DocumentPut, 'collection' | 'key'>, boolean> = {
   run: (db, items) =>
     oneByOne(items, async ({ collection, key }) => {
@@ -66,6 +77,8 @@ export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
     },
     put: (collection, key, value) => queue.write(puts, { collection, key, value }, value.length),
     insert: (collection, key, value) => queue.write(inserts, { collection, key, value }, value.length),
+    replace: (collection, key, before, value) =>
+      queue.write(replacements, { collection, key, before, value }, value.length),
     delete: (collection, key) => queue.write(deletions, { collection, key }, key.length),
     async list(collection) {
       const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(

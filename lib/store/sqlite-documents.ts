@@ -22,6 +22,7 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
   const insert = db.prepare(
     'INSERT INTO documents (collection, key, value) VALUES (?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
   )
+  const update = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ? AND value = ?')
   const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?')
 
   return {
@@ -33,6 +34,9 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
     },
     async insert(collection, key, value) {
       return queue.write(value.length, () => insert.run(collection, key, value).changes === 1)
+    },
+    async replace(collection, key, before, value) {
+      return queue.write(value.length, () => update.run(value, collection, key, before).changes === 1)
     },
     async delete(collection, key) {
       return queue.write(key.length, () => remove.run(collection, key).changes === 1)

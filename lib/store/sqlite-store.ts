@@ -63,6 +63,7 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       get: async (collection, key) => opened().documents.get(collection, key),
       put: async (collection, key, value) => opened().documents.put(collection, key, value),
       insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
+      replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
       list: async (collection) => opened().documents.list(collection)
     },

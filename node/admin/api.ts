@@ -42,7 +42,10 @@ export type ReplicaInput = z.input<typeof replicaSchema>
 export const issueKeySchema = z.strictObject({
   label: z.string().optional(),
   /** Milliseconds since the epoch. Default: never. */
-  expires_at: z.int().optional()
+  expires_at: z.int().optional(),
+  /** The dearest call, and all calls of a day (UTC). Defaults 0.05 and 1. */
+  max_price: amount.optional(),
+  daily_cap: amount.optional()
 })
 export type IssueKeyInput = z.input<typeof issueKeySchema>
 
@@ -151,6 +154,9 @@ export interface KeyView {
   /** Enough to recognise it by. */
   readonly hint: string
   readonly state: string
+  /** The dearest call, and all calls of a day (UTC). */
+  readonly max_price: string
+  readonly daily_cap: string
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null

@@ -1,7 +1,14 @@
 import type { KeyView } from '../admin/api.ts'
 import type { AddCommand } from './cli.ts'
-import { duration } from './number-option.ts'
+import { decimal, duration } from './number-option.ts'
 import { moment, table } from './table.ts'
+
+interface IssueOptions {
+  readonly label?: string
+  readonly expiresIn?: number
+  readonly maxPrice?: string
+  readonly dailyCap?: string
+}
 
 export const addKey: AddCommand = (to, cli) => {
   const key = to.command('key').description('consumer keys of this node’s ingress')
@@ -11,10 +18,14 @@ export const addKey: AddCommand = (to, cli) => {
     .description('make a key; it is shown this once')
     .option('--label <text>', 'whose it is')
     .option('--expires-in <duration>', 'like 30d, 12h or 15m (default: never)', duration)
-    .action(async ({ label, expiresIn }: { label?: string; expiresIn?: number }) => {
+    .option('--max-price <usdc>', 'refuse dearer calls (default: 0.05)', decimal)
+    .option('--daily-cap <usdc>', 'what its calls may cost in a day, UTC (default: 1)', decimal)
+    .action(async ({ label, expiresIn, maxPrice, dailyCap }: IssueOptions) => {
       const issued = await (await cli.node()).issueKey({
         label,
-        expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn
+        expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn,
+        max_price: maxPrice,
+        daily_cap: dailyCap
       })
       await cli.print(issued, () => [issued.key])
       cli.terminal.note(`This is ${issued.id}. The key is not shown again; send it as X-Consumer-Key.`)
@@ -41,11 +52,13 @@ export const addKey: AddCommand = (to, cli) => {
 
 function lines(keys: readonly KeyView[]): string[] {
   return table(
-    ['ID', 'KEY', 'STATE', 'LABEL', 'MADE (UTC)', 'EXPIRES', 'LAST USED'],
+    ['ID', 'KEY', 'STATE', 'MAX PRICE', 'DAILY CAP', 'LABEL', 'MADE (UTC)', 'EXPIRES', 'LAST USED'],
     keys.map((key) => [
       key.id,
       key.hint,
       key.state,
+      key.max_price,
+      key.daily_cap,
       key.label === '' ? '-' : key.label,
       moment(key.created_at),
       moment(key.expires_at),

@@ -1,6 +1,8 @@
-import { SoukError } from '../../lib/index.ts'
+import { type Atoms, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
+import type { Purchase, Spending } from '../spending/spending.ts'
 import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
 import { sendProblem } from './problem.ts'
@@ -11,6 +13,7 @@ import { type Visit, whileConnected } from './visit.ts'
 export interface CallRoute {
   readonly souk: Pick<Souk, 'call'>
   readonly keys: Pick<Keys, 'verify'>
+  readonly spending: Pick<Spending, 'begin'>
   readonly requestBytesMax: number
 }
 
@@ -19,27 +22,37 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
   const { req, res } = visit
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
+  let purchase: Purchase | undefined
   try {
-    await checkKey(route.keys, req.headers['x-consumer-key'])
+    const holder = await checkKey(route.keys, req.headers['x-consumer-key'])
     const call = readCall(req, scope, name)
+    const paying = (purchase = route.spending.begin(holder))
+    call.maxPrice = lower(call.maxPrice, holder.maxPrice)
+    call.onPrice = (price) => paying.reserve(price)
     call.signal = signal
     call.requestId = visit.requestId
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, route.requestBytesMax)
     else call.body = streamed = readStreamed(req, route.requestBytesMax)
-    await sendReply(visit, await route.souk.call(call))
+    const reply = await route.souk.call(call)
+    await sendReply(visit, reply, () => paying.capture(reply.charged))
   } catch (error) {
+    purchase?.release()
     // Nobody is there to be told; what the call made of its abort is no news.
     if (res.destroyed) return
     sendProblem(visit, streamed?.failure ?? error)
   }
 }
 
-async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<void> {
+async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<KeyHolder> {
   if (typeof key !== 'string' || key === '') {
     throw new SoukError('key_missing', 'Send your consumer key in the header X-Consumer-Key.')
   }
-  const holder = keys.verify(key)
-  if (holder instanceof Promise) await holder
+  return keys.verify(key)
+}
+
+/** What the request allows, but never more than its key does. */
+function lower(asked: string | undefined, most: Atoms): string {
+  return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
 }
 
 /** The bytes travel as they were sent; they are only looked at. */

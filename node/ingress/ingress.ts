@@ -6,6 +6,7 @@ import { formatRequestId, limits, requestIds, SoukError } from '../../lib/index.
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
 import { SetupError } from '../setup-error.ts'
 import { addApiRoutes } from './apis.ts'
@@ -31,6 +32,7 @@ export interface IngressOptions extends ListenWish {
 export interface IngressInit {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
   readonly keys: Pick<Keys, 'verify'>
+  readonly spending: Pick<Spending, 'begin'>
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -112,7 +114,8 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 }
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
-  const { souk, keys, options } = init
+  const { souk, keys, spending, options } = init
+  const requestBytesMax = options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING
   const ids = requestIds(init.clock, init.random)
   const visitOf = visits(init, ids, ending)
   const app = fastify({
@@ -141,7 +144,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.get('/livez', () => ({ status: 'ok' }))
   app.get('/readyz', () => ({ status: 'ok' }))
   addApiRoutes(app, souk)
-  addCallRoutes(app, { souk, keys, requestBytesMax: options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING }, visitOf)
+  addCallRoutes(app, { souk, keys, spending, requestBytesMax }, visitOf)
   return app
 }
 

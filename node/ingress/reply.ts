@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload } from '../../lib/interface/index.ts'
 import { leavesMuchUnread, sendWhole, type Visit } from './visit.ts'
@@ -16,14 +16,23 @@ const KEPT_BACK = new Set(
 )
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-)/
 
-/** Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. */
-export async function sendReply(visit: Visit, reply: CallReply): Promise<void> {
+/**
+ * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. `settle` books
+ * what it cost, once it is sure that it can be sent and before any of it is.
+ */
+export async function sendReply(visit: Visit, reply: CallReply, settle: Settle = () => {}): Promise<void> {
   const { req, res } = visit
   const { body, status } = reply
   try {
     if (res.destroyed) return discard(body)
     checkStatus(status)
     const headers = replyHeaders(visit, reply)
+    if (reply.charged > 0n) checkHeaders(headers)
+    const settling = settle()
+    if (settling !== undefined) {
+      await settling
+      if (res.destroyed) return discard(body)
+    }
     if (req.method === 'HEAD' || status === 204 || status === 304) {
       sendHead(visit, status, headers).end()
       return discard(body)
@@ -36,6 +45,17 @@ export async function sendReply(visit: Visit, reply: CallReply): Promise<void> {
     throw isHeaderError(error) ? new SoukError('upstream_invalid_response', undefined, { cause: error }) : error
   }
   await pump(visit, body[Symbol.asyncIterator]())
+}
+
+type Settle = () => void | Promise<void>
+
+/** Node looks at them when they are sent: too late for whoever would have paid by then. */
+function checkHeaders(headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name = '', value = ''] = [headers[i], headers[i + 1]]
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  }
 }
 
 function sendHead(visit: Visit, status: number, headers: string[]): ServerResponse {

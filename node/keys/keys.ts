@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import { limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { KEY_PREFIXES, type KeyKind, keyKind, makeKey } from './format.ts'
 import { type KeyState, keyState } from './state.ts'
-import { createVerifier, type KeyDocument, type KeyHolder } from './verifier.ts'
+import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './verifier.ts'
 
 export interface KeysInit {
   readonly documents: Documents
@@ -32,9 +32,18 @@ export interface IssuedKey extends KeyInfo {
   readonly key: string
 }
 
+export interface IssueInit {
+  readonly label?: string
+  readonly expiresAt?: number
+  /** The dearest call. Default `CALL_PRICE_ATOMS_MAX`. */
+  readonly maxPrice?: Atoms
+  /** What its calls may cost in one day (UTC). Default `KEY_DAILY_ATOMS_MAX`. */
+  readonly dailyCap?: Atoms
+}
+
 export interface Keys {
   /** @throws SoukError `invalid_request` (label, expiry in the past), `quota_exceeded` (`KEYS_MAX` reached) */
-  issue(init?: { readonly label?: string; readonly expiresAt?: number }): Promise<IssuedKey>
+  issue(init?: IssueInit): Promise<IssuedKey>
   /** Oldest first. */
   list(): Promise<KeyInfo[]>
   /** Holds from the next call on. A second time changes nothing. @throws SoukError `invalid_request` (no such key) */
@@ -72,7 +81,7 @@ export function createKeys({ documents, secret, clock, random, network }: KeysIn
   const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
 
   return {
-    async issue({ label = '', expiresAt } = {}) {
+    async issue({ label = '', expiresAt, maxPrice, dailyCap } = {}) {
       checkLabel(label)
       const createdAt = clock.now()
       if (expiresAt !== undefined && !(expiresAt > createdAt)) {
@@ -89,7 +98,10 @@ export function createKeys({ documents, secret, clock, random, network }: KeysIn
         hint: `${KEY_PREFIXES[kind]}…${key.slice(-4)}`,
         digest,
         createdAt,
-        ...(expiresAt === undefined ? {} : { expiresAt })
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        // Written down with the key, so that a later default changes no key that was issued.
+        maxPrice: String(maxPrice ?? limits.CALL_PRICE_ATOMS_MAX),
+        dailyCap: String(dailyCap ?? limits.KEY_DAILY_ATOMS_MAX)
       }
       const { id } = document
       if (!(await documents.insert(COLLECTION, id, JSON.stringify(document)))) {
@@ -144,10 +156,9 @@ function checkLabel(label: string): void {
 }
 
 function describe(document: KeyDocument, now: number, lastUsedAt?: number): KeyInfo {
-  const { id, label, hint, createdAt, expiresAt, revokedAt } = document
+  const { hint, createdAt, expiresAt, revokedAt } = document
   return {
-    id,
-    label,
+    ...holderOf(document),
     hint,
     state: keyState(document, now),
     createdAt,

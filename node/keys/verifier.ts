@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { equalInConstantTime, limits, SoukError, utf8 } from '../../lib/index.ts'
+import { type Atoms, equalInConstantTime, limits, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import { KEY_STATES, keyState } from './state.ts'
 
@@ -14,18 +14,37 @@ export interface KeyDocument {
   readonly createdAt: number
   readonly expiresAt?: number
   readonly revokedAt?: number
+  /** Atoms, as decimal digits. */
+  readonly maxPrice?: string
+  readonly dailyCap?: string
 }
 
-/** Whom a call is made for. */
+/** Whom a call is made for, and what it may cost. */
 export interface KeyHolder {
   readonly id: string
   readonly label: string
+  /** The dearest call. */
+  readonly maxPrice: Atoms
+  /** All calls of one day (UTC). */
+  readonly dailyCap: Atoms
+}
+
+/** A key that says nothing of its limits has the usual ones. */
+export function holderOf({ id, label, maxPrice, dailyCap }: KeyDocument): KeyHolder {
+  return {
+    id,
+    label,
+    maxPrice: maxPrice === undefined ? limits.CALL_PRICE_ATOMS_MAX : BigInt(maxPrice),
+    dailyCap: dailyCap === undefined ? limits.KEY_DAILY_ATOMS_MAX : BigInt(dailyCap)
+  }
 }
 
 /** A key at hand. */
 interface KnownKey {
   readonly document: KeyDocument
   readonly holder: KeyHolder
+  /** On the clock's `elapsed`. */
+  readonly readAt: number
   usedAt: number
 }
 
@@ -44,7 +63,7 @@ interface Verifier {
   forget(digest: string): void
 }
 
-/** Answers for known keys from memory, so that a busy key costs one HMAC per call and no look-up. */
+/** Answers for known keys from memory, so that a busy key costs one HMAC per call and a look-up now and then. */
 export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier {
   const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
   let changes = 0
@@ -59,7 +78,8 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
     if (document === undefined || !equalInConstantTime(utf8(document.digest), utf8(digest))) {
       throw new SoukError('key_invalid', 'This node has issued no such key.')
     }
-    const known: KnownKey = { document, holder: { id: document.id, label: document.label }, usedAt: 0 }
+    const usedAt = atHand.get(digest)?.usedAt ?? 0
+    const known: KnownKey = { document, holder: holderOf(document), readAt: clock.elapsed(), usedAt }
     const holder = admit(known)
     atHand.set(digest, known)
     return holder
@@ -79,7 +99,8 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
   return {
     verify(digest) {
       const known = atHand.get(digest)
-      return known === undefined ? load(digest) : admit(known)
+      if (known === undefined || clock.elapsed() - known.readAt >= limits.KEY_FRESH_MS) return load(digest)
+      return admit(known)
     },
     forget(digest) {
       changes++

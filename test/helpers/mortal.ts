@@ -41,7 +41,7 @@ export function mortal(dieAt = Infinity): Mortal {
     },
     lived,
     chain: (chain) => around(chain, ['broadcast']),
-    documents: (documents) => around(documents, ['put', 'insert', 'delete']),
+    documents: (documents) => around(documents, ['put', 'insert', 'replace', 'delete']),
     kill: () => (isDead = true)
   }
 }

@@ -61,6 +61,26 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await documents.get('keys', 'a'), String(wins.indexOf(true)))
   })
 
+  it('are replaced where they are still what they were', async () => {
+    const { documents } = current()
+    assert.equal(await documents.replace('caps', 'a', '', '1'), false)
+    assert.equal(await documents.get('caps', 'a'), undefined)
+    await documents.put('caps', 'a', '1')
+    assert.equal(await documents.replace('caps', 'a', '2', '3'), false)
+    assert.equal(await documents.replace('others', 'a', '1', '3'), false)
+    assert.equal(await documents.replace('caps', 'a', '1', '2'), true)
+    assert.equal(await (await reopen()).documents.get('caps', 'a'), '2')
+  })
+
+  it('are replaced once by a crowd that saw the same', async () => {
+    const { documents } = current()
+    await documents.put('caps', 'a', 'seen')
+    const tries = Array.from({ length: 20 }, (_, i) => documents.replace('caps', 'a', 'seen', String(i)))
+    const wins = await Promise.all(tries)
+    assert.equal(wins.filter(Boolean).length, 1)
+    assert.equal(await documents.get('caps', 'a'), String(wins.indexOf(true)))
+  })
+
   it('are deleted once, and for good', async () => {
     const { documents } = current()
     await documents.put('keys', 'a', '1')

@@ -14,6 +14,8 @@ import {
 import type { Address, ChainParameters } from '../../../lib/interface/index.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
+import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { Spending } from '../../../node/spending/spending.ts'
 import { restFactory } from '../../../protocols/index.ts'
 import { closedLoop, type LoadShape } from '../closed-loop.ts'
 import { echo } from '../echo.ts'
@@ -73,8 +75,17 @@ play(async ({ directory, bootstrap, chain, key }: PayingNodeArgs) => {
     random: systemRandom,
     network: 'dev'
   })
+  const spending = new Spending({ caps: new DailyCaps({ clock: systemClock, documents: store.documents }) })
   const options = { host: HOST, port: 0, exact: false }
-  const ingress = createIngress({ souk, keys, clock: systemClock, random: systemRandom, options, log: SILENT })
+  const ingress = createIngress({
+    souk,
+    keys,
+    spending,
+    clock: systemClock,
+    random: systemRandom,
+    options,
+    log: SILENT
+  })
   const { url } = await ingress.listen()
 
   async function run({ api, ...shape }: CodeLoad) {
@@ -96,7 +107,7 @@ play(async ({ directory, bootstrap, chain, key }: PayingNodeArgs) => {
         const adapter = origin === undefined ? echo : restFactory.open({ endpoint: origin }, '')
         await souk.serve({ name, price, payout }, adapter)
       },
-      issueKey: async () => (await keys.issue()).key
+      issueKey: async () => (await keys.issue({ maxPrice: RULES.dailyMax, dailyCap: RULES.dailyMax })).key
     },
     async stop() {
       await ingress.close()

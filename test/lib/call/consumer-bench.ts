@@ -44,6 +44,7 @@ export class ConsumerBench {
   /** Owners found, by look-up; the last one repeats. */
   found: ReadonlyArray<readonly string[] | Error> = [[A, B]]
   owners: Readonly<Record<string, Behaviour>> = {}
+  movesMoney = true
   handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer> = async () => answerOf()
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
   /** Whether the till wants the same owner tried again. */
@@ -51,6 +52,7 @@ export class ConsumerBench {
   readonly consumer: Consumer
 
   constructor() {
+    const paid = () => this.movesMoney
     this.consumer = new Consumer({
       clock: this.clock,
       resolver: this.#resolver(),
@@ -63,7 +65,9 @@ export class ConsumerBench {
       },
       till: {
         scheme: 'test',
-        movesMoney: true,
+        get movesMoney() {
+          return paid()
+        },
         authorise: async (order) => {
           this.orders.push(order)
           return this.authorise(order)

@@ -37,6 +37,56 @@ describe('a paid call', () => {
     )
   })
 
+  it('is known by its price before the till hears of it, and ends where the price is refused', async () => {
+    const prices: bigint[] = []
+    bench.owners = { [A]: answered() }
+    await bench.call({
+      onPrice(price) {
+        assert.equal(bench.orders.length, 0)
+        prices.push(price)
+      }
+    })
+    assert.deepEqual(prices, [1_500n])
+    bench.orders.length = 0
+    const refuse = async () => {
+      throw new SoukError('insufficient_funds')
+    }
+    await assert.rejects(bench.call({ onPrice: refuse }), { code: 'insufficient_funds' })
+    assert.deepEqual(bench.orders, [])
+  })
+
+  it('tells no price above the limit of the call, and none that is not paid', async () => {
+    bench.owners = { [A]: answered() }
+    const onPrice = () => assert.fail('told')
+    await assert.rejects(bench.call({ maxPrice: '0.001', onPrice }), { code: 'price_exceeds_limit' })
+    bench.manifest = { ...bench.manifest, price: 0n }
+    await bench.call({ onPrice })
+    bench.manifest = { ...bench.manifest, price: 5n }
+    bench.movesMoney = false
+    assert.equal((await bench.call({ onPrice })).charged, 0n)
+  })
+
+  it('tells the new price where a second look-up brings one', async () => {
+    const prices: bigint[] = []
+    bench.found = [[A], [B]]
+    bench.owners = {
+      [A]: async () => {
+        bench.manifest = { ...bench.manifest, price: 2_000n, revision: 5 }
+        return failed('not_accepted', 'owner_unreachable')
+      },
+      [B]: answered()
+    }
+    await bench.call({ onPrice: (price) => void prices.push(price) })
+    assert.deepEqual(prices, [1_500n, 2_000n])
+  })
+
+  it('costs no more than its price, whatever its owner says', async () => {
+    const greedy = answered()
+    assert.ok(greedy.fate === 'answered')
+    bench.owners = { [A]: { ...greedy, answer: { ...greedy.answer, charged: 10n ** 12n } } }
+    assert.equal((await bench.call()).charged, 1_500n)
+  })
+
   it('is tried once more at the same owner where the till learned from the refusal', async () => {
     let tries = 0
     bench.authorise = async () => utf8(`voucher ${++tries}`)

@@ -94,6 +94,11 @@ export function memoryDocuments(): Documents & { readonly writes: string[] } {
       texts.set(at(collection, key), value)
       return true
     },
+    async replace(collection, key, before, value) {
+      if (texts.get(at(collection, key)) !== before) return false
+      texts.set(at(collection, key), value)
+      return true
+    },
     delete: async (collection, key) => texts.delete(at(collection, key)),
     async list(collection) {
       const found = [...texts].filter(([key]) => key.startsWith(`${collection}/`)).sort(([a], [b]) => (a < b ? -1 : 1))

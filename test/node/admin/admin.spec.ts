@@ -151,8 +151,10 @@ describe('admin API', () => {
   })
 
   it('issues, lists and revokes keys, and shows each once', async () => {
-    const issued = await bench.client.issueKey({ label: 'shop' })
+    const issued = await bench.client.issueKey({ label: 'shop', daily_cap: '2.5' })
     assert.match(issued.key, /^souk_test_/)
+    assert.deepEqual([issued.max_price, issued.daily_cap], ['0.05', '2.5'])
+    await assert.rejects(bench.client.issueKey({ max_price: '-1' }), code('invalid_request'))
     const [listed] = (await bench.client.keys()).keys
     assert.deepEqual([listed?.id, listed?.label, listed?.state], [issued.id, 'shop', 'active'])
     assert.doesNotMatch(JSON.stringify(listed), new RegExp(issued.key))

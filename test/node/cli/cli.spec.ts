@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from './harness.ts'
 
+const LIMITS = '--expires-in 30d --max-price 0.002 --daily-cap 0.5'.split(' ')
+
 interface Api {
   readonly id: string
   readonly state: string
@@ -96,7 +98,7 @@ describe('souk, with nodes that run', function () {
   })
 
   it('issues a key that opens the ingress, until it is revoked', async () => {
-    const { stdout: key, stderr } = await onConsumer('key', 'issue', '--label', 'shop', '--expires-in', '30d')
+    const { stdout: key, stderr } = await onConsumer('key', 'issue', '--label', 'shop', ...LIMITS)
     const id = /key_\w+/.exec(stderr)?.[0] ?? ''
     const call = () =>
       fetch(`${consumer.ready.ingress}/api/demo/api/bb-echo`, {
@@ -106,7 +108,7 @@ describe('souk, with nodes that run', function () {
       })
     const opened = await call()
     assert.deepEqual([opened.status, await opened.json()], [200, { echo: { n: 2 } }])
-    assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} .* active +shop`))
+    assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} .* active +0\\.002 +0\\.5 +shop`))
     assert.equal((await onConsumer('key', 'revoke', id)).code, 0)
     assert.equal((await call()).status, 401)
   })

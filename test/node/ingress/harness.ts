@@ -12,6 +12,8 @@ import type {
 } from '../../../lib/interface/index.ts'
 import { createIngress, type IngressOptions } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
+import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { Spending } from '../../../node/spending/spending.ts'
 
 export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve'>
 
@@ -38,6 +40,11 @@ export function memoryDocuments(): Documents & { readonly reads: number } {
     },
     async insert(collection, key, value) {
       if (of(collection).has(key)) return false
+      of(collection).set(key, value)
+      return true
+    },
+    async replace(collection, key, before, value) {
+      if (of(collection).get(key) !== before) return false
       of(collection).set(key, value)
       return true
     },
@@ -98,6 +105,7 @@ export async function startIngress(
   const seams = { clock, random: systemRandom }
   const keys = createKeys({ documents: memoryDocuments(), secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
   const { key } = await keys.issue({ label: 'tests' })
+  const caps = new DailyCaps({ clock, documents: memoryDocuments() })
   const souk: FakeSouk = {
     call: async (init) => {
       calls.push(init)
@@ -109,6 +117,7 @@ export async function startIngress(
   const ingress = createIngress({
     souk,
     keys,
+    spending: new Spending({ caps }),
     ...seams,
     options: { host: '127.0.0.1', port: 0, ...options },
     log: {

@@ -4,6 +4,8 @@ import type { Adapter, AdapterRequest, Souk } from '../../../lib/interface/index
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { createIngress, type Ingress } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
+import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { Spending } from '../../../node/spending/spending.ts'
 import { eventually } from './harness.ts'
 
 /** The ingress in front of the real library: one node owns, the other takes the consumer's calls. */
@@ -24,7 +26,15 @@ describe('ingress over the overlay', () => {
     const keys = createKeys({ documents, secret: Buffer.alloc(32, 3), network: 'dev', ...seams })
     key = (await keys.issue({ label: 'tests' })).key
     const log = { warn() {}, error: (message: string, facts: unknown) => console.error(message, facts) }
-    ingress = createIngress({ souk: second.souk, keys, ...seams, log, options: { host: '127.0.0.1', port: 0 } })
+    const spending = new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) })
+    ingress = createIngress({
+      souk: second.souk,
+      keys,
+      spending,
+      ...seams,
+      log,
+      options: { host: '127.0.0.1', port: 0 }
+    })
     url = (await ingress.listen()).url
   })
   after(async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { limits, systemRandom } from '../../../lib/index.ts'
 import type { Clock, Documents } from '../../../lib/interface/index.ts'
 import { keyKind, makeKey } from '../../../node/keys/format.ts'
@@ -6,6 +7,7 @@ import { createKeys, type Keys } from '../../../node/keys/keys.ts'
 import { eventually, memoryDocuments } from '../ingress/harness.ts'
 
 const HOUR = 3_600_000
+const USUAL = { maxPrice: 50_000n, dailyCap: 1_000_000n }
 
 describe('consumer keys', () => {
   let now: number
@@ -37,8 +39,8 @@ describe('consumer keys', () => {
 
   it('are verified, by whichever process shares store and secret', async () => {
     const { key, id } = await keys.issue({ label: 'ci' })
-    assert.deepEqual(await verify(key), { id, label: 'ci' })
-    assert.deepEqual(await verify(key, create()), { id, label: 'ci' })
+    assert.deepEqual(await verify(key), { id, label: 'ci', ...USUAL })
+    assert.deepEqual(await verify(key, create()), { id, label: 'ci', ...USUAL })
   })
 
   it('are not in the store, nor anything they could be guessed from without the secret', async () => {
@@ -97,6 +99,31 @@ describe('consumer keys', () => {
     assert.equal((await keys.revoke(id)).revokedAt, now)
   })
 
+  it('that are revoked elsewhere are refused soon after', async () => {
+    const { key, id } = await keys.issue()
+    await verify(key)
+    await create().revoke(id)
+    await verify(key)
+    now += limits.KEY_FRESH_MS
+    await assert.rejects(verify(key), { code: 'key_revoked' })
+  })
+
+  it('have limits of their own, or the usual ones', async () => {
+    const { key } = await keys.issue({ maxPrice: 2_000n, dailyCap: 0n })
+    const { maxPrice, dailyCap } = await verify(key)
+    assert.deepEqual([maxPrice, dailyCap], [2_000n, 0n])
+    const usual = await keys.issue()
+    assert.deepEqual([usual.maxPrice, usual.dailyCap], [50_000n, 1_000_000n])
+    // As a version wrote them that knew no limits.
+    const {
+      maxPrice: _,
+      dailyCap: __,
+      ...old
+    } = JSON.parse((await documents.get('consumer-keys', usual.id))!) as object & Record<string, unknown>
+    await documents.put('consumer-keys', usual.id, JSON.stringify(old))
+    assert.deepEqual((await verify(usual.key, create())).dailyCap, 1_000_000n)
+  })
+
   it('expire by the clock alone', async () => {
     const { key } = await keys.issue({ expiresAt: now + HOUR })
     now += HOUR - 1
@@ -120,7 +147,7 @@ describe('consumer keys', () => {
         ['second', 'active']
       ]
     )
-    const text = JSON.stringify(listed)
+    const text = inspect(listed)
     assert.ok(!text.includes(first.key) && !text.includes(second.key) && !text.includes('digest'))
   })
 

@@ -1,5 +1,5 @@
-import { SoukError } from '../base/errors.ts'
-import { type Atoms, formatUsdc } from '../base/money.ts'
+import { SoukError } from './errors.ts'
+import { type Atoms, formatUsdc } from './money.ts'
 
 /** @throws SoukError `price_exceeds_limit` */
 export function checkPrice(price: Atoms, limit: Atoms | undefined): void {

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { limits } from '../../../lib/index.ts'
+import type { Documents } from '../../../lib/interface/index.ts'
+import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
+import { memoryDocuments } from '../ingress/harness.ts'
+
+const CAP = 1_000_000n
+const KEY = { id: 'key_1', label: '', maxPrice: CAP, dailyCap: CAP }
+
+describe('the daily cap of a key', () => {
+  let clock: ManualClock
+  let documents: Documents
+  let caps: DailyCaps
+
+  beforeEach(() => {
+    clock = manualClock()
+    documents = memoryDocuments()
+    caps = new DailyCaps({ clock, documents })
+  })
+
+  const spend = async (amount: bigint, at = caps): Promise<void> => at.reserve(at.today(KEY), amount)
+  /** How many calls of a price there is room for. */
+  async function drain(price: bigint, at = caps): Promise<number> {
+    for (let calls = 0; ; calls++) {
+      const refusal = await spend(price, at).catch((error: unknown) => error)
+      if (refusal === undefined) continue
+      assert.equal((refusal as { code?: string }).code, 'spend_cap_reached')
+      return calls
+    }
+  }
+
+  it('lets exactly as much through, and says how much is left and when there is more', async () => {
+    assert.equal(await drain(30_000n), 33)
+    await assert.rejects(spend(30_000n), {
+      code: 'spend_cap_reached',
+      members: { left: '0.01', resets_at: '2026-01-03T00:00:00.000Z' }
+    })
+    await spend(10_000n)
+    await assert.rejects(spend(1n), { code: 'spend_cap_reached' })
+  })
+
+  it('lets no crowd through that asks at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 60 }, () => spend(30_000n)))
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 33)
+  })
+
+  it('is free again as far as calls were not charged', async () => {
+    const day = caps.today(KEY)
+    assert.equal(await drain(100_000n), 10)
+    caps.release(day, 60_000n)
+    assert.equal(await drain(20_000n), 3)
+  })
+
+  it('answers without the store most of the time', async () => {
+    await spend(1_000n)
+    await settle()
+    let atOnce = 0
+    for (let i = 0; i < 200; i++) {
+      const reserving = caps.reserve(caps.today(KEY), 1_000n)
+      if (reserving === undefined) atOnce++
+      else await reserving
+      await settle(1)
+    }
+    assert.ok(atOnce > 190, `${atOnce} of 200`)
+  })
+
+  it('starts anew with the day, and not when a clock is set back', async () => {
+    assert.equal(await drain(100_000n), 10)
+    await clock.advance(limits.DAY_MS)
+    assert.equal(await drain(100_000n), 10)
+    const before = new DailyCaps({ clock: manualClock(clock.now() - limits.DAY_MS), documents })
+    assert.equal(await drain(100_000n, before), 0)
+  })
+
+  it('is not opened by a restart, and not even by being killed', async () => {
+    await spend(400_000n)
+    await settle()
+    const afterKill = new DailyCaps({ clock, documents })
+    const calls = await drain(10_000n, afterKill)
+    const slices = Number(limits.KEY_CAP_SLICES)
+    assert.ok(calls <= 60 && calls >= 60 - 2 * Math.ceil(100 / slices), `${calls} calls after 0.4 of 1 USDC was spent`)
+  })
+
+  it('is not shortened by a process that stopped as it should', async () => {
+    await spend(400_000n)
+    await settle()
+    await caps.stop()
+    assert.equal(await drain(10_000n, new DailyCaps({ clock, documents })), 60)
+  })
+
+  it('is shared by processes, of which one gives back what it does not need', async () => {
+    const other = new DailyCaps({ clock, documents })
+    await spend(10_000n, other)
+    await settle()
+    const first = await drain(10_000n)
+    assert.ok(first < 99, 'the other holds a slice')
+    await clock.advance(limits.SLICE_IDLE_MS * 3)
+    assert.equal(first + (await drain(10_000n)) + 1, 100)
+  })
+
+  it('of nothing refuses whatever costs something', async () => {
+    const day = caps.today({ ...KEY, dailyCap: 0n })
+    await assert.rejects(async () => caps.reserve(day, 1n), { code: 'spend_cap_reached' })
+  })
+
+  it('is never passed, whatever several processes do, and whenever one is killed', async () => {
+    const step = fc.record({
+      process: fc.nat({ max: 2 }),
+      does: fc.constantFrom('spend', 'spend', 'spend', 'fail', 'kill', 'stop', 'wait'),
+      amount: fc.bigInt({ min: 1n, max: 90_000n })
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const shared = memoryDocuments()
+        const time = manualClock()
+        const start = () => new DailyCaps({ clock: time, documents: shared })
+        const processes = [start(), start(), start()]
+        let charged = 0n
+        await Promise.all(
+          steps.map(async ({ process: n, does, amount }) => {
+            const at = processes[n]!
+            if (does === 'wait') return time.advance(limits.SLICE_IDLE_MS)
+            if (does === 'kill' || does === 'stop') {
+              processes[n] = start()
+              return does === 'stop' ? at.stop() : undefined
+            }
+            const day = at.today(KEY)
+            const refused = await Promise.resolve(at.reserve(day, amount)).catch(() => true)
+            if (refused === true) return
+            if (does === 'fail') at.release(day, amount)
+            else charged += amount
+          })
+        )
+        assert.ok(charged <= CAP, `${charged} of ${CAP}`)
+      }),
+      { numRuns: 50 }
+    )
+  })
+})
