@@ -1,5 +1,5 @@
-import { isSoukError, parseAddress } from '../lib/index.ts'
-import type { Address, ChainParameters } from '../lib/interface/index.ts'
+import type { ChainParameters } from '../lib/interface/index.ts'
+import { addressIn } from './address-in.ts'
 import { type NetworkName, NETWORKS } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -15,20 +15,11 @@ export function chainParameters(
   const known = NETWORKS[network].chain
   const parameters = chainRpc === undefined ? known : { ...known, rpcUrl: chainRpc }
   if (treasury === undefined) return parameters
-  const asked = addressIn(treasury)
+  const asked = addressIn('treasury', treasury)
   if (known.treasury !== undefined && asked !== known.treasury) {
     throw new SetupError('config_invalid', `The treasury of the network ${network} is ${known.treasury}.`, {
       hint: 'the same without --treasury'
     })
   }
   return { ...parameters, treasury: asked }
-}
-
-function addressIn(text: string): Address {
-  try {
-    return parseAddress(text)
-  } catch (error) {
-    if (!isSoukError(error)) throw error
-    throw new SetupError('config_invalid', `The treasury is not valid: ${error.message}`)
-  }
 }

@@ -1,8 +1,11 @@
 import { statfs } from 'node:fs/promises'
 import { asSoukError, deadline, limits, SoukError } from '../lib/index.ts'
-import type { Clock, Souk } from '../lib/interface/index.ts'
+import type { Address, Clock, Souk } from '../lib/interface/index.ts'
 import type { DoctorCheck, DoctorView } from './admin/api.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Network } from './networks.ts'
+import { moneyChecks } from './payments/money-checks.ts'
+import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
 import { PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
 import type { Registrations, RegistrationStatus } from './registrations.ts'
@@ -25,6 +28,8 @@ export interface DoctorInit {
   readonly admin: string
   /** When the node started, by both kinds of time. */
   readonly startedAt: { readonly now: number; readonly elapsed: number }
+  readonly money: Money | undefined
+  readonly payout: Address | undefined
 }
 
 /** Looks at everything that commonly is wrong with a node, and says what to do about it. */
@@ -38,16 +43,11 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     reachability(init),
     clock(init),
     disk(init),
+    ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
   ])
   return { ok: checks.every(({ result }) => result !== 'fail'), checks }
 }
-
-type Finding = DoctorCheck | Promise<DoctorCheck>
-
-const ok = (name: string, message: string): DoctorCheck => ({ name, result: 'ok', message })
-const warn = (name: string, message: string, hint: string): DoctorCheck => ({ name, result: 'warn', message, hint })
-const fail = (name: string, message: string, hint: string): DoctorCheck => ({ name, result: 'fail', message, hint })
 
 function nodeVersion(): Finding {
   const isEnough = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN

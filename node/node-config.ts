@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
-import type { ChainParameters } from '../lib/interface/index.ts'
+import { type Atoms, parseUsdc } from '../lib/index.ts'
+import type { Address, ChainParameters } from '../lib/interface/index.ts'
+import { addressIn } from './address-in.ts'
 import { chainParameters } from './chain-parameters.ts'
 import type { NetworkName } from './networks.ts'
 import type { ProfileLocation } from './profile/profile.ts'
-import type { Settings } from './settings.ts'
+import type { Settings, TillName } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 
 /** A port somebody asked for has to be that one; a port of our own choosing moves up when it is taken. */
@@ -36,6 +38,21 @@ export interface NodeConfig {
     readonly corsOrigins: readonly string[]
   }
   readonly admin: { readonly port: PortWish }
+  readonly payments: PaymentConfig
+}
+
+/** How a node pays and is paid. */
+export interface PaymentConfig {
+  /** `metered` counts calls and moves no money, whatever they cost. */
+  readonly till: TillName
+  /** Where the wallet's passphrase is read. Absent: whoever sits there is asked. */
+  readonly passphraseFile?: string
+  /** Where this provider is paid; a cold address. */
+  readonly payout?: Address
+  /** What the node signs for in one day (UTC), all keys together. Absent: the library's default. */
+  readonly dailyMax?: Atoms
+  /** Fetches what was earned before the node stops. */
+  readonly settleOnStop: boolean
 }
 
 const DEFAULTS = { p2pPort: 4402, ingressPort: 8402, adminPort: 3000, host: '127.0.0.1' }
@@ -57,9 +74,20 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
       announce: all.announce ?? [],
       bootstrap: all.bootstrap ?? []
     },
-    admin: { port: port('adminPort') }
+    admin: { port: port('adminPort') },
+    payments: composePayments(all)
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
+}
+
+function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {
+  return {
+    till: till ?? 'channel',
+    settleOnStop: settleOnStop ?? false,
+    ...(passphraseFile === undefined ? {} : { passphraseFile: resolve(passphraseFile) }),
+    ...(payout === undefined ? {} : { payout: addressIn('payout', payout) }),
+    ...(dailyCap === undefined ? {} : { dailyMax: parseUsdc(dailyCap) })
+  }
 }
 
 function composeIngress(all: Settings, port: PortWish): NonNullable<NodeConfig['ingress']> {

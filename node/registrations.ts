@@ -1,6 +1,16 @@
-import { type Clock, limits, parseApiRef, SoukError, asSoukError, deadline, type Timer } from '../lib/index.ts'
+import {
+  type Clock,
+  limits,
+  parseApiRef,
+  parseUsdc,
+  SoukError,
+  asSoukError,
+  deadline,
+  type Timer
+} from '../lib/index.ts'
 import type {
   Adapter,
+  Address,
   AdapterFactory,
   Documents,
   Inspection,
@@ -10,6 +20,7 @@ import type {
   Souk,
   UpstreamConfig
 } from '../lib/interface/index.ts'
+import type { Payout } from './payments/payout.ts'
 
 const COLLECTION = 'registrations'
 
@@ -48,6 +59,7 @@ export interface RegistrationsInit {
   readonly documents: Documents
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
   readonly clock: Clock
+  readonly payout: Payout
   /** Told what could not be served, and when it could again. */
   readonly log: (line: string) => void
 }
@@ -97,13 +109,14 @@ export class Registrations {
     signal: AbortSignal
   ): Promise<Registered> {
     if (this.#known.get(terms.name)?.kind === 'replica') throw taken(terms.name)
+    this.#init.payout.check(parseUsdc(terms.price))
     // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
     const { adapter, inspection } = await this.#open(protocol, upstream, signal)
     return this.#exclusively(async () => {
       const before = this.#known.get(terms.name)
       const listing = await serving(adapter, async () => {
         if (before?.kind === 'replica') throw taken(terms.name)
-        return this.#init.souk.serve(terms, adapter)
+        return this.#serve(terms, adapter)
       })
       const registration = await this.#keep({
         kind: 'own',
@@ -128,7 +141,8 @@ export class Registrations {
       const before = this.#known.get(ref.name)
       if (before?.kind === 'own') throw taken(ref.name)
       const { signed } = await this.#init.souk.resolve(ref, { signal })
-      const { protocol, provider } = signed.manifest
+      const { protocol, provider, price } = signed.manifest
+      this.#init.payout.checkEarning(price)
       if (before !== undefined && before.provider !== provider) throw taken(ref.name)
       const { adapter, inspection } = await this.#open(protocol, upstream, signal)
       const listing = await serving(adapter, () => this.#init.souk.serveReplica(signed.id, adapter))
@@ -178,6 +192,14 @@ export class Registrations {
     })
   }
 
+  /** From now on this provider is paid there: its APIs get a new revision that says so. */
+  payTo(address: Address): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#init.payout.set(address)
+      await this.#serveAll([...this.#known.values()].filter(({ kind }) => kind === 'own'))
+    })
+  }
+
   /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
   async check(registration: Registration, signal: AbortSignal): Promise<void> {
     await this.#factory(registration.protocol).inspect(registration.upstream, signal)
@@ -220,13 +242,20 @@ export class Registrations {
     if (this.#problems.size > 0 && !this.#stopped) this.#retryLater()
   }
 
+  /** One address for all of a provider's APIs: it is no part of the terms that are kept. */
+  async #serve(terms: ListingInit, adapter: Adapter): Promise<Listing> {
+    const { souk, payout } = this.#init
+    payout.check(parseUsdc(terms.price))
+    return souk.serve({ ...terms, ...(payout.address === undefined ? {} : { payout: payout.address }) }, adapter)
+  }
+
   async #serveAgain(registration: Registration): Promise<void> {
     const { name } = registration
     try {
       const adapter = this.#factory(registration.protocol).open(registration.upstream, registration.snapshot)
       await serving(adapter, () =>
         registration.kind === 'own'
-          ? this.#init.souk.serve(registration.terms, adapter)
+          ? this.#serve(registration.terms, adapter)
           : this.#init.souk.serveReplica(`${name}@${registration.provider}`, adapter)
       )
       if (this.#problems.delete(name)) this.#init.log(`${name} is served again.`)

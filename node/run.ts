@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { createNode, createSqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
+import { checksummed, createNode, createSqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
 import { type Admin, startAdmin } from './admin/server.ts'
@@ -16,6 +16,7 @@ import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
 import type { NodeConfig, PortWish } from './node-config.ts'
 import { freeMultiaddr } from './http/p2p-port.ts'
+import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { Registrations } from './registrations.ts'
@@ -30,6 +31,8 @@ export interface RunOptions {
    * Called once when the node must stop: a commit failed, and only the disk knows what survived. Stop it, and start anew.
    */
   readonly onFailure?: (error: Error) => void
+  /** Asks whoever sits there for the wallet's passphrase, without showing it. Default: nobody does. */
+  readonly askSecret?: (question: string) => Promise<string>
 }
 
 export interface RunningNode {
@@ -56,16 +59,22 @@ export async function runNode(config: NodeConfig, options: RunOptions = {}): Pro
     options.onFailure ?? ((error) => log.error('the store failed; this node must be stopped', { cause: error }))
   const undo = new AsyncDisposableStack()
   try {
-    return await start({ config, log, onFailure, clock: systemClock, undo })
+    const { askSecret } = options
+    return await start({
+      config,
+      log,
+      onFailure,
+      clock: systemClock,
+      undo,
+      ...(askSecret === undefined ? {} : { askSecret })
+    })
   } catch (error) {
     await undo.disposeAsync().catch((cause: unknown) => log.error('what was started did not stop cleanly', { cause }))
     throw error
   }
 }
 
-interface Start {
-  readonly config: NodeConfig
-  readonly log: Log
+interface Start extends PaymentsInit {
   readonly onFailure: (error: Error) => void
   readonly clock: Clock
   readonly undo: AsyncDisposableStack
@@ -78,8 +87,9 @@ async function start(init: Start): Promise<RunningNode> {
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
   undo.defer(() => lock.release())
 
+  const payments = await openPayments(init)
   const store = await startStore(init)
-  const { souk, registrations, p2pPort } = await startSouk(init, store)
+  const { souk, registrations, p2pPort } = await startSouk(init, store, payments)
 
   const keys = createKeys({
     documents: store.documents,
@@ -91,7 +101,7 @@ async function start(init: Start): Promise<RunningNode> {
   const caps = new DailyCaps({ clock, documents: store.documents })
   undo.defer(() => caps.stop())
   const ingress = await startIngress(init, souk, keys, new Spending({ caps }))
-  const admin = await startAdminApi(init, { souk, registrations, keys, ingress })
+  const admin = await startAdminApi(init, { souk, registrations, keys, ingress, payments })
   const info = nodeInfo(config, souk, ingress, admin.url)
   undo.defer(() => forgetRunning(profile))
   await rememberRunning(config, info, p2pPort)
@@ -108,7 +118,8 @@ async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
 
 async function startSouk(
   { config, log, clock, undo }: Start,
-  store: Store
+  store: Store,
+  { till, payout, settleAtLast }: Payments
 ): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
   const network = NETWORKS[config.network]
@@ -122,10 +133,18 @@ async function startSouk(
     announce: p2p.announce,
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
+    ...(till === undefined ? {} : { till }),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
     prepare: async (souk) => {
-      registrations = new Registrations({ souk, documents, factories: protocolFactories, clock, log: log.info })
+      registrations = new Registrations({
+        souk,
+        documents,
+        factories: protocolFactories,
+        clock,
+        payout,
+        log: log.info
+      })
       await registrations.restore('own')
     }
   })
@@ -135,6 +154,7 @@ async function startSouk(
     throw new SetupError('start_failed', 'The peer-to-peer side of the node did not start.', { cause: error })
   }
   undo.defer(() => node.stop())
+  undo.defer(settleAtLast)
   noteMove(log, 'peer-to-peer side', p2p.port, listen.port)
   if (registrations === undefined) throw new SetupError('start_failed', 'The node started without its listings.')
   const restored = registrations
@@ -189,12 +209,14 @@ interface Parts {
   readonly registrations: Registrations
   readonly keys: Keys
   readonly ingress: string | undefined
+  readonly payments: Payments
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
-  const { souk, registrations, keys, ingress } = parts
+  const { souk, registrations, keys, ingress, payments } = parts
   const { profile } = config
+  const money = payments.money()
   const startedAt = { now: clock.now(), elapsed: clock.elapsed() }
   let url = ''
   const status = (): StatusView => {
@@ -208,6 +230,8 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       p2p: addresses,
       peers: peers.length,
       alone,
+      wallet: money === undefined ? null : checksummed(money.wallet),
+      payout: payments.payout.address === undefined ? null : checksummed(payments.payout.address),
       uptime_ms: Math.round(clock.elapsed() - startedAt.elapsed),
       ...rest
     }
@@ -224,12 +248,17 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
         p2p: souk.status().addresses,
         ingress,
         admin: url,
-        startedAt
+        startedAt,
+        money,
+        payout: payments.payout.address
       },
       signal
     )
   const token = text(await secretOf(profile, 'adminToken', makeToken))
-  const admin = await startAdmin({ souk, registrations, keys, clock, token, log, status, doctor }, config.admin.port)
+  const admin = await startAdmin(
+    { souk, registrations, keys, clock, token, log, status, doctor, money },
+    config.admin.port
+  )
   undo.defer(() => admin.close())
   url = admin.url
   noteMove(log, 'admin API', config.admin.port, Number(new URL(url).port))

@@ -31,7 +31,12 @@ const address = z.string().refine(isMultiaddr, 'give a multiaddr such as /ip4/19
 const peerAddress = address.refine((text) => text.includes('/p2p/'), 'it has to end in /p2p/<peer id>')
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
 const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
+const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
+
+/** How calls are paid for: through channels, or not at all, only counted. */
+export const TILL_NAMES = ['channel', 'metered'] as const
+export type TillName = (typeof TILL_NAMES)[number]
 
 /** What a person may decide about a node, from whichever place it comes. */
 const settingsSchema = z.object({
@@ -49,7 +54,12 @@ const settingsSchema = z.object({
   corsOrigin: list(origin).optional(),
   adminPort: port.optional(),
   chainRpc: httpUrl.optional(),
-  treasury: evmAddress.optional()
+  treasury: evmAddress.optional(),
+  till: z.enum(TILL_NAMES).optional(),
+  passphraseFile: z.string().min(1).optional(),
+  payout: evmAddress.optional(),
+  dailyCap: usdc.optional(),
+  settleOnStop: flag.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>
@@ -85,6 +95,7 @@ function read(values: unknown, nameOf: (name: string) => string): Settings {
 
 function explain(name: string, message = 'it has the wrong form'): string {
   if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
+  if (name === 'till') return `give one of ${TILL_NAMES.join(', ')}`
   if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`
   return message === 'Invalid input' ? 'it has the wrong form' : message
 }

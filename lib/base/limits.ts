@@ -255,6 +255,8 @@ export const KEYS_MAX = 100_000
 export const LABEL_CHARS_MAX = 100
 /** Body of an admin request: a registration, with room. */
 export const ADMIN_BODY_BYTES_MAX = 1 * MiB
+/** How long a node that stops fetches what was earned: a few blocks of Base. */
+export const SETTLE_ON_STOP_MS = 15 * SECOND
 /** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */
 export const ADMIN_DRAIN_MS = 2 * SECOND
 /** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */

@@ -1,6 +1,7 @@
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
+import type { Money } from '../payments/money.ts'
 import type { Registrations } from '../registrations.ts'
 import type { DoctorView, StatusView } from './api.ts'
 
@@ -10,6 +11,8 @@ export interface AdminInit {
   readonly registrations: Registrations
   readonly keys: Keys
   readonly clock: Clock
+  /** Undefined where this node moves no money. */
+  readonly money: Money | undefined
   readonly token: string
   readonly log: Log
   /** What only the composition root knows. */

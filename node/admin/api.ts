@@ -77,6 +77,9 @@ export type CallInput = z.input<typeof callSchema>
 /** `POST /delegations` */
 export const delegateSchema = z.strictObject({ peer: z.string() })
 
+/** `PUT /payout` */
+export const payoutSchema = z.strictObject({ address: z.string() })
+
 /** `PUT /pins/{name}` */
 export const pinSchema = z.strictObject({ provider: z.string() })
 
@@ -93,6 +96,10 @@ export interface StatusView {
   readonly peers: number
   readonly alone: boolean
   readonly till: string
+  /** The account that pays, and that sends transactions; null where the node moves no money. */
+  readonly wallet: string | null
+  /** Where its own APIs are paid. */
+  readonly payout: string | null
   readonly listings: number
   readonly serving: number
   readonly calling: number

@@ -81,6 +81,7 @@ export interface AdminClient {
   delegate(peer: string): Promise<DelegationView>
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
   pin(name: string, provider: string): Promise<void>
+  setPayout(address: string): Promise<StatusView>
 }
 
 /**
@@ -147,6 +148,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     doctor: () => json('GET', '/doctor'),
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),
+    setPayout: (address) => json('PUT', '/payout', { address }),
     pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
   }
 }

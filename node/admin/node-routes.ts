@@ -1,7 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { isProviderId, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import { isProviderId, parseAddress, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { Delegation } from '../../lib/interface/index.ts'
-import { delegateSchema, type DelegationView, type PeerView, pinSchema, searchSchema, type SearchView } from './api.ts'
+import {
+  delegateSchema,
+  type DelegationView,
+  payoutSchema,
+  type PeerView,
+  pinSchema,
+  searchSchema,
+  type SearchView,
+  type StatusView
+} from './api.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
@@ -9,7 +18,7 @@ import type { AdminInit } from './admin-init.ts'
 import { listingView } from './views.ts'
 
 /** This node and the network around it. */
-export function nodeRoutes(app: FastifyInstance, { souk, status, doctor }: AdminInit): void {
+export function nodeRoutes(app: FastifyInstance, { souk, registrations, status, doctor }: AdminInit): void {
   app.get('/status', () => status())
 
   app.get('/peers', (): { peers: PeerView[] } => ({
@@ -36,6 +45,11 @@ export function nodeRoutes(app: FastifyInstance, { souk, status, doctor }: Admin
     const { peer } = parse(delegateSchema, request.body)
     if (!isProviderId(peer)) throw new SoukError('invalid_request', 'That is not a peer id (they start with 12D3KooW).')
     return delegationView(await souk.delegate(peer))
+  })
+
+  app.put('/payout', async (request): Promise<StatusView> => {
+    await registrations.payTo(parseAddress(parse(payoutSchema, request.body).address))
+    return status()
   })
 
   app.put<{ Params: { name: string } }>('/pins/:name', async (request, reply) => {

@@ -9,6 +9,7 @@ import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
 import { addNetwork } from './network.ts'
+import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
 import { addPin } from './pin.ts'
 import { addProvider } from './provider.ts'
@@ -22,6 +23,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDemo,
   addApi,
   addKey,
+  addPayout,
   addSearch,
   addCall,
   addStatus,

@@ -28,7 +28,9 @@ function lines(status: StatusView): string[] {
     ['peers', String(status.peers)],
     ['listings', String(status.listings)],
     ['calls', `${status.serving} being served, ${status.calling} being made`],
-    ['till', status.till]
+    ['till', status.till],
+    ...(status.wallet === null ? [] : [['wallet', status.wallet] as const]),
+    ...(status.payout === null ? [] : [['payout', status.payout] as const])
   ])
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Writable } from 'node:stream'
 import { UsageError } from './usage-error.ts'
 
 /** The process as a command sees it, so that commands can be run without one. */
@@ -11,6 +12,8 @@ export interface Terminal {
   /** Somebody sits there who can be asked. */
   readonly canAsk: boolean
   ask(question: string): Promise<string>
+  /** Shows nothing of what is typed. */
+  askSecret(question: string): Promise<string>
 }
 
 export function processTerminal(): Terminal {
@@ -25,17 +28,30 @@ export function processTerminal(): Terminal {
     note: (line) => void process.stderr.write(`${line}\n`),
     canAsk: process.stdin.isTTY && process.stderr.isTTY,
     async ask(question) {
-      const { createInterface } = await import('node:readline/promises')
-      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      return (await answerTo(question, process.stderr)).trim()
+    },
+    async askSecret(question) {
+      process.stderr.write(question)
       try {
-        // Ctrl-C and Ctrl-D end the conversation, and `question` alone would wait for ever.
-        const silence = once(lines, 'close').then(() => undefined)
-        const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
-        if (answer === undefined) throw new UsageError('Nothing was answered.')
-        return answer.trim()
+        return await answerTo('', new Writable({ write: (_chunk, _encoding, done) => done() }))
       } finally {
-        lines.close()
+        process.stderr.write('\n')
       }
     }
+  }
+}
+
+/** What is typed is echoed to `output` by readline, not by the terminal. */
+async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
+  try {
+    // Ctrl-C and Ctrl-D end the conversation, and `question` alone would wait for ever.
+    const silence = once(lines, 'close').then(() => undefined)
+    const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
+    if (answer === undefined) throw new UsageError('Nothing was answered.')
+    return answer
+  } finally {
+    lines.close()
   }
 }

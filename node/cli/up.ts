@@ -23,6 +23,11 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
     .option('--treasury <address>', 'who gets the 5%, where the network does not say it yet')
+    .option('--till <till>', 'channel: calls are paid for; metered: they are only counted (default: channel)')
+    .option('--passphrase-file <file>', "passphrase of the profile's wallet (default: it is asked for)")
+    .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
+    .option('--daily-cap <usdc>', 'what this node pays in one day, all keys together (default: 10)')
+    .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
       const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
@@ -41,7 +46,11 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   const { runNode } = await import('../run.ts')
   const stopped = stopSignal()
   const failed = Promise.withResolvers<Error>()
-  const node = await runNode(config, { log: (line) => cli.terminal.note(line), onFailure: failed.resolve })
+  const node = await runNode(config, {
+    log: (line) => cli.terminal.note(line),
+    onFailure: failed.resolve,
+    ...(cli.canAsk ? { askSecret: (question) => cli.terminal.askSecret(question) } : {})
+  })
   try {
     await announce(cli, node.info)
     const failure = await Promise.race([stopped, failed.promise])

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { formatUsdc } from '../../lib/index.ts'
 import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { type ProfileLocation, profileFile, readProfileJson, type RunningInfo, writeProfileJson } from './profile.ts'
@@ -29,7 +30,7 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }
 
-function firstSettings({ network, chain, p2p, ingress }: NodeConfig): Settings {
+function firstSettings({ network, chain, p2p, ingress, payments }: NodeConfig): Settings {
   const known = NETWORKS[network].chain
   const settings: Settings = {
     network,
@@ -37,7 +38,8 @@ function firstSettings({ network, chain, p2p, ingress }: NodeConfig): Settings {
     ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury }),
     p2pHost: p2p.host,
     announce: [...p2p.announce],
-    bootstrap: [...p2p.bootstrap]
+    bootstrap: [...p2p.bootstrap],
+    ...paymentSettings(payments)
   }
   if (ingress === undefined) return { ...settings, ingress: false }
   return {
@@ -46,6 +48,16 @@ function firstSettings({ network, chain, p2p, ingress }: NodeConfig): Settings {
     trustProxy: ingress.trustProxy,
     corsOrigin: [...ingress.corsOrigins],
     ...(ingress.tls === undefined ? {} : { tlsCert: ingress.tls.certFile, tlsKey: ingress.tls.keyFile })
+  }
+}
+
+function paymentSettings({ till, passphraseFile, payout, dailyMax, settleOnStop }: NodeConfig['payments']): Settings {
+  return {
+    ...(till === 'channel' ? {} : { till }),
+    ...(passphraseFile === undefined ? {} : { passphraseFile }),
+    ...(payout === undefined ? {} : { payout }),
+    ...(dailyMax === undefined ? {} : { dailyCap: formatUsdc(dailyMax) }),
+    ...(settleOnStop ? { settleOnStop } : {})
   }
 }
 

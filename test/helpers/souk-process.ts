@@ -113,7 +113,8 @@ export async function soukHome(): Promise<SoukHome> {
     const isKnown = existsSync(join(directory, profile, 'profile.json'))
     const ports = isKnown ? [] : ['--p2p-port', '0', '--admin-port', '0']
     if (!isKnown && !flags.includes('--no-ingress')) ports.push('--ingress-port', '0')
-    const command = `up --network dev --no-input --json --profile ${profile}`
+    // Most of what is tested has nothing to do with money; a flag behind it says otherwise.
+    const command = `up --network dev --till metered --no-input --json --profile ${profile}`
     const node = start(command, ...ports, ...flags)
     const info = JSON.parse(await firstLine(node, `souk ${command}`)) as Ready
     return {

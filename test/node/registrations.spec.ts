@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createMemoryStore, SoukError } from '../../lib/index.ts'
 import type { Adapter, AdapterFactory, Clock, Listing, Souk, Store } from '../../lib/interface/index.ts'
+import { Payout } from '../../node/payments/payout.ts'
 import { Registrations } from '../../node/registrations.ts'
 
 const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
@@ -75,6 +76,7 @@ describe('registrations', () => {
       documents: store.documents,
       factories: { REST: factory },
       clock,
+      payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
       log: (line) => logged.push(line)
     })
   }

@@ -12,6 +12,7 @@ import { type AdminClient, createAdminClient } from '../../../node/admin/client.
 import { startAdmin } from '../../../node/admin/server.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
+import { Payout } from '../../../node/payments/payout.ts'
 import { Registrations } from '../../../node/registrations.ts'
 
 export const TOKEN = 'token-of-the-tests'
@@ -73,6 +74,7 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     documents,
     factories: { REST: upstream },
     clock: systemClock,
+    payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
     log: log.info
   })
   await registrations.restore()
@@ -85,7 +87,8 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
       token: TOKEN,
       log,
       status: () => ({ peer: souk.status().peer }) as StatusView,
-      doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] })
+      doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] }),
+      money: undefined
     },
     { port: 0, exact: true }
   )

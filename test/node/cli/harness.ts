@@ -61,7 +61,8 @@ export interface NodeProcess {
 /** `souk up --json`, on free ports, once it is ready. */
 export async function startNode(home: string, args: readonly string[] = []): Promise<NodeProcess> {
   const ports = ['--p2p-port', '0', '--ingress-port', '0', '--admin-port', '0']
-  const child = start(['up', '--json', '--no-input', ...ports, ...args], { home })
+  // Most of what is tested has nothing to do with money.
+  const child = start(['up', '--json', '--no-input', '--till', 'metered', ...ports, ...args], { home })
   const end = ended(child)
   const line = await Promise.race([firstLine(child), end])
   if (typeof line !== 'string') throw new Error(`souk up ended with ${line.code}: ${line.stderr}`)

@@ -1,0 +1,94 @@
+import {
+  asSoukError,
+  type ChannelTill,
+  createChain,
+  createChannelTill,
+  createFreeTill,
+  type PayRules
+} from '../../lib/index.ts'
+import type { Address, Chain, Till, TillComponents } from '../../lib/interface/index.ts'
+import type { Log } from '../log.ts'
+import { NETWORKS } from '../networks.ts'
+import type { NodeConfig } from '../node-config.ts'
+import { readPassphrase } from '../wallet/passphrase.ts'
+import { openWallet, walletInfo } from '../wallet/wallet.ts'
+import { type Money, stopWithMoney } from './money.ts'
+import { Payout } from './payout.ts'
+
+/** How a node pays and is paid, before it runs. */
+export interface Payments {
+  /** Absent: the library's own, which only counts. */
+  readonly till?: (components: TillComponents) => Till
+  /** Where its own APIs are paid. */
+  readonly payout: Payout
+  /** Once the node was started; undefined where it moves no money. */
+  money(): Money | undefined
+  /** Before the node stops. */
+  readonly settleAtLast: () => Promise<void>
+}
+
+export interface PaymentsInit {
+  readonly config: NodeConfig
+  readonly log: Log
+  /** Asks whoever sits there, without showing what is typed. */
+  readonly askSecret?: (question: string) => Promise<string>
+}
+
+/**
+ * Unlocks the wallet and gets the chain ready. A chain that cannot be reached now keeps no node from starting: free calls go
+ * through, and paid ones as soon as it is there.
+ * @throws SetupError where the wallet cannot be opened
+ */
+export async function openPayments({ config, log, askSecret }: PaymentsInit): Promise<Payments> {
+  const { profile, network, chain: parameters, payments } = config
+  const { till, payout, dailyMax } = payments
+  if (till === 'metered') return unpaid(new Payout({ profile, payout, isNeeded: false }))
+  const wallet = await walletInfo(profile)
+  const why = whyFree(config, wallet?.address)
+  if (wallet === undefined || why !== undefined) {
+    const reason = why ?? NO_WALLET
+    log.info(`Free calls only: ${reason}`)
+    return { ...unpaid(new Payout({ profile, payout, isNeeded: true, why: reason })), till: createFreeTill(reason) }
+  }
+  const { passphraseFile: file } = payments
+  const passphrase = await readPassphrase({
+    ...(file === undefined ? {} : { file }),
+    ...(askSecret === undefined ? {} : { ask: askSecret })
+  })
+  const signer = await openWallet(profile, network, passphrase)
+  const chain = createChain(parameters)
+  await tellChain(chain, log)
+  const rules: Partial<PayRules> = dailyMax === undefined ? {} : { dailyMax }
+  const onError = (error: Error) => log.warn(error.message, { cause: error.cause })
+  const make = createChannelTill({ chain, signer, rules, onError })
+  let running: ChannelTill | undefined
+  const money = (): Money | undefined =>
+    running && { wallet: signer.address, chain, till: running, name: NETWORKS[network].money }
+  return {
+    till: (components) => (running = make(components)),
+    payout: new Payout({ profile, payout, isNeeded: true }),
+    money,
+    settleAtLast: () => (payments.settleOnStop ? stopWithMoney(money(), log) : Promise.resolve())
+  }
+}
+
+const NO_WALLET = 'This node has no wallet. Stop it, run: souk wallet create'
+
+function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): string | undefined {
+  if (wallet === undefined) return NO_WALLET
+  return chain.treasury === undefined
+    ? `Nobody has founded the money of the network ${network} yet; whoever does runs: souk network deploy`
+    : undefined
+}
+
+function unpaid(payout: Payout): Payments {
+  return { payout, money: () => undefined, settleAtLast: () => Promise.resolve() }
+}
+
+async function tellChain(chain: Chain, log: Log): Promise<void> {
+  try {
+    await chain.verify()
+  } catch (error) {
+    log.warn(`No call is paid before this is put right: ${asSoukError(error).message}`)
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checksummed } from '../../lib/index.ts'
+import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
+import { openProfile } from '../../node/profile/profile.ts'
+import { createWallet } from '../../node/wallet/wallet.ts'
+import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
+import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+const USDC = 1_000_000n
+const PASSPHRASE = 'correct horse battery staple'
+/** A weak key derivation: what is tested is the node, not scrypt. */
+const QUICK = { n: 1_024 }
+
+/** Two nodes as processes, each with a wallet, on a dev chain with the real token's code. */
+describe('nodes with wallets', function () {
+  this.timeout(90_000)
+  let chain: ChainBench
+  let home: SoukHome
+  let api: JudgeApi
+  let owner: NodeProcess
+  let consumer: NodeProcess
+  const payout = checksummed(actor('provider of paid nodes').address.toLowerCase() as `0x${string}`)
+
+  const balance = (account: string) =>
+    chain.client.readContract({
+      address: chain.parameters.usdc.address,
+      abi: [
+        {
+          type: 'function',
+          name: 'balanceOf',
+          stateMutability: 'view',
+          inputs: [{ name: 'account', type: 'address' }],
+          outputs: [{ type: 'uint256' }]
+        }
+      ],
+      functionName: 'balanceOf',
+      args: [account as `0x${string}`]
+    })
+  const money = () => ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
+  const withWallet = () => [...money(), '--passphrase-file', join(home.directory, 'passphrase')]
+  const register = (name: string, price: string) =>
+    `api register --name ${name} --protocol REST --endpoint ${api.url} --price ${price}`
+
+  before(async () => {
+    chain = await chainBench()
+    home = await soukHome()
+    api = await judgeApi('paid')
+    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home?.close()
+    await api?.close()
+    await chain?.close()
+  })
+
+  it('a node without a wallet serves free APIs, and says what a price takes', async () => {
+    owner = await home.up('owner', '--no-ingress', ...money())
+    assert.ok(owner.stderr.some((line) => line.includes('souk wallet create')))
+    await owner.cli(register('gift', '0'))
+    const refused = await home.run(`--profile owner ${register('sold', '0.001')}`)
+    assert.notEqual(refused.code, 0)
+    assert.match(refused.stderr, /souk wallet create/)
+    assert.equal((await owner.cli<StatusView>('status')).till, 'free')
+    await owner.end('SIGINT')
+  })
+
+  it('one with a wallet does not start on a wrong or missing passphrase, and tells neither', async () => {
+    const profile = { name: 'owner', directory: join(home.directory, 'owner') }
+    await openProfile(profile)
+    const { address } = await createWallet(profile, 'dev', PASSPHRASE, QUICK)
+    await chain.fundGas(address)
+    const command = `up --network dev --no-input --profile owner ${money().join(' ')}`
+    const missing = await home.run(command)
+    assert.match(missing.stderr, /Nobody is here to be asked[^]*--passphrase-file/)
+    await writeFile(join(home.directory, 'wrong'), 'not the one', { mode: 0o600 })
+    const wrong = await home.run(`${command} --passphrase-file ${join(home.directory, 'wrong')}`)
+    assert.notEqual(wrong.code, 0)
+    assert.match(wrong.stderr, /passphrase/i)
+    assert.ok(!wrong.stderr.includes('not the one'))
+  })
+
+  it('a price needs a payout address, once for all APIs', async () => {
+    owner = await home.up('owner', ...withWallet(), '--settle-on-stop')
+    const refused = await home.run(`--profile owner ${register('sold', '0.001')}`)
+    assert.match(refused.stderr, /souk payout set <address>/)
+    const mistyped = payout.replace(/[a-f]/, (letter) => letter.toUpperCase())
+    assert.notEqual((await home.run(`--profile owner payout set ${mistyped}`)).code, 0)
+    assert.deepEqual(await owner.cli(`payout set ${payout}`), { payout })
+    await owner.cli(register('sold', '0.001'))
+    assert.equal((await owner.cli<StatusView>('status')).payout, payout)
+  })
+
+  it('calls are charged, the owner fetches them when it stops, and the provider has 95% on the chain', async () => {
+    const profile = { name: 'consumer', directory: join(home.directory, 'consumer') }
+    await openProfile(profile)
+    const { address } = await createWallet(profile, 'dev', PASSPHRASE, QUICK)
+    await chain.mint(address, 2n * USDC)
+    consumer = await home.up('consumer', ...withWallet(), '--bootstrap', ...owner.p2p)
+    const treasury = chain.parameters.treasury ?? ''
+    const before = await balance(treasury)
+    const heads = []
+    for (const id of ['a', 'b', 'c']) heads.push(await consumer.cli<CallHead>('call sold', JSON.stringify({ id })))
+    assert.deepEqual(
+      heads.map(({ charged }) => charged),
+      ['0.001', '0.001', '0.001']
+    )
+    const { charged } = await owner.cli<ApiView>('api show sold')
+    assert.equal(charged, '0.003')
+    const doctor = await owner.cli<DoctorView>('doctor')
+    const found = new Map(doctor.checks.map(({ name, result }) => [name, result]))
+    assert.deepEqual(
+      ['chain', 'gas', 'payout'].map((name) => found.get(name)),
+      ['ok', 'ok', 'ok']
+    )
+    await owner.end('SIGINT')
+    assert.equal(await balance(payout), 2_850n)
+    assert.equal((await balance(treasury)) - before, 150n)
+  })
+
+  it('remembers where it is paid, and pays on the same channel after a restart of both', async () => {
+    await consumer.end('SIGINT')
+    owner = await home.up('owner', ...withWallet(), '--settle-on-stop')
+    consumer = await home.up('consumer', ...withWallet(), '--bootstrap', ...owner.p2p)
+    assert.equal((await owner.cli<StatusView>('status')).payout, payout)
+    const { charged } = await consumer.cli<CallHead>('call sold', '{"id":"d"}')
+    assert.equal(charged, '0.001')
+    await owner.end('SIGINT')
+    assert.equal(await balance(payout), 3_800n)
+  })
+})
