@@ -56,6 +56,7 @@ export {
 } from './manifest.ts'
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
 export type { Headers, Payload } from './payload.ts'
+export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {

@@ -200,6 +200,18 @@ export interface DoctorView {
   readonly checks: readonly DoctorCheck[]
 }
 
+/** `POST /settlements`: what a round of fetching money did. */
+export interface SettlementView {
+  /** From channels; from there to splitters; from there to both sides. */
+  readonly claimed: string
+  readonly settled: string
+  readonly distributed: string
+  /** Hashes, mined. */
+  readonly transactions: readonly string[]
+  /** Claims that the chain refuses; everything else went without them. */
+  readonly refused: ReadonlyArray<{ readonly channel: string; readonly reason: string }>
+}
+
 /** The answer's head, told before its body. */
 export interface CallHead {
   readonly request_id: string

@@ -24,6 +24,7 @@ import type {
   ReplicaInput,
   SearchInput,
   SearchView,
+  SettlementView,
   StatusView
 } from './api.ts'
 
@@ -82,6 +83,7 @@ export interface AdminClient {
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
   pin(name: string, provider: string): Promise<void>
   setPayout(address: string): Promise<StatusView>
+  settle(): Promise<SettlementView>
 }
 
 /**
@@ -148,6 +150,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     doctor: () => json('GET', '/doctor'),
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),
+    settle: () => json('POST', '/settlements'),
     setPayout: (address) => json('PUT', '/payout', { address }),
     pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
   }

@@ -8,6 +8,7 @@ import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
 import { guard } from './guard.ts'
 import { keyRoutes } from './key-routes.ts'
+import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { answerWithProblems } from './problems.ts'
 
@@ -31,7 +32,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, port: () => bound })
   answerWithProblems(app, init.log)
-  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute]
+  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute, moneyRoutes]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
 
   await app.ready()

@@ -14,6 +14,7 @@ import { addPeers } from './peers.ts'
 import { addPin } from './pin.ts'
 import { addProvider } from './provider.ts'
 import { addSearch } from './search.ts'
+import { addSettle } from './settle.ts'
 import { addStatus } from './status.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { addUp } from './up.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly AddCommand[] = [
   addApi,
   addKey,
   addPayout,
+  addSettle,
   addSearch,
   addCall,
   addStatus,

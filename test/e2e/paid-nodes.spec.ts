@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
-import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
+import type { ApiView, CallHead, DoctorView, SettlementView, StatusView } from '../../node/admin/api.ts'
 import { openProfile } from '../../node/profile/profile.ts'
 import { createWallet } from '../../node/wallet/wallet.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
@@ -128,7 +128,10 @@ describe('nodes with wallets', function () {
     assert.equal((await owner.cli<StatusView>('status')).payout, payout)
     const { charged } = await consumer.cli<CallHead>('call sold', '{"id":"d"}')
     assert.equal(charged, '0.001')
-    await owner.end('SIGINT')
+    const settled = await owner.cli<SettlementView>('settle --now')
+    assert.deepEqual([settled.claimed, settled.settled, settled.distributed], ['0.001', '0.001', '0.001'])
+    assert.ok(settled.transactions.length >= 3)
     assert.equal(await balance(payout), 3_800n)
+    assert.deepEqual((await owner.cli<SettlementView>('settle --now')).transactions, [])
   })
 })
