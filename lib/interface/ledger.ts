@@ -35,6 +35,9 @@ export interface DocumentPut {
   readonly value: string
 }
 
+/** `booked`; or nothing was written: it was `repeated`, or there was too little to draw on. */
+export type Drawn = 'booked' | 'repeated' | 'short'
+
 /** The book of all money of a node. Entries are only ever added, and all balances sum to zero at any moment. */
 export interface Ledger {
   /**
@@ -43,6 +46,12 @@ export interface Ledger {
    * @throws SoukError `internal_error` for an entry that does not sum to zero, and where the store failed
    */
   book(entry: Entry, documents?: readonly DocumentPut[]): Promise<boolean>
+  /**
+   * As `book`, but only where `account`, which the entry debits, is no debit after it: what a credit stands for (a balance
+   * somebody holds) is never drawn on twice, whoever draws at the same time in whichever process.
+   * @throws SoukError `internal_error` as `book`, and where the entry does not debit the account
+   */
+  draw(entry: Entry, account: string, documents?: readonly DocumentPut[]): Promise<Drawn>
   /** 0 for an account that nothing was booked on. */
   balance(account: string): Promise<Atoms>
   /** Of all accounts whose name begins so, by name. */

@@ -1,5 +1,6 @@
 import { SoukError } from '../base/errors.ts'
 import { ACCOUNT_CHARS_MAX, POSTINGS_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
 import type { Entry, Posting } from '../interface/ledger.ts'
 
 /** What a signed 64-bit column holds, either way. */
@@ -11,6 +12,13 @@ export function checkEntry({ kind, reference, at, postings }: Entry): void {
   if (!isName(reference)) throw unbookable('its reference is not valid')
   if (!Number.isSafeInteger(at)) throw unbookable('its time is not valid')
   checkPostings(postings)
+}
+
+/** What the entry takes from `account`. @throws SoukError `internal_error` where it takes nothing */
+export function drawnFrom({ postings }: Entry, account: string): Atoms {
+  const amount = postings.find((posting) => posting.account === account)?.amount ?? 0n
+  if (amount <= 0n) throw unbookable('it does not draw on the account')
+  return amount
 }
 
 /** Everything that keeps the book balanced, checked before an entry waits with others. @throws SoukError `internal_error` */

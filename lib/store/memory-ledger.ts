@@ -1,5 +1,5 @@
 import type { BookedEntry, DocumentPut, Entry, Ledger } from '../interface/ledger.ts'
-import { checkEntry } from './ledger-entry.ts'
+import { checkEntry, drawnFrom } from './ledger-entry.ts'
 
 type PutAll = (documents: readonly DocumentPut[]) => void
 
@@ -18,16 +18,26 @@ export function memoryLedger(check: () => void, putAll: PutAll): MemoryLedger {
     entries.push({ ...entry, postings: entry.postings.map((posting) => ({ ...posting })), seq: entries.length + 1 })
     for (const { account, amount } of entry.postings) balances.set(account, (balances.get(account) ?? 0n) + amount)
   }
+  const nameOf = ({ kind, reference }: Entry): string => `${kind}\0${reference}`
+  const enter = (entry: Entry, documents: readonly DocumentPut[]): boolean => {
+    if (known.has(nameOf(entry))) return false
+    known.add(nameOf(entry))
+    post(entry)
+    putAll(documents)
+    return true
+  }
   const ledger: Ledger = {
     async book(entry, documents = []) {
       check()
       checkEntry(entry)
-      const name = `${entry.kind}\0${entry.reference}`
-      if (known.has(name)) return false
-      known.add(name)
-      post(entry)
-      putAll(documents)
-      return true
+      return enter(entry, documents)
+    },
+    async draw(entry, account, documents = []) {
+      check()
+      checkEntry(entry)
+      const isShort = (balances.get(account) ?? 0n) + drawnFrom(entry, account) > 0n
+      if (isShort && !known.has(nameOf(entry))) return 'short'
+      return enter(entry, documents) ? 'booked' : 'repeated'
     },
     async balance(account) {
       check()

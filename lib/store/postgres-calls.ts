@@ -7,7 +7,7 @@ import type { CallEffects, CallLog, CallOutcome, CallRecord, UsageRow } from '..
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { putDocuments } from './postgres-documents.ts'
-import { enterAll } from './postgres-ledger.ts'
+import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
 

@@ -1,106 +1,16 @@
-import type { ClientBase, Pool } from 'pg'
+import type { Pool } from 'pg'
 import { formatRequestId } from '../base/request-id.ts'
 import type { BookedEntry, DocumentPut, Entry, Ledger, Posting } from '../interface/ledger.ts'
-import { checkEntry } from './ledger-entry.ts'
+import { checkEntry, drawnFrom } from './ledger-entry.ts'
+import { postgresDraws } from './postgres-draws.ts'
 import { putDocuments } from './postgres-documents.ts'
+import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
-
-/** An entry as its rows are: one of a call has no reference, its call's record names it. */
-export interface EntryRow {
-  readonly kind: string
-  readonly reference: string | null
-  /** Row id. */
-  readonly call: string | null
-  readonly at: number
-  readonly postings: readonly Posting[]
-}
 
 const ENTRY_BYTES = 256
 /** Sorts behind whatever begins with what stands before it. */
 const LAST = '\u{10FFFF}'
-
-/** Writes entries and moves balances within the running transaction; tells of each whether it was new. */
-export async function enterAll(db: ClientBase, names: PostgresNames, entries: readonly EntryRow[]): Promise<boolean[]> {
-  if (entries.length === 0) return []
-  const ids = await names.idsOf(
-    entries.flatMap(({ kind, postings }) => [kind, ...postings.map(({ account }) => account)])
-  )
-  const id = (name: string): string | null => ids.get(name) ?? null
-  const short = entries.map(({ postings }) => (postings.length === 2 ? postings : undefined))
-  const { rows } = await db.query<{ n: string; seq: string }>({
-    name: 'enter',
-    text: `WITH given AS (
-             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-             WITH ORDINALITY AS g (at, kind, reference, call, account, contra, amount, n)
-           ), written AS (
-             INSERT INTO entries (at, kind, reference, call, account, contra, amount)
-             SELECT at, kind, reference, call, account, contra, amount FROM given ORDER BY n
-             ON CONFLICT (kind, reference) WHERE reference IS NOT NULL DO NOTHING
-             RETURNING seq, kind, reference, call
-           )
-           SELECT min(g.n) AS n, w.seq FROM written w JOIN given g
-             ON w.call = g.call OR (w.kind = g.kind AND w.reference = g.reference)
-           GROUP BY w.seq`,
-    values: [
-      entries.map(({ at }) => at),
-      entries.map(({ kind }) => id(kind)),
-      entries.map(({ reference }) => reference),
-      entries.map(({ call }) => call),
-      short.map((postings) => postings?.[0] && id(postings[0].account)),
-      short.map((postings) => postings?.[1] && id(postings[1].account)),
-      short.map((postings) => postings?.[0]?.amount)
-    ]
-  })
-  const seqs = new Map(rows.map(({ n, seq }) => [Number(n) - 1, seq]))
-  const written = entries.flatMap(({ postings }, i) => {
-    const entry = seqs.get(i)
-    return entry === undefined
-      ? []
-      : postings.map((posting, line) => ({ ...posting, entry, line, count: postings.length }))
-  })
-  await insertLong(
-    db,
-    written.filter(({ count }) => count !== 2),
-    id
-  )
-  await moveBalances(db, written, id)
-  return entries.map((_, i) => seqs.has(i))
-}
-
-type IdOf = (name: string) => string | null
-
-async function insertLong(
-  db: ClientBase,
-  rows: ReadonlyArray<Posting & { entry: string; line: number }>,
-  id: IdOf
-): Promise<void> {
-  if (rows.length === 0) return
-  await db.query(
-    `INSERT INTO postings (entry, line, account, amount)
-     SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::bigint[])`,
-    [
-      rows.map(({ entry }) => entry),
-      rows.map(({ line }) => line),
-      rows.map(({ account }) => id(account)),
-      rows.map(({ amount }) => amount)
-    ]
-  )
-}
-
-async function moveBalances(db: ClientBase, postings: readonly Posting[], id: IdOf): Promise<void> {
-  const sums = new Map<string, bigint>()
-  for (const { account, amount } of postings) sums.set(account, (sums.get(account) ?? 0n) + amount)
-  if (sums.size === 0) return
-  // By row id, so that two processes never wait for each other's rows.
-  await db.query({
-    name: 'move-balances',
-    text: `INSERT INTO accounts (account, balance)
-           SELECT account, balance FROM unnest($1::bigint[], $2::numeric[]) AS g (account, balance) ORDER BY account
-           ON CONFLICT (account) DO UPDATE SET balance = accounts.balance + excluded.balance`,
-    values: [[...sums.keys()].map(id), [...sums.values()]]
-  })
-}
 
 export function postgresLedger(pool: Pool, queue: PostgresQueue, names: PostgresNames): Ledger {
   const bookings: Writer<{ entry: Entry; documents: readonly DocumentPut[] }, boolean> = {
@@ -117,11 +27,15 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
       return isNew
     }
   }
+  const draws = postgresDraws(names)
   return {
     async book(entry, documents = []) {
       checkEntry(entry)
-      const bytes = documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
-      return queue.write(bookings, { entry, documents }, bytes)
+      return queue.write(bookings, { entry, documents }, bytesOf(documents))
+    },
+    async draw(entry, account, documents = []) {
+      checkEntry(entry)
+      return queue.write(draws, { entry, documents, account, amount: drawnFrom(entry, account) }, bytesOf(documents))
     },
     async balance(account) {
       const { rows } = await pool.query<{ balance: string }>(
@@ -144,6 +58,9 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
     }
   }
 }
+
+const bytesOf = (documents: readonly DocumentPut[]): number =>
+  documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
 
 interface SelectedPosting {
   seq: string

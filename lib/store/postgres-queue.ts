@@ -136,20 +136,25 @@ async function commitTogether(db: ClientBase, batch: readonly Write[]): Promise<
 async function commitOneByOne(db: ClientBase, batch: readonly Write[]): Promise<Array<() => void>> {
   const settle: Array<() => void> = []
   for (const write of batch) {
+    settle.push(await commitAlone(db, write))
+  }
+  return settle
+}
+
+async function commitAlone(db: ClientBase, write: Write): Promise<() => void> {
+  for (let tries = 1; ; tries++) {
     await db.query('BEGIN')
     try {
       const [result] = await write.writer.run(db, [write.item])
       await db.query('COMMIT')
-      settle.push(() => write.resolve(result))
+      return () => write.resolve(result)
     } catch (cause) {
       if (!isRefusal(cause)) throw cause
       await db.query('ROLLBACK')
-      settle.push(() =>
-        write.reject(new SoukError('internal_error', 'The store could not take this entry.', { cause }))
-      )
+      if (isDeadlock(cause) && tries < TRIES_MAX) continue
+      return () => write.reject(new SoukError('internal_error', 'The store could not take this entry.', { cause }))
     }
   }
-  return settle
 }
 
 function runsOf(batch: readonly Write[]): Array<[Write, ...Write[]]> {
@@ -162,11 +167,22 @@ function runsOf(batch: readonly Write[]): Array<[Write, ...Write[]]> {
   return runs
 }
 
+/** The transaction as a whole cannot be written, each of its writes by itself can. */
+export class MustBeAlone extends Error {}
+
 /** Connection, resources, shutdown, system and internal errors: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const FATAL = /^(08|53|57P|58|XX)/
 
+/** Two processes waited for each other, and this one was chosen to give way: nothing is wrong with what it wrote. */
+function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '40P01'
+}
+
+const TRIES_MAX = 5
+
 /** The database understood and refused: the connection and the transaction are known to be as before. */
 function isRefusal(error: unknown): boolean {
+  if (error instanceof MustBeAlone) return true
   return (
     error instanceof Error &&
     'severity' in error &&

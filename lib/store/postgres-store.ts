@@ -64,6 +64,7 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
+      draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
       balance: async (account) => told(opened().ledger.balance(account)),
       balances: async (prefix) => told(opened().ledger.balances(prefix)),
       entries: async (query) => told(opened().ledger.entries(query))

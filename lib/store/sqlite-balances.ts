@@ -10,6 +10,8 @@ export interface Balances {
   /** For after a rollback. */
   forget(): void
   of(account: string): bigint
+  /** Of the account with this row id, as the running transaction leaves it so far. */
+  current(account: number): bigint
   beginningWith(prefix: string): Balance[]
 }
 
@@ -28,16 +30,17 @@ export function sqliteBalances(db: DatabaseSync): Balances {
      ON CONFLICT (account) DO UPDATE SET balance = excluded.balance`
   )
   const added = new Map<number, bigint>()
+  const current = (account: number): bigint =>
+    BigInt(String(select.get(account)?.['balance'] ?? 0)) + (added.get(account) ?? 0n)
 
   return {
     add: (account, amount) => void added.set(account, (added.get(account) ?? 0n) + amount),
     write() {
-      for (const [account, amount] of added) {
-        upsert.run(account, (BigInt(String(select.get(account)?.['balance'] ?? 0)) + amount).toString())
-      }
+      for (const account of added.keys()) upsert.run(account, current(account).toString())
       added.clear()
     },
     forget: () => added.clear(),
+    current,
     of: (account) => BigInt(String(selectByName.get(account)?.['balance'] ?? 0)),
     beginningWith: (prefix) =>
       selectRange

@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { Atoms } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
-import type { BookedEntry, DocumentPut, Ledger, Posting } from '../interface/ledger.ts'
+import type { BookedEntry, DocumentPut, Drawn, Ledger, Posting } from '../interface/ledger.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import { checkEntry } from './ledger-entry.ts'
+import { checkEntry, drawnFrom } from './ledger-entry.ts'
 import type { Balances } from './sqlite-balances.ts'
 import type { PutDocuments } from './sqlite-documents.ts'
 import type { Names } from './sqlite-names.ts'
@@ -21,6 +22,8 @@ interface EntryRow {
 export interface Book {
   /** False when an entry of this name is there already; nothing is written then. */
   enter(entry: EntryRow, documents?: readonly DocumentPut[]): boolean
+  /** The same where the entry, which takes `amount` from `account`, leaves it no debit. */
+  draw(entry: EntryRow, account: string, amount: Atoms, documents: readonly DocumentPut[]): Drawn
 }
 
 export interface SqliteLedgerInit {
@@ -53,8 +56,12 @@ export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): L
   return {
     async book(entry, documents = []) {
       checkEntry(entry)
-      const bytes = documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
-      return queue.write(bytes, () => book.enter(entry, documents))
+      return queue.write(bytesOf(documents), () => book.enter(entry, documents))
+    },
+    async draw(entry, account, documents = []) {
+      checkEntry(entry)
+      const amount = drawnFrom(entry, account)
+      return queue.write(bytesOf(documents), () => book.draw(entry, account, amount, documents))
     },
     async balance(account) {
       return balances.of(account)
@@ -69,13 +76,24 @@ export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): L
   }
 }
 
+const bytesOf = (documents: readonly DocumentPut[]): number =>
+  documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
+
 export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, putDocuments: PutDocuments): Book {
   const insertEntry = db.prepare(
     `INSERT INTO entries (at, kind, reference, call, account, contra, amount) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (kind, reference) WHERE reference IS NOT NULL DO NOTHING`
   )
   const insertPosting = db.prepare('INSERT INTO postings (entry, line, account, amount) VALUES (?, ?, ?, ?)')
-  return {
+  const selectEntry = db.prepare('SELECT 1 FROM entries WHERE kind = ? AND reference = ?')
+  const book: Book = {
+    draw(entry, account, amount, documents) {
+      if (balances.current(names.idOf(account)) + amount > 0n) {
+        const known = selectEntry.get(names.idOf(entry.kind), entry.reference ?? null)
+        return known === undefined ? 'short' : 'repeated'
+      }
+      return book.enter(entry, documents) ? 'booked' : 'repeated'
+    },
     enter({ kind, reference, call, at, postings }, documents = []) {
       const rows = postings.map(({ account, amount }) => ({ account: names.idOf(account), amount }))
       const [first, second] = rows
@@ -94,6 +112,7 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
       return true
     }
   }
+  return book
 }
 
 type Row = Record<string, SQLOutputValue>

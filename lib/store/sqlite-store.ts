@@ -69,6 +69,7 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
+      draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
       balance: async (account) => opened().ledger.balance(account),
       balances: async (prefix) => opened().ledger.balances(prefix),
       entries: async (query) => opened().ledger.entries(query)

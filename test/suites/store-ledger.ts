@@ -151,6 +151,57 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal(await current().ledger.balance('a'), 2n)
   })
 
+  it('draws on an account only as far as it goes', async () => {
+    const { ledger } = current()
+    await ledger.book(move('balance', 'cash', 10n))
+    assert.equal(await ledger.draw(move('elsewhere', 'balance', 11n), 'balance'), 'short')
+    assert.equal(await ledger.draw(move('elsewhere', 'nobody', 1n), 'nobody'), 'short')
+    const put = (value: string) => [{ collection: 'draws', key: 'k', value }]
+    const entry = move('elsewhere', 'balance', 6n)
+    assert.equal(await ledger.draw(entry, 'balance', put('first')), 'booked')
+    assert.equal(await ledger.draw(entry, 'balance', put('again')), 'repeated')
+    assert.equal(await ledger.draw(move('elsewhere', 'balance', 5n), 'balance', put('short')), 'short')
+    assert.equal(await ledger.draw(move('elsewhere', 'balance', 4n), 'balance'), 'booked')
+    const store = await reopen()
+    assert.equal(await store.ledger.balance('balance'), 0n)
+    assert.equal(await store.ledger.balance('elsewhere'), -10n)
+    assert.equal(await store.documents.get('draws', 'k'), 'first')
+    assert.equal(await store.ledger.draw(entry, 'balance'), 'repeated')
+    assert.equal((await store.ledger.entries({ limit: 10 })).length, 3)
+  })
+
+  it('refuses to draw with an entry that takes nothing, or is not valid', async () => {
+    const { ledger } = current()
+    await ledger.book(move('balance', 'cash', 10n))
+    await assert.rejects(ledger.draw(move('balance', 'cash', 1n), 'balance'), { code: 'internal_error' })
+    await assert.rejects(ledger.draw(move('a', 'b', 1n), 'balance'), { code: 'internal_error' })
+    await assert.rejects(ledger.draw(move('a', 'balance', 1n, { kind: '' }), 'balance'), { code: 'internal_error' })
+    assert.equal((await ledger.entries({ limit: 10 })).length, 1)
+  })
+
+  it('draws for a crowd what is there, in the order of the calls, and not an atom more', async () => {
+    const { ledger } = current()
+    const deposit = ledger.book(move('balance', 'cash', 100n))
+    const crowd = Array.from({ length: 60 }, (_, i) =>
+      ledger.draw(move('spent', 'balance', 3n + BigInt(i % 2)), 'balance')
+    )
+    // What one gives back, a later one can have.
+    const back = ledger.draw(move('balance', 'spent', 50n), 'spent')
+    const twice = move('spent', 'balance', 50n)
+    const last = [
+      ledger.draw(twice, 'balance'),
+      ledger.draw(twice, 'balance'),
+      ledger.draw(move('spent', 'balance', 50n), 'balance')
+    ]
+    await deposit
+    const outcomes = await Promise.all(crowd)
+    assert.equal(outcomes.filter((outcome) => outcome === 'booked').length, 28)
+    assert.equal(outcomes.indexOf('short'), 28)
+    assert.equal(await back, 'booked')
+    assert.deepEqual(await Promise.all(last), ['booked', 'repeated', 'short'])
+    assert.equal(await ledger.balance('balance'), -2n)
+  })
+
   it('shows balances by the beginning of their names, in order', async () => {
     for (const to of ['owed/b', 'owed/a', 'owed', 'owed0', 'OWED/c', 'owed/😀']) {
       await current().ledger.book(move('source', to, 1n))

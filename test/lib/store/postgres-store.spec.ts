@@ -73,6 +73,38 @@ describe('PostgreSQL', function () {
       await Promise.all(stores.map((store) => store.close()))
     })
 
+    it('draws nothing twice in many processes, back and forth', async () => {
+      const url = await postgres!.create()
+      const stores = [1, 2, 3].map(() => createPostgresStore({ url }))
+      await Promise.all(stores.map((store) => store.open()))
+      const move = (from: string, to: string, amount: bigint, reference: string) => {
+        const postings = [
+          { account: from, amount },
+          { account: to, amount: -amount }
+        ]
+        return { kind: 'test', reference, at: 0, postings }
+      }
+      await stores[0]!.ledger.book(move('cash', 'balance', 100n, 'deposit'))
+      const drawing = stores.flatMap(({ ledger }, s) =>
+        Array.from({ length: 120 }, async (_, i) => {
+          // The same third of the references in each process; half of the draws go back.
+          const reference = i % 3 === 0 ? `${i}` : `${s}/${i}`
+          const [from, to] = i % 2 === 0 ? (['balance', 'lease'] as const) : (['lease', 'balance'] as const)
+          const amount = BigInt(1 + (i % 7))
+          return { reference, from, amount, outcome: await ledger.draw(move(from, to, amount, reference), from) }
+        })
+      )
+      const drawn = await Promise.all(drawing)
+      const booked = drawn.filter(({ outcome }) => outcome === 'booked')
+      assert.equal(new Set(booked.map(({ reference }) => reference)).size, booked.length)
+      const sum = (from: string) =>
+        booked.filter((draw) => draw.from === from).reduce((total, { amount }) => total + amount, 0n)
+      const { ledger } = stores[0]!
+      assert.equal(-(await ledger.balance('balance')), 100n - sum('balance') + sum('lease'))
+      assert.ok((await ledger.balance('balance')) <= 0n && (await ledger.balance('lease')) <= 0n)
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
     it('tells everybody who waits, calls onFailure once and refuses all further work when its connection is lost', async () => {
       let failures = 0
       const url = await postgres!.create()
