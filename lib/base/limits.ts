@@ -309,6 +309,9 @@ export const RECEIPTS_CHECK_MS = 100
 export const SPLITTERS_CACHED_MAX = 1_000
 /** Entries that wait so at most. */
 export const PAYER_ENTRIES_MAX = 1_024
+/** Receipts of one page, and records looked at for one: calls that were free or failed have none. */
+export const RECEIPTS_PAGE_MAX = 1_000
+export const RECEIPT_RECORDS_READ_MAX = 20_000
 /** After a channel could not be topped up, the pause before it is tried again behind the calls. */
 export const TOP_UP_PAUSE_MS = 30 * SECOND
 /** Calls, or atoms where that is less, that a payer signs for ahead: one signature for many calls of a busy link. */
@@ -417,6 +420,12 @@ export const REDEEM_TRIES_MAX = 3
 /** Money earned is fetched once it is as much, or as old: a whole round costs less than a cent on Base. */
 export const REDEEM_ATOMS = 5n * USDC
 export const REDEEM_AGE_MS = DAY
+/** Between two looks at what is final of claims, settlements and payouts: the books are in no hurry. */
+export const BOOKS_POLL_MS = 1 * MINUTE
+/** Providers whose money is looked at in one turn: three questions each, of the batch that endpoints take. */
+export const PROVIDERS_READ_AT_ONCE = 16
+/** Transactions of a provider, and of all, that its earnings name. */
+export const SETTLEMENTS_SHOWN_MAX = 10
 /** Gas of the steps as their limits are set, with room: a claim of one row, each further row, settling, a first payout. */
 export const CLAIM_GAS = 110_000n
 export const CLAIM_ROW_GAS = 25_000n

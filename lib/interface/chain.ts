@@ -39,6 +39,15 @@ export interface ReceiverState {
   readonly settled: Atoms
 }
 
+/** What a splitter divided. Zeros where nothing ever came; it need not exist yet. */
+export interface SplitterState {
+  /** All it ever received, by channels or not. */
+  readonly received: Atoms
+  /** Of it, what each side was paid. */
+  readonly toProvider: Atoms
+  readonly toTreasury: Atoms
+}
+
 /** A contract's method with its arguments. */
 export interface ContractCall {
   readonly to: Address
@@ -83,8 +92,10 @@ export interface Chain {
   verify(): Promise<void>
   /** A block of the chain as it is now; undefined where it has none of this number yet. */
   block(at: BlockTag | bigint): Promise<Block | undefined>
-  channels(ids: readonly ChannelId[], at: BlockTag): Promise<ChannelsAt>
-  receiver(address: Address, at: BlockTag): Promise<ReceiverState>
+  channels(ids: readonly ChannelId[], at: BlockTag | bigint): Promise<ChannelsAt>
+  receiver(address: Address, at: BlockTag | bigint): Promise<ReceiverState>
+  /** As it stood after the block of this number. */
+  splitter(address: Address, at: bigint): Promise<SplitterState>
   /** USDC of an account. */
   balance(account: Address, at: BlockTag): Promise<Atoms>
   /** What an account has for gas, in wei, at the head. */

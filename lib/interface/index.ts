@@ -29,7 +29,8 @@ export type {
   Fees,
   Receipt,
   ReceiverState,
-  Simulation
+  Simulation,
+  SplitterState
 } from './chain.ts'
 export type { ChannelConfig, ChannelId, Voucher } from './channel.ts'
 export type {
@@ -45,6 +46,7 @@ export type {
   SearchQuery
 } from './directory.ts'
 export type { Balance, BookedEntry, DocumentPut, Entry, Ledger, Posting } from './ledger.ts'
+export type { Earnings, ProviderEarnings, SettledTransaction } from './earnings.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
 export {
   type Delegation,
@@ -56,6 +58,7 @@ export {
 } from './manifest.ts'
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
 export type { Headers, Payload } from './payload.ts'
+export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'
 export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
@@ -65,8 +68,10 @@ export type {
   CallOutcome,
   CallRecord,
   Documents,
+  LoggedCall,
   Store,
   StoredResponse,
   UsageRow
 } from './store.ts'
+export type { Wallet, WalletBalance, Withdrawal } from './wallet.ts'
 export type { Admission, Failure, Order, Outcome, Reservation, Settled, Till, TillComponents } from './till.ts'

@@ -41,6 +41,11 @@ export interface CallRecord {
   readonly response?: StoredResponse
 }
 
+/** A record with its place in the book: grows with every append, not without gaps. */
+export interface LoggedCall extends CallRecord {
+  readonly seq: number
+}
+
 /** Calls of one API, summed. */
 export interface UsageRow {
   readonly api: ApiId
@@ -73,8 +78,8 @@ export interface CallLog {
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
   /** The consumer has the answer: the stored responses may go; the records stay. Written behind, nobody waits. */
   acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
-  /** Newest first. */
-  recent(query: { readonly api?: ApiId; readonly limit: number }): Promise<CallRecord[]>
+  /** Newest first; those before the one numbered `before`, where it is given. */
+  recent(query: { readonly api?: ApiId; readonly before?: number; readonly limit: number }): Promise<LoggedCall[]>
   usage(): Promise<UsageRow[]>
   /** Drops stored responses (never records) from before `at`; returns how many. */
   dropResponses(before: number): Promise<number>

@@ -17,7 +17,8 @@ import type {
   ChannelState,
   ContractCall,
   Receipt,
-  Simulation
+  Simulation,
+  SplitterState
 } from '../interface/chain.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { ChainParameters } from '../interface/network.ts'
@@ -43,6 +44,7 @@ export function createChain(parameters: ChainParameters): Chain {
         const [claimed, settled] = decodeFunctionResult({ abi: batchSettlementAbi, functionName: 'receivers', data })
         return { claimed, settled }
       }),
+    splitter: (address, at) => asking(() => splitterAt(rpc, usdc.address, address, at)),
     balance: (account, at) =>
       asking(async () => {
         const call = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [account] })
@@ -79,7 +81,12 @@ async function blockAt(rpc: Rpc, at: BlockTag | bigint): Promise<Block | undefin
 }
 
 /** The contract's own `multicall` reads many channels as they stand after one and the same block. */
-async function channelsAt(rpc: Rpc, settlement: Address, ids: readonly ChannelId[], at: BlockTag): Promise<ChannelsAt> {
+async function channelsAt(
+  rpc: Rpc,
+  settlement: Address,
+  ids: readonly ChannelId[],
+  at: BlockTag | bigint
+): Promise<ChannelsAt> {
   const block = await blockAt(rpc, at)
   if (block === undefined) throw new Error(`the endpoint has no ${at} block`)
   const parts = Array.from({ length: Math.ceil(ids.length / CHANNELS_PER_READ_MAX) }, (_, i) =>
@@ -112,6 +119,17 @@ function channelState([state = '0x', pending = '0x', next = '0x']: readonly Hex[
   const [amount, since] = decodeFunctionResult({ abi, functionName: 'pendingWithdrawals', data: pending })
   const refundNonce = decodeFunctionResult({ abi, functionName: 'refundNonce', data: next })
   return { balance, claimed, refundNonce, ...(since !== 0 && { withdrawal: { amount, since: since * 1_000 } }) }
+}
+
+/** Of one block, as balance and payments only make sense together. A splitter without code has paid nothing. */
+async function splitterAt(rpc: Rpc, usdc: Address, splitter: Address, at: bigint): Promise<SplitterState> {
+  const paid = encodeFunctionData({ abi: splitterAbi, functionName: 'paid', args: [usdc] })
+  const balanceOf = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [splitter] })
+  const [paidData, balanceData] = await Promise.all([callAt(rpc, splitter, paid, at), callAt(rpc, usdc, balanceOf, at)])
+  const balance = decodeFunctionResult({ abi: usdcAbi, functionName: 'balanceOf', data: balanceData })
+  if (paidData === '0x') return { received: balance, toProvider: 0n, toTreasury: 0n }
+  const [toProvider, toTreasury] = decodeFunctionResult({ abi: splitterAbi, functionName: 'paid', data: paidData })
+  return { received: balance + toProvider + toTreasury, toProvider, toTreasury }
 }
 
 /** A transaction has to last through five full blocks of rising demand: the base fee grows by an eighth in each. */

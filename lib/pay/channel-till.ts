@@ -1,10 +1,15 @@
 import { SoukError } from '../base/errors.ts'
 import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
+import type { Earnings } from '../interface/earnings.ts'
+import type { ReceiptPage, ReceiptQuery } from '../interface/receipts.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
+import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './channel-opener.ts'
 import { DailyCap } from './daily-cap.ts'
+import { earningsOf } from './earnings.ts'
+import { nodeWallet } from './node-wallet.ts'
 import { lastLease, PayerChannels } from './payer-channels.ts'
 import { PayDesk } from './pay-desk.ts'
 import { PayeeChannels } from './payee-channels.ts'
@@ -12,6 +17,7 @@ import { Payee } from './payee.ts'
 import { Payer } from './payer.ts'
 import { type PayRules, payRules } from './pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './receipt.ts'
+import { ReceiptBook } from './receipt-book.ts'
 import { ReceiptDesk } from './receipt-desk.ts'
 import { ReceiptInspector } from './receipt-inspector.ts'
 import { createSettlement, type Settlement, type SettlementInit } from './settlement.ts'
@@ -36,6 +42,11 @@ export interface ChannelTillInit {
 /** The till of x402 batch-settlement channels. It also shows the owner's books to whoever redeems them. */
 export interface ChannelTill extends Till {
   readonly settlement: Settlement
+  readonly wallet: Wallet
+  /** As the books have it, after a look at the chain. @throws SoukError `internal_error` */
+  earnings(): Promise<Earnings>
+  /** @throws SoukError `invalid_request` */
+  receipts(query: ReceiptQuery): Promise<ReceiptPage>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -76,6 +87,9 @@ class ChannelTillService implements ChannelTill {
   readonly scheme = 'channel'
   readonly movesMoney = true
   readonly settlement: Settlement
+  readonly wallet: Wallet
+  readonly earnings: () => Promise<Earnings>
+  readonly #receipts: ReceiptBook
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
   readonly #makePayer: () => Promise<Paying>
@@ -94,9 +108,21 @@ class ChannelTillService implements ChannelTill {
     const digest = receiptDigests(chain.parameters)
     const channels = new PayeeChannels({ documents, ledger, payouts })
     this.#payeeChannels = channels
-    const shared = { chain, signer, clock, documents, factory, onError, ...(policy === undefined ? {} : { policy }) }
+    const shared = {
+      chain,
+      signer,
+      clock,
+      documents,
+      ledger,
+      factory,
+      onError,
+      ...(policy === undefined ? {} : { policy })
+    }
     this.settlement = make({ ...shared, books: channels })
-    const { watch, redeemer } = this.settlement
+    const { watch, redeemer, submitter } = this.settlement
+    this.wallet = nodeWallet({ chain, address: signer.address, submitter })
+    this.earnings = () => earningsOf({ books: channels, settlement: this.settlement, onError })
+    this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest)
     this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
@@ -137,6 +163,7 @@ class ChannelTillService implements ChannelTill {
     this.#payer = undefined
   }
 
+  receipts: ChannelTill['receipts'] = (query) => this.#receipts.page(query)
   authorise: Till['authorise'] = (order) => this.#paying().authorise(order)
   accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false

@@ -10,7 +10,7 @@ import { splitterFactoryCode } from './contracts/contracts.generated.ts'
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** The treasury's share in basis points, as `SplitterFactory.sol` has it. */
-const BPS = 500
+export const BPS = 500
 const ZERO_SALT = new Uint8Array(32)
 
 /** The contracts that divide one network's money, by their addresses; they need not exist yet. */

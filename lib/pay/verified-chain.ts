@@ -23,6 +23,7 @@ export function verifiedChain(chain: Chain): Chain {
     block: (at) => after(() => chain.block(at)),
     channels: (ids, at) => after(() => chain.channels(ids, at)),
     receiver: (address, at) => after(() => chain.receiver(address, at)),
+    splitter: (address, at) => after(() => chain.splitter(address, at)),
     balance: (account, at) => after(() => chain.balance(account, at)),
     gas: (account) => after(() => chain.gas(account)),
     authorizationUsed: (payer, nonce) => after(() => chain.authorizationUsed(payer, nonce)),

@@ -81,10 +81,11 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
     acknowledge(peer, requestIds) {
       for (const requestId of requestIds) dropResponse(keyOf(peer, requestId))
     },
-    async recent({ api, limit }) {
+    async recent({ api, before = Infinity, limit }) {
       check()
-      const newest = [...records.values()].toReversed()
-      return newest.filter((record) => api === undefined || record.api === api).slice(0, Math.max(0, limit))
+      const logged = Array.from(records.values(), (record, i) => ({ ...record, seq: i + 1 }))
+      const wanted = logged.filter((call) => call.seq < before && (api === undefined || call.api === api))
+      return wanted.toReversed().slice(0, Math.max(0, limit))
     },
     async usage() {
       check()

@@ -24,7 +24,7 @@ interface Appended extends Append {
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
 const SELECT_CALLS = `
-  SELECT p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
+  SELECT c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
     c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
   FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
 
@@ -50,12 +50,13 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
       const ids = requestIds.map((id) => Buffer.from(id))
       queue.writeBehind(acknowledgements, { peer, ids }, ROW_BYTES * ids.length)
     },
-    async recent({ api, limit }) {
+    async recent({ api, before = Number.MAX_SAFE_INTEGER, limit }) {
       const rows = Math.max(0, Math.floor(limit))
-      const own = api === undefined ? '' : `WHERE c.api = ${BY_NAME('$2')}`
-      const values = api === undefined ? [rows] : [rows, api]
-      const found = await pool.query<SelectedCall>(`${SELECT_CALLS} ${own} ORDER BY c.seq DESC LIMIT $1`, values)
-      return found.rows.map(toCallRecord)
+      const own = api === undefined ? '' : `AND c.api = ${BY_NAME('$3')}`
+      const values = [rows, before, ...(api === undefined ? [] : [api])]
+      const text = `${SELECT_CALLS} WHERE c.seq < $2 ${own} ORDER BY c.seq DESC LIMIT $1`
+      const found = await pool.query<SelectedCall>(text, values)
+      return found.rows.map((row) => ({ ...toCallRecord(row), seq: Number(row.seq) }))
     },
     async usage() {
       const { rows } = await pool.query<Record<keyof UsageRow, string>>(
@@ -237,6 +238,7 @@ async function addUsage(
 }
 
 interface SelectedCall {
+  seq: string
   peer: string
   request_id: Buffer
   api: string

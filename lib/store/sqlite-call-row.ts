@@ -28,7 +28,7 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
 
 /** Rows that `toCallRecord` reads, when the statement gives integers as bigints. */
 export const SELECT_CALLS = `
-  SELECT p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
+  SELECT c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
     c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
   FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
 

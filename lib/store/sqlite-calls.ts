@@ -33,10 +33,10 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   const deleteOldResponses = db.prepare(`
     DELETE FROM responses WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT ?2) WHERE at < ?1)`)
   const selectOne = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
-  const selectRecent = prepareWithBigInts(db, `${SELECT_CALLS} ORDER BY c.seq DESC LIMIT ?`)
+  const selectRecent = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
   const selectRecentOfApi = prepareWithBigInts(
     db,
-    `${SELECT_CALLS} WHERE c.api = ${BY_NAME} ORDER BY c.seq DESC LIMIT ?`
+    `${SELECT_CALLS} WHERE c.api = ${BY_NAME} AND c.seq < ? ORDER BY c.seq DESC LIMIT ?`
   )
 
   return {
@@ -58,9 +58,10 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
         queue.writeBehind(ROW_BYTES, () => deleteResponse.run(peer, id))
       }
     },
-    async recent({ api, limit }) {
+    async recent({ api, before = Number.MAX_SAFE_INTEGER, limit }) {
       const rows = Math.max(0, Math.floor(limit))
-      return (api === undefined ? selectRecent.all(rows) : selectRecentOfApi.all(api, rows)).map(toCallRecord)
+      const found = api === undefined ? selectRecent.all(before, rows) : selectRecentOfApi.all(api, before, rows)
+      return found.map((row) => ({ ...toCallRecord(row), seq: Number(row['seq']) }))
     },
     async usage() {
       return usage.all()

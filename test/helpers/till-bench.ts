@@ -83,8 +83,14 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
 
   settlement({ books }: Pick<SettlementInit, 'books'>): Settlement {
     const [watch, redeemer] = [this.watch(books), this.redeemer()]
-    const submitter = { submit: () => Promise.reject(new Error('not in this test')), status: () => assert.fail() }
-    return { submitter, watch, redeemer, start: () => watch.start(), stop: async () => {} }
+    const submitter = {
+      submit: () => Promise.reject(new Error('not in this test')),
+      has: () => false,
+      status: () => assert.fail()
+    }
+    const bookkeeper = { asOf: undefined, splitters: () => new Map(), claimedOf: () => 0n, look: async () => {} }
+    const transactions = { latest: () => [], cost: { transactions: 0, cost: 0n } }
+    return { submitter, watch, redeemer, bookkeeper, transactions, start: () => watch.start(), stop: async () => {} }
   }
 
   watch(_books: OwnerBooks): ChannelWatch {

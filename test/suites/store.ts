@@ -175,7 +175,17 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await recent({ api: `nothing@${peerId('P')}`, limit: 100 }), [])
     assert.deepEqual(await recent({ limit: 0 }), [])
     assert.deepEqual(await recent({ limit: -1 }), [])
-    assert.deepEqual(await current().calls.recent({ limit: 5 }), records.toReversed())
+    const listed = await current().calls.recent({ limit: 5 })
+    assert.deepEqual(
+      listed.map(({ seq: _, ...record }) => record),
+      records.toReversed()
+    )
+    for (const [i, { seq }] of listed.entries()) {
+      assert.deepEqual(await recent({ before: seq, limit: 100 }), [4, 3, 2, 1, 0].slice(i + 1))
+    }
+    const third = listed[2]?.seq ?? 0
+    assert.deepEqual(await recent({ api: accounts, before: third, limit: 100 }), [1])
+    assert.deepEqual(await recent({ before: 0, limit: 100 }), [])
   })
 }
 

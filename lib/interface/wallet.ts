@@ -1,0 +1,30 @@
+import type { Atoms } from '../base/money.ts'
+import type { Address } from './signer.ts'
+import type { Mined } from './submitter.ts'
+
+export interface WalletBalance {
+  /** USDC at the head of the chain, and as nothing takes it back. */
+  readonly latest: Atoms
+  readonly finalized: Atoms
+  /** ETH for gas, in wei. */
+  readonly wei: bigint
+}
+
+export interface Withdrawal {
+  readonly to: Address
+  readonly amount: Atoms
+  /** Up to 64 of `[A-Za-z0-9_-]`, of the caller's own making: asking again under it, also after a restart, sends nothing twice. */
+  readonly id: string
+}
+
+/** The account that a node pays from and is an owner with. Money in channels is not in it. */
+export interface Wallet {
+  readonly address: Address
+  /** @throws SoukError `settlement_unavailable` */
+  balance(): Promise<WalletBalance>
+  /**
+   * Sends USDC away. Resolves when it is mined; aborting the signal ends the waiting only.
+   * @throws SoukError `invalid_request`, `insufficient_funds`, and as `Submitter.submit`
+   */
+  withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
+}

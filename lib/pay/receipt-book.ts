@@ -1,0 +1,126 @@
+import { SoukError } from '../base/errors.ts'
+import { CLOCK_SKEW_MS, RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits.ts'
+import { formatRequestId } from '../base/request-id.ts'
+import type { ChannelId } from '../interface/channel.ts'
+import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
+import type { CallLog, Documents } from '../interface/store.ts'
+import { type KeptReceipt, keptReceipts } from './kept-receipts.ts'
+import { PAYER_CHANNELS, readPayerChannel } from './payer-channel.ts'
+import { readReceipt, ReceiptCheck } from './receipt.ts'
+import type { Digest } from './typed-data.ts'
+
+export interface ReceiptBookInit {
+  readonly calls: Pick<CallLog, 'recent'>
+  readonly documents: Pick<Documents, 'get' | 'list'>
+  readonly digest: Digest
+}
+
+/** A row with where the next page would go on after it; without a row where that place has none. */
+interface Place {
+  readonly cursor: string
+  readonly at: number
+  readonly row: ReceiptRow | undefined
+}
+
+type Read = (before: string | undefined, limit: number) => Promise<Place[]>
+
+/** Shows what was paid for: the payer's receipts, and the owner's own records of the same calls. */
+export class ReceiptBook {
+  readonly #init: ReceiptBookInit
+
+  constructor(init: ReceiptBookInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `invalid_request` for a cursor or a limit that cannot be */
+  async page(query: ReceiptQuery): Promise<ReceiptPage> {
+    const { limit, cursor, since = 0 } = query
+    if (!Number.isInteger(limit) || limit < 1 || limit > RECEIPTS_PAGE_MAX) {
+      throw new SoukError('invalid_request', `A page has 1 to ${RECEIPTS_PAGE_MAX} receipts.`)
+    }
+    const read = query.role === 'payer' ? this.#payers() : this.#owners()
+    const receipts: ReceiptRow[] = []
+    let before = cursor
+    for (let left = RECEIPT_RECORDS_READ_MAX; left > 0; left -= RECEIPTS_PAGE_MAX) {
+      const places = await read(before, RECEIPTS_PAGE_MAX)
+      for (const { cursor, at, row } of places) {
+        // They stand in the order they were made or written in, which is nearly that of their times.
+        if (at < since - CLOCK_SKEW_MS) return { receipts }
+        before = cursor
+        if (row !== undefined && isWanted(row, query)) receipts.push(row)
+        if (receipts.length === limit) return { receipts, next: cursor }
+      }
+      if (places.length < RECEIPTS_PAGE_MAX) return { receipts }
+    }
+    return { receipts, ...(before === undefined ? {} : { next: before }) }
+  }
+
+  #owners(): Read {
+    return async (before, limit) => {
+      if (before !== undefined && !/^\d{1,15}$/.test(before)) throw notACursor()
+      const from = before === undefined ? {} : { before: Number(before) }
+      return (await this.#init.calls.recent({ ...from, limit })).map((call) => {
+        const { seq, requestId, api, peer, charged, status, at } = call
+        const row = { requestId: formatRequestId(requestId), api, peer, charged, status, at, signature: 'own' } as const
+        return { cursor: String(seq), at, row: charged > 0n ? row : undefined }
+      })
+    }
+  }
+
+  #payers(): Read {
+    const check = new ReceiptCheck(this.#init.digest)
+    const channels = new Map<ChannelId, Promise<Partner | undefined>>()
+    const partner = (channelId: ChannelId) => {
+      const found = channels.get(channelId) ?? this.#partner(channelId)
+      channels.set(channelId, found)
+      return found
+    }
+    return async (before, limit) => {
+      if (before !== undefined && !/^[\da-f-]{36}$/.test(before)) throw notACursor()
+      const kept = await keptReceipts(this.#init.documents, { limit, ...(before === undefined ? {} : { before }) })
+      return Promise.all(kept.map((receipt) => placeOf(receipt, check, partner)))
+    }
+  }
+
+  async #partner(channelId: ChannelId): Promise<Partner | undefined> {
+    const document = await this.#init.documents.get(PAYER_CHANNELS, channelId)
+    if (document === undefined) return undefined
+    const { owner, config } = readPayerChannel(channelId, document).info
+    return { peer: owner, signer: config.receiverAuthorizer }
+  }
+}
+
+interface Partner {
+  readonly peer: string
+  readonly signer: ReceiptSigner
+}
+
+type ReceiptSigner = Parameters<ReceiptCheck['isSigned']>[1]
+
+async function placeOf(
+  { requestId, bytes }: KeptReceipt,
+  check: ReceiptCheck,
+  partnerOf: (channelId: ChannelId) => Promise<Partner | undefined>
+): Promise<Place> {
+  const receipt = readReceipt(bytes)
+  if (receipt === undefined) return { cursor: requestId, at: Number.POSITIVE_INFINITY, row: undefined }
+  const { channelId, api, charged, status, at } = receipt.body
+  const partner = await partnerOf(channelId)
+  const signature = partner === undefined ? 'unknown' : check.isSigned(receipt, partner.signer) ? 'valid' : 'invalid'
+  const peer = partner === undefined ? {} : { peer: partner.peer }
+  return {
+    cursor: requestId,
+    at,
+    row: { requestId, api, ...peer, channelId, charged, status, at, signature, proof: bytes }
+  }
+}
+
+function isWanted(
+  { api, at }: ReceiptRow,
+  { api: wanted, since = 0, until = Number.POSITIVE_INFINITY }: ReceiptQuery
+): boolean {
+  const isApi = wanted === undefined || api === wanted || api.startsWith(`${wanted}@`)
+  return isApi && at >= since && at < until
+}
+
+const notACursor = () => new SoukError('invalid_request', 'That is no cursor of a page before.')

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits.ts'
+import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.ts'
+import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/receipt.ts'
+import { RECEIPTS } from '../../../lib/pay/payer.ts'
+import { PAYER_CHANNELS } from '../../../lib/pay/payer-channel.ts'
+import { API, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
+
+const PRICES = [100n, 200n, 300n, 400n, 500n]
+/** When the bench's calls end, by its owner. */
+const AT = 1_750_000_000_000
+
+describe('receipts', () => {
+  let bench: TillBench
+  let owner: TillNode
+  let payer: TillNode
+
+  before(async () => {
+    bench = tillBench()
+    owner = await bench.start('D')
+    payer = await bench.start('C')
+    bench.play.wallets.set(payer.signer.address, 10_000_000n)
+    for (const price of PRICES) {
+      await bench.call(payer, owner, { price })
+      await bench.call(payer, owner, { fate: 'void' })
+    }
+    // What is written behind is written then.
+    await payer.till.stop()
+  })
+
+  const all = async (node: TillNode, query: Omit<ReceiptQuery, 'limit'>, limit = 2): Promise<ReceiptRow[]> => {
+    const rows: ReceiptRow[] = []
+    let cursor: string | undefined
+    do {
+      const page = await node.till.receipts({ ...query, limit, ...(cursor === undefined ? {} : { cursor }) })
+      rows.push(...page.receipts)
+      cursor = page.next
+    } while (cursor !== undefined)
+    return rows
+  }
+  const amounts = (rows: readonly ReceiptRow[]) => rows.map(({ charged }) => charged)
+
+  it('are the same at payer and owner, newest first, page by page', async () => {
+    const [paid, earned] = [await all(payer, { role: 'payer' }), await all(owner, { role: 'owner' })]
+    assert.deepEqual(amounts(paid), PRICES.toReversed())
+    const shared = ({ requestId, api, charged, status, at }: ReceiptRow) => ({ requestId, api, charged, status, at })
+    assert.deepEqual(paid.map(shared), earned.map(shared))
+    assert.deepEqual(new Set(paid.map(({ peer }) => peer)), new Set([owner.peer]))
+    assert.deepEqual(new Set(earned.map(({ peer }) => peer)), new Set([payer.peer]))
+    assert.deepEqual(new Set(paid.map(({ signature }) => signature)), new Set(['valid']))
+    assert.deepEqual(new Set(earned.map(({ signature }) => signature)), new Set(['own']))
+  })
+
+  it('prove at the payer, to anybody, what the owner agreed to', async () => {
+    const [row] = await all(payer, { role: 'payer' })
+    const read = readReceipt(row?.proof ?? new Uint8Array(0))
+    assert.ok(read !== undefined)
+    assert.ok(new ReceiptCheck(receiptDigests(bench.play.chain.parameters)).isSigned(read, owner.signer.address))
+    assert.equal(read.body.charged, row?.charged)
+  })
+
+  it('are found by API and by time', async () => {
+    for (const node of [payer, owner]) {
+      const role = node === payer ? 'payer' : 'owner'
+      assert.equal((await all(node, { role, api: API })).length, PRICES.length)
+      assert.equal((await all(node, { role, api: API.split('@')[0]! })).length, PRICES.length)
+      assert.equal((await all(node, { role, api: 'tick' })).length, 0)
+      assert.equal((await all(node, { role, since: AT })).length, PRICES.length)
+      assert.equal((await all(node, { role, since: AT + 1 })).length, 0)
+      assert.equal((await all(node, { role, until: AT })).length, 0)
+      assert.equal((await all(node, { role, since: AT + 86_400_000 })).length, 0)
+    }
+  })
+
+  it('that were changed, or of a channel that is forgotten, say so', async () => {
+    const { documents } = payer.store
+    const [first, second] = await documents.list(RECEIPTS)
+    const bytes = Buffer.from(first!.value, 'base64')
+    bytes[bytes.length - 10]! ^= 1
+    await documents.put(RECEIPTS, first!.key, bytes.toString('base64'))
+    await documents.put(RECEIPTS, second!.key, Buffer.from('no receipt').toString('base64'))
+    const rows = await all(payer, { role: 'payer' })
+    assert.deepEqual(amounts(rows), [500n, 400n, 300n, 100n])
+    assert.equal(rows.at(-1)?.signature, 'invalid')
+    const [channel] = await documents.list(PAYER_CHANNELS)
+    await documents.delete(PAYER_CHANNELS, channel!.key)
+    const [forgotten] = await all(payer, { role: 'payer' })
+    assert.equal(forgotten?.signature, 'unknown')
+    assert.equal(forgotten?.peer, undefined)
+    await documents.put(PAYER_CHANNELS, channel!.key, channel!.value)
+  })
+
+  it('are not paged by what is no page', async () => {
+    const code = 'invalid_request'
+    for (const limit of [0, -1, 1.5, RECEIPTS_PAGE_MAX + 1]) {
+      await assert.rejects(payer.till.receipts({ role: 'payer', limit }), { code })
+    }
+    for (const role of ['payer', 'owner'] as const) {
+      for (const cursor of ['', 'x', '../..', '1e9']) {
+        await assert.rejects(payer.till.receipts({ role, limit: 1, cursor }), { code }, `${role} ${cursor}`)
+      }
+    }
+  })
+})
