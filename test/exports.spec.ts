@@ -194,6 +194,7 @@ const EXPORTS: Record<string, Names> = {
       'ReceiptQuery',
       'ReceiptRow',
       'ReceiverState',
+      'Redemption',
       'Reservation',
       'Resolution',
       'ResolveOptions',

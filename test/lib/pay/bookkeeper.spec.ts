@@ -65,7 +65,7 @@ describe('the bookkeeper', function () {
   const splitter = () => bench.factory.splitterOf(provider())
   const finalize = () => bench.client.mine({ blocks: FINAL_BLOCKS })
   const earnings = async () => {
-    const { providers } = await earningsOf({ books: owner.books, settlement, onError: assert.fail })
+    const { providers } = await earningsOf({ books: owner.books, settlement, onError: (error) => assert.fail(error) })
     const own = providers.find((row) => row.splitter === splitter())
     assert.ok(own, 'no earnings')
     return own
@@ -131,7 +131,7 @@ describe('the bookkeeper', function () {
     const { transactions } = await settlement.redeemer.settleNow()
     await finalize()
     const all = await eventually('they are final', BOUND_MS, async () => {
-      const found = await earningsOf({ books: owner.books, settlement, onError: assert.fail })
+      const found = await earningsOf({ books: owner.books, settlement, onError: (error) => assert.fail(error) })
       return found.gas.transactions === 3 ? found : undefined
     })
     const hashes = transactions.map(({ hash }) => hash)
