@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checksummed } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
+import { DEMO_PAYOUT, type DemoSettlement, freshProfile, fund, settlementOn } from './demo-money.ts'
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
 
 export interface DemoRun {
@@ -35,8 +37,9 @@ const FIND_MS = 15_000
 const FIND_PAUSE_MS = 100
 
 /**
- * A whole marketplace on one machine, as separate processes: three upstreams, a bootstrap node, an owner node, a consumer
- * node. Registers the APIs by the command line, calls each through the overlay, and stays up unless it is to run once.
+ * A whole marketplace on one machine, as separate processes: three upstreams, a local chain with play USDC, a bootstrap
+ * node, an owner node, a consumer node. Registers the APIs by the command line, calls each through the overlay, has what
+ * that earned settled on the chain, and stays up unless it is to run once.
  *
  * @returns exit code: 0 when every call was answered with 2xx
  */
@@ -46,13 +49,15 @@ export async function runDemo(run: DemoRun): Promise<number> {
   const home = run.once ? await mkdtemp(join(tmpdir(), 'souk-demo-')) : undefined
   const env = home === undefined ? run.env : { ...run.env, SOUK_HOME: home }
   try {
-    say('Starting three APIs and three nodes …')
+    say('Starting three APIs, three nodes, and a chain with play USDC …')
     const market = await startMarket(env, started)
     for (const api of SAMPLE_APIS) await register(env, api, market.endpoints.get(api.name) ?? '')
     const key = await issueKey(env)
     const calls: DemoCall[] = []
     for (const api of SAMPLE_APIS) calls.push(await call(market.ingress, key, api, say))
     const failed = calls.filter(({ status }) => status < 200 || status > 299)
+    const settlement = await settle(env, market.chain)
+    for (const line of statement(settlement)) say(line)
     if (!run.once) {
       for (const line of invitation(market.ingress, key)) say(line)
       const ends = (await Promise.all(started)).map(({ died }) => died)
@@ -60,7 +65,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
       say(why ?? 'Stopping …')
       if (why !== undefined) return 1
     }
-    if (run.json) run.stdout(JSON.stringify({ calls }))
+    if (run.json) run.stdout(JSON.stringify({ calls, settlement }))
     return failed.length === 0 ? 0 : 1
   } finally {
     // The other way round: whoever depends on others goes first.
@@ -74,6 +79,8 @@ interface Market {
   readonly ingress: string
   /** Endpoint of each sample API. */
   readonly endpoints: ReadonlyMap<string, string>
+  /** JSON-RPC endpoint of the chain. */
+  readonly chain: string
 }
 
 async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): Promise<Market> {
@@ -87,17 +94,27 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   const up = (profile: string, ...args: string[]) =>
     start(profile, MAIN, ['up', '--profile', profile, '--network', 'dev', '--no-input', '--json', ...args])
 
+  const chain = start('chain', './chain', ['--port', '0'])
   const upstreams = SAMPLE_APIS.map(
     async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
   )
-  const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0')
-  const join = ['--bootstrap', ...textsIn(bootstrap.info['p2p'])]
+  await freshProfile(PROFILE.bootstrap, env)
+  const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0', '--till', 'metered')
+  const wallets = {
+    owner: await freshProfile(PROFILE.owner, env),
+    consumer: await freshProfile(PROFILE.consumer, env)
+  }
+  const rpcUrl = String((await chain).info['url'])
+  await fund(rpcUrl, wallets.owner.address, wallets.consumer.address)
+  const join = ['--chain-rpc', rpcUrl, '--bootstrap', ...textsIn(bootstrap.info['p2p'])]
+  const { owner, consumer: payer } = wallets
   // One after the other, so that the owner gets admin port 3000 and the consumer the next.
-  await up(PROFILE.owner, '--no-ingress', ...join)
-  const consumer = await up(PROFILE.consumer, ...join)
+  await up(PROFILE.owner, '--no-ingress', '--passphrase-file', owner.passphraseFile, '--payout', DEMO_PAYOUT, ...join)
+  const consumer = await up(PROFILE.consumer, '--passphrase-file', payer.passphraseFile, ...join)
   const started = await Promise.all(upstreams)
   return {
     ingress: String(consumer.info['ingress']),
+    chain: rpcUrl,
     endpoints: new Map(started.map(([name, { info }]) => [name, String(info['url'])]))
   }
 }
@@ -148,6 +165,21 @@ async function call(ingress: string, key: string, api: SampleApi, say: (line: st
   return { api: name, protocol, status, ms, charged }
 }
 
+async function settle(env: NodeJS.ProcessEnv, rpcUrl: string): Promise<DemoSettlement> {
+  const { transactions } = await souk(env, PROFILE.owner, ['settle', '--now'])
+  return settlementOn(rpcUrl, textsIn(transactions))
+}
+
+function statement({ total, provider, platform, tx }: DemoSettlement): string[] {
+  return [
+    '',
+    `Settled on the chain: ${total} play USDC`,
+    `  provider  ${provider}  (95%, ${checksummed(DEMO_PAYOUT)})`,
+    `  treasury  ${platform}  (5%)`,
+    `  in ${tx.length} transactions, the last ${tx.at(-1) ?? 'none'}`
+  ]
+}
+
 /** Waits until the consumer's node finds a listing; the call itself tells why when it never does. */
 async function isFound(ingress: string, name: string): Promise<void> {
   for (const until = performance.now() + FIND_MS; performance.now() < until; ) {
@@ -166,11 +198,12 @@ function invitation(ingress: string, key: string): string[] {
   ])
   return [
     '',
-    'The marketplace is up. Nodes meter every call; no money moves. Try it:',
+    'The marketplace is up. Calls are paid in play USDC, which is worth nothing. Try it:',
     ...curls,
     '',
     `The same as a stream: add -N -H 'Accept: text/event-stream' to the first one.`,
     `Sell an API of your own: npx souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
+    `Fetch what it earned: npx souk --profile ${PROFILE.owner} settle --now`,
     `Look around: npx souk --profile ${PROFILE.consumer} search; npx souk --profile ${PROFILE.owner} api list`,
     'Ctrl-C stops everything.'
   ]

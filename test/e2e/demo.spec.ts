@@ -27,7 +27,10 @@ describe('the demo', function () {
   it('once: calls all three APIs, tells it in the last line, and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await home.run('demo --once --json', [], UP_MS)
     assert.equal(code, 0, stderr)
-    const { calls } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { calls: DemoCall[] }
+    const { calls, settlement } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as {
+      calls: DemoCall[]
+      settlement: { total: string; provider: string; platform: string; tx: string[] }
+    }
     assert.deepEqual(
       calls.map(({ protocol, status }) => [protocol, status]),
       [
@@ -39,8 +42,11 @@ describe('the demo', function () {
     for (const { api, ms, charged } of calls) {
       assert.match(api, /^bb-/)
       assert.ok(ms > 0, `${api} took ${ms} ms`)
-      assert.match(charged, /^\d+(\.\d{1,6})?$/)
+      assert.match(charged, /^0\.\d{1,6}$/)
     }
+    const { tx, ...balances } = settlement
+    assert.deepEqual(balances, { total: '0.0035', provider: '0.003325', platform: '0.000175' })
+    assert.ok(tx.length >= 3 && tx.every((hash) => /^0x[0-9a-f]{64}$/.test(hash)), String(tx))
     assert.deepEqual(await readdir(home.directory), [])
     if (process.platform === 'linux') assert.deepEqual(await home.processes(), [])
   })
