@@ -36,9 +36,8 @@ export async function lastLease(documents: Documents): Promise<CapLease | undefi
 }
 
 /**
- * A payer's channels and books, and how they are kept. What calls change is written behind, many at once: a commit stops
- * the process for as long as the disk takes, and what a crash loses of it, the owners' books tell. What money depends on
- * is waited for.
+ * A payer's channels and books, and how they are kept. What calls change is written behind, many at once, and what a crash
+ * loses of it, the owners' books tell. What money depends on is waited for.
  */
 export class PayerChannels {
   readonly #init: PayerChannelsInit

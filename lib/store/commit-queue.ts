@@ -2,12 +2,16 @@ import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits.ts'
 
-/** What the queue needs of a database. All of it is synchronous. */
+/** What the queue needs of a database. */
 export interface Transactions {
   begin(): void
-  /** Returns when the transaction is durable; a throw leaves open whether it survived. */
+  /** Returns when the transaction is written; a throw leaves open whether it survived. Durable it is by `sync`. */
   commit(): void
   rollback(): void
+  /** Calls back when all that was committed before is durable: never in the same turn, and the process goes on meanwhile. */
+  sync(done: (error: Error | null) => void): void
+  /** The same, when it returns. */
+  syncNow(): void
   /** Runs `write` so that it leaves nothing behind when it throws. */
   isolate(write: () => void): void
   /** A transaction runs: begun, and not ended by the database itself, as it does when the disk fails it. */
@@ -22,8 +26,8 @@ interface Write {
 }
 
 /**
- * Group commit: writes that were asked for in the same turn of the event loop share one transaction and one disk wait, in
- * the order they were asked for.
+ * Group commit: writes that were asked for in the same turn of the event loop, or while the disk was waited for, share one
+ * transaction and one disk wait, in the order they were asked for.
  */
 export interface CommitQueue {
   /**
@@ -34,8 +38,13 @@ export interface CommitQueue {
   write<T>(bytes: number, apply: () => T): Promise<T>
   /** The same without an answer; lost when the store fails. */
   writeBehind(bytes: number, apply: () => void): void
-  /** Commits what is waiting and takes nothing more. Never throws: whoever waits is told. */
-  close(): void
+  /**
+   * Resolves when whatever can be read now is durable, at once where it is: nobody may be told of what is not.
+   * @throws SoukError `internal_error`: the store failed
+   */
+  settled(): Promise<void> | undefined
+  /** Commits what is waiting and takes nothing more. Never throws or rejects: whoever waits is told. */
+  close(): Promise<void>
   /** A commit failed. It may still have survived, so nothing more is written or answered from here on. */
   readonly failed: boolean
 }
@@ -59,6 +68,9 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
   let isScheduled = false
   let isClosed = false
   let hasFailed = false
+  /** Resolves when the commit on its way to the disk is there, or has failed. */
+  let syncing: Promise<void> | undefined
+  let wasAlone = false
 
   const push = (write: Write): void => {
     if (hasFailed) write.reject(storeFailed())
@@ -69,7 +81,7 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     }
   }
   const schedule = (): void => {
-    if (isScheduled) return
+    if (isScheduled || syncing !== undefined) return
     isScheduled = true
     // After the I/O events of this turn, so that every call they bring shares the commit; a timer would halve the throughput.
     clock.soon(() => {
@@ -82,14 +94,29 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     if (waiting.length === 0) return
     const batch = takeBatch(waiting)
     waiting = waiting.slice(batch.length)
-    let settle: Array<() => void>
+    // One call at a time: there is nothing else to do meanwhile, and going through another thread takes longer.
+    const isQuiet = isClosed || (batch.length === 1 && wasAlone)
+    wasAlone = batch.length === 1
     try {
-      settle = commitTogether(transactions, batch) ?? commitCarefully(transactions, batch)
+      const settle = commitTogether(transactions, batch) ?? commitCarefully(transactions, batch)
+      if (isQuiet) {
+        transactions.syncNow()
+        for (const tell of settle) tell()
+      } else syncBehind(settle, batch)
     } catch (error) {
       fail(error, batch)
-      return
     }
-    for (const tell of settle) tell()
+  }
+  const syncBehind = (settle: ReadonlyArray<() => void>, batch: readonly Write[]): void => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    syncing = promise
+    transactions.sync((error) => {
+      syncing = undefined
+      if (error === null) for (const tell of settle) tell()
+      else fail(error, batch)
+      resolve()
+      if (waiting.length > 0) schedule()
+    })
   }
   const fail = (cause: unknown, batch: readonly Write[]): void => {
     hasFailed = true
@@ -107,8 +134,13 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
         push({ bytes, apply: () => (result = apply()), resolve: () => resolve(result), reject })
       }),
     writeBehind: (bytes, apply) => push({ bytes, apply, resolve: () => {}, reject: () => {} }),
-    close() {
+    settled: () =>
+      syncing?.then(() => {
+        if (hasFailed) throw storeFailed()
+      }),
+    async close() {
       isClosed = true
+      if (syncing !== undefined) await syncing
       while (waiting.length > 0) drain()
     },
     get failed() {

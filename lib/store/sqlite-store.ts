@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fdatasyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -28,11 +28,17 @@ export interface SqliteStoreInit {
 }
 
 interface Session {
-  readonly db: DatabaseSync
+  readonly file: OpenFile
   readonly queue: CommitQueue
   readonly calls: CallLog
   readonly documents: Documents
   readonly ledger: Ledger
+}
+
+interface OpenFile {
+  readonly db: DatabaseSync
+  /** Descriptor of its write-ahead log. It stays the same file while the database is open. */
+  readonly wal: number
 }
 
 /** Result codes of SQLite, https://www.sqlite.org/rescode.html. */
@@ -44,64 +50,77 @@ const SQLITE_BUSY = 5
  */
 export function createSqliteStore({ path, clock = systemClock, onFailure = () => {} }: SqliteStoreInit): Store {
   let session: Session | undefined
+  let closing: Promise<void> | undefined
   const opened = (): Session => {
     if (session === undefined) throw storeNotOpen()
     if (session.queue.failed) throw storeFailed()
     return session
   }
+  /** What is read may have been committed a moment ago and not be durable yet: nobody is told before it is. */
+  const read = async <T>(look: (session: Session) => T): Promise<Awaited<T>> => {
+    const from = opened()
+    const found = await look(from)
+    const settling = from.queue.settled()
+    if (settling !== undefined) await settling
+    return found
+  }
 
   return {
     calls: {
       append: async (record, effects) => opened().calls.append(record, effects),
-      find: async (peer, requestId) => opened().calls.find(peer, requestId),
+      find: (peer, requestId) => read(({ calls }) => calls.find(peer, requestId)),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
-      recent: async (query) => opened().calls.recent(query),
-      usage: async () => opened().calls.usage(),
+      recent: (query) => read(({ calls }) => calls.recent(query)),
+      usage: () => read(({ calls }) => calls.usage()),
       dropResponses: async (before) => opened().calls.dropResponses(before)
     },
     documents: {
-      get: async (collection, key) => opened().documents.get(collection, key),
+      get: (collection, key) => read(({ documents }) => documents.get(collection, key)),
       put: async (collection, key, value) => opened().documents.put(collection, key, value),
       insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
       replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
-      list: async (collection) => opened().documents.list(collection)
+      list: (collection) => read(({ documents }) => documents.list(collection))
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
       draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
-      balance: async (account) => opened().ledger.balance(account),
-      balances: async (prefix) => opened().ledger.balances(prefix),
-      entries: async (query) => opened().ledger.entries(query)
+      balance: (account) => read(({ ledger }) => ledger.balance(account)),
+      balances: (prefix) => read(({ ledger }) => ledger.balances(prefix)),
+      entries: (query) => read(({ ledger }) => ledger.entries(query))
     },
     async open() {
+      await closing
       session ??= openSession(openDatabase(resolve(path)), clock, onFailure)
     },
     async close() {
-      const closing = session
-      closing?.queue.close()
+      if (session !== undefined) closing = closeSession(session)
       session = undefined
-      closing?.db.close()
+      await closing
     }
   }
 }
 
-function openDatabase(path: string): DatabaseSync {
+/** Open, up to date, and on disk. */
+function openDatabase(path: string): OpenFile {
   let db: DatabaseSync | undefined
   try {
     makePrivate(path)
     db = new DatabaseSync(path)
     // Exclusive: a second process would share neither the caches here nor a group commit, so it is refused at once.
-    // Full: a commit waits for the disk; without fullfsync, macOS does not wait for the disk's own cache.
+    const mode = db.prepare('PRAGMA locking_mode = EXCLUSIVE').get() && db.prepare('PRAGMA journal_mode = WAL').get()
+    if (mode?.['journal_mode'] !== 'wal') throw new Error('the file system takes no write-ahead log')
+    // Normal: SQLite waits for the disk where it moves its log into the database, and the queue after each commit. It is what
+    // `FULL` does, but for the process, which goes on meanwhile. Without fullfsync, macOS does not wait for the disk's own cache.
     db.exec(`
-      PRAGMA locking_mode = EXCLUSIVE;
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
+      PRAGMA synchronous = NORMAL;
       PRAGMA fullfsync = ON;
       PRAGMA checkpoint_fullfsync = ON;
       PRAGMA foreign_keys = ON;`)
     migrate(db)
-    return db
+    const wal = openSync(`${path}-wal`, 'r+')
+    fdatasyncSync(wal)
+    return { db, wal }
   } catch (error) {
     if (db?.isOpen === true) db.close()
     if (isSoukError(error)) throw error
@@ -120,11 +139,12 @@ function makePrivate(path: string): void {
   else closeSync(openSync(path, 'wx', 0o600))
 }
 
-function openSession(db: DatabaseSync, clock: Pick<Clock, 'soon'>, onFailure: (error: Error) => void): Session {
+function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (error: Error) => void): Session {
+  const { db, wal } = file
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
   const balances = sqliteBalances(db)
-  const transactions = sqliteTransactions(db, {
+  const transactions = sqliteTransactions(db, wal, {
     beforeCommit() {
       usage.write()
       balances.write()
@@ -140,10 +160,17 @@ function openSession(db: DatabaseSync, clock: Pick<Clock, 'soon'>, onFailure: (e
   const putDocuments = preparePut(db)
   const book = sqliteBook(db, names, balances, putDocuments)
   return {
-    db,
+    file,
     queue,
     calls: sqliteCalls({ db, queue, names, usage, book, putDocuments }),
     documents: sqliteDocuments(db, queue, putDocuments),
     ledger: sqliteLedger({ db, queue, book, balances })
   }
+}
+
+async function closeSession({ file, queue }: Session): Promise<void> {
+  await queue.close()
+  // Before the database, which removes the log.
+  closeSync(file.wal)
+  file.db.close()
 }

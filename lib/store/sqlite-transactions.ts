@@ -1,3 +1,4 @@
+import { fdatasync, fdatasyncSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Transactions } from './commit-queue.ts'
 
@@ -9,7 +10,8 @@ export interface TransactionHooks {
   afterSavepointRollback(): void
 }
 
-export function sqliteTransactions(db: DatabaseSync, hooks: TransactionHooks): Transactions {
+/** `wal`: descriptor of the write-ahead log. What was committed is in it, and durable once it is synced. */
+export function sqliteTransactions(db: DatabaseSync, wal: number, hooks: TransactionHooks): Transactions {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   return {
@@ -34,6 +36,8 @@ export function sqliteTransactions(db: DatabaseSync, hooks: TransactionHooks): T
       }
       db.exec('RELEASE entry')
     },
+    sync: (done) => fdatasync(wal, done),
+    syncNow: () => fdatasyncSync(wal),
     get active() {
       return db.isTransaction
     }

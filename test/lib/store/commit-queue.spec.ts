@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../../../lib/base/limits.ts'
 import { createCommitQueue, type Transactions } from '../../../lib/store/commit-queue.ts'
 
-type Step = 'begin' | 'commit' | 'rollback' | 'isolate'
+type Step = 'begin' | 'commit' | 'rollback' | 'isolate' | 'sync'
 
 /** A database that writes down what was asked of it, and fails where it is told to. */
 function stub(fails: (step: Step) => boolean = () => false) {
   const steps: string[] = []
   const turns: Array<() => void> = []
+  const syncs: Array<() => void> = []
   const failures: Error[] = []
   const take = (step: Step) => {
     steps.push(step)
@@ -31,6 +32,11 @@ function stub(fails: (step: Step) => boolean = () => false) {
       take('isolate')
       write()
     },
+    sync(done) {
+      steps.push('sync')
+      syncs.push(() => done(fails('sync') ? new Error('the disk failed at sync') : null))
+    },
+    syncNow: () => take('sync'),
     get active() {
       return isActive
     }
@@ -43,72 +49,118 @@ function stub(fails: (step: Step) => boolean = () => false) {
   const turn = () => {
     for (const task of turns.splice(0)) task()
   }
+  /** The disk has what was on its way to it. */
+  const reach = () => {
+    for (const done of syncs.splice(0)) done()
+  }
+  /** Turns and the disk, until nothing is left to do. */
+  const settle = () => {
+    while (turns.length + syncs.length > 0) {
+      turn()
+      reach()
+    }
+  }
   const write = (name: string, bytes = 1) => queue.write(bytes, () => (steps.push(name), name))
   const endTransaction = () => (isActive = false)
-  return { queue, steps, turns, failures, turn, write, endTransaction }
+  return { queue, steps, turns, failures, turn, reach, settle, write, endTransaction }
 }
 
 describe('the commit queue', () => {
   it('writes nothing in the turn it is asked in, and all of that turn in one transaction, in order', async () => {
-    const { steps, turn, write } = stub()
+    const { steps, turn, reach, write } = stub()
     const writes = [write('a'), write('b'), write('c')]
     assert.deepEqual(steps, [])
     turn()
-    assert.deepEqual(steps, ['begin', 'a', 'b', 'c', 'commit'])
+    assert.deepEqual(steps, ['begin', 'a', 'b', 'c', 'commit', 'sync'])
+    reach()
     assert.deepEqual(await Promise.all(writes), ['a', 'b', 'c'])
   })
 
-  it('answers nobody before the commit', async () => {
-    const { queue, turn } = stub()
-    let answered = 0
-    const write = queue.write(1, () => 1).then(() => answered++)
-    await Promise.resolve()
-    assert.equal(answered, 0)
+  it('answers nobody, and says of nothing that it is settled, before the disk has it', async () => {
+    const { queue, turn, reach } = stub()
+    const events: string[] = []
+    const note = (event: string) => () => void events.push(event)
+    const writes = [queue.write(1, () => 1).then(note('written')), queue.write(1, () => 2).then(note('written'))]
+    assert.equal(queue.settled(), undefined)
     turn()
-    assert.equal(answered, 0)
-    await write
-    assert.equal(answered, 1)
+    const settled = queue.settled()?.then(note('settled'))
+    assert.ok(settled)
+    await new Promise(setImmediate)
+    assert.deepEqual(events, [])
+    reach()
+    await Promise.all([...writes, settled])
+    assert.deepEqual(new Set(events), new Set(['settled', 'written']))
+    assert.equal(events.length, 3)
+    assert.equal(queue.settled(), undefined)
+  })
+
+  it('gathers what comes while the disk is waited for, for one commit after it', async () => {
+    const { steps, turns, turn, reach, write } = stub()
+    const writes = [write('a'), write('b')]
+    turn()
+    writes.push(write('c'))
+    assert.equal(turns.length, 0)
+    writes.push(write('d'))
+    reach()
+    turn()
+    reach()
+    assert.deepEqual(steps, ['begin', 'a', 'b', 'commit', 'sync', 'begin', 'c', 'd', 'commit', 'sync'])
+    await Promise.all(writes)
+  })
+
+  it('waits in place for the disk where writes come one at a time', async () => {
+    const { turn, reach, write } = stub()
+    const first = write('a')
+    turn()
+    reach()
+    await first
+    const second = write('b')
+    turn()
+    assert.equal(await second, 'b')
   })
 
   it('asks for no turn while nothing waits, and for one only while something does', () => {
-    const { turns, turn, write } = stub()
+    const { turns, turn, reach, write } = stub()
     assert.equal(turns.length, 0)
     void write('a')
     void write('b')
     assert.equal(turns.length, 1)
     turn()
+    reach()
     assert.equal(turns.length, 0)
   })
 
   it('spreads more writes than one commit may hold over turns', async () => {
-    const { steps, turn, write } = stub()
+    const { steps, turn, reach, write } = stub()
     const writes = Array.from({ length: COMMIT_BATCH_MAX + 1 }, (_, i) => write(String(i)))
     turn()
     assert.equal(steps.filter((step) => step === 'commit').length, 1)
-    assert.equal(steps.length, COMMIT_BATCH_MAX + 2)
+    assert.equal(steps.length, COMMIT_BATCH_MAX + 3)
+    reach()
     turn()
-    assert.deepEqual(steps.slice(-3), ['begin', String(COMMIT_BATCH_MAX), 'commit'])
+    assert.deepEqual(steps.slice(-4), ['begin', String(COMMIT_BATCH_MAX), 'commit', 'sync'])
+    reach()
     await Promise.all(writes)
   })
 
   it('spreads more bytes than one commit may hold, and still takes a write that is larger by itself', async () => {
-    const { steps, turn, write } = stub()
+    const { steps, settle, write } = stub()
     const half = COMMIT_BATCH_BYTES_MAX / 2
     const writes = [write('a', half), write('b', half), write('c', 1), write('d', 3 * half), write('e', 1)]
-    for (let i = 0; i < 4; i++) turn()
-    const commits = steps.join(' ').split(' commit')
+    settle()
+    const commits = steps.join(' ').split(' commit sync')
     assert.deepEqual(commits, ['begin a b', ' begin c', ' begin d', ' begin e', ''])
     await Promise.all(writes)
   })
 
   it('rejects only the write that throws; the others are written in a second try', async () => {
-    const { queue, steps, failures, turn, write } = stub()
+    const { queue, steps, failures, settle, write } = stub()
     const cause = new Error('no such column')
     const bad = queue.write(1, () => {
       throw cause
     })
     const writes = Promise.allSettled([write('a'), bad, write('b')])
-    turn()
+    settle()
     const [a, b, c] = await writes
     assert.deepEqual(
       [a, c].map((result) => result?.status),
@@ -118,19 +170,19 @@ describe('the commit queue', () => {
     assert.equal((b.reason as { code: string }).code, 'internal_error')
     assert.equal((b.reason as Error).cause, cause)
     assert.doesNotMatch((b.reason as Error).message, /column/)
-    assert.deepEqual(steps.slice(-6), ['begin', 'isolate', 'isolate', 'a', 'isolate', 'b', 'commit'].slice(-6))
+    assert.deepEqual(steps.slice(-8), ['begin', 'isolate', 'isolate', 'a', 'isolate', 'b', 'commit', 'sync'])
     assert.deepEqual(failures, [])
     assert.equal(queue.failed, false)
   })
 
-  for (const failing of ['begin', 'commit', 'rollback'] as const) {
+  for (const failing of ['begin', 'commit', 'rollback', 'sync'] as const) {
     it(`fails for good when ${failing} fails: rejects all that wait, tells once, takes nothing more`, async () => {
-      const { queue, failures, turn, write, steps } = stub((step) => step === failing)
+      const { queue, failures, settle, write, steps } = stub((step) => step === failing)
       const breaker = failing === 'rollback' ? [queue.write(1, () => assert.fail('bad'))] : []
       const waiting = [...breaker, ...Array.from({ length: COMMIT_BATCH_MAX + 10 }, (_, i) => write(String(i)))]
       queue.writeBehind(1, () => steps.push('behind'))
       const settled = Promise.allSettled(waiting)
-      turn()
+      settle()
       for (const result of await settled) {
         assert.ok(result.status === 'rejected')
         assert.equal((result.reason as { code: string }).code, 'internal_error')
@@ -143,8 +195,8 @@ describe('the commit queue', () => {
       const stepsBefore = steps.length
       await assert.rejects(write('later'), { code: 'internal_error' })
       queue.writeBehind(1, () => steps.push('behind'))
-      turn()
-      queue.close()
+      settle()
+      await queue.close()
       assert.equal(steps.length, stepsBefore)
       assert.equal(failures.length, 1)
     })
@@ -163,15 +215,37 @@ describe('the commit queue', () => {
     assert.equal(queue.failed, true)
   })
 
+  it('fails what waits to be settled when the disk fails', async () => {
+    const { queue, turn, reach, write } = stub((step) => step === 'sync')
+    const writes = Promise.allSettled([write('a'), write('b')])
+    turn()
+    const settled = assert.rejects(queue.settled() ?? Promise.resolve(), { code: 'internal_error' })
+    reach()
+    await Promise.all([writes, settled])
+  })
+
   it('commits what waits when it is closed, then takes nothing more', async () => {
     const { queue, steps, turn, write } = stub()
     const writes = [write('a'), write('b')]
     queue.writeBehind(1, () => steps.push('behind'))
-    queue.close()
-    assert.deepEqual(steps, ['begin', 'a', 'b', 'behind', 'commit'])
+    await queue.close()
+    assert.deepEqual(steps, ['begin', 'a', 'b', 'behind', 'commit', 'sync'])
     await Promise.all(writes)
     await assert.rejects(write('later'), { code: 'internal_error', message: 'The store is not open.' })
     turn()
-    assert.equal(steps.length, 5)
+    assert.equal(steps.length, 6)
+  })
+
+  it('waits for what is on its way to the disk before it commits the rest and is closed', async () => {
+    const { queue, steps, turn, reach, write } = stub()
+    const writes = [write('a'), write('b')]
+    turn()
+    writes.push(write('c'))
+    const closed = queue.close()
+    assert.deepEqual(steps, ['begin', 'a', 'b', 'commit', 'sync'])
+    reach()
+    await closed
+    assert.deepEqual(steps.slice(5), ['begin', 'c', 'commit', 'sync'])
+    assert.deepEqual(await Promise.all(writes), ['a', 'b', 'c'])
   })
 })

@@ -56,6 +56,24 @@ describe('the SQLite store', () => {
     assert.ok(existsSync(`${path}-wal`))
   })
 
+  it('tells nobody of what is committed and not yet on disk', async () => {
+    const turns: Array<() => void> = []
+    const store = await open({ clock: { soon: (task) => void turns.push(task) } })
+    const told: string[] = []
+    const [first, second] = [callRecord(), callRecord()]
+    const writes = [first, second].map((record) => store.calls.append(record).then(() => told.push('written')))
+    await Promise.resolve()
+    for (const task of turns.splice(0)) task()
+    // Committed: this connection sees it.
+    const found = store.calls.find(first.peer, first.requestId).then((record) => {
+      told.push('found')
+      return record
+    })
+    assert.equal((await found)?.status, first.status)
+    await Promise.all(writes)
+    assert.deepEqual(told, ['written', 'written', 'found'])
+  })
+
   it('closes a file that was readable by others', async () => {
     await (await open()).close()
     chmodSync(path, 0o644)
