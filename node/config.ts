@@ -33,7 +33,8 @@ export function locateProfile(name: string | undefined, env: Environment): Profi
   return { name: chosen, directory: join(homeDirectory(env), chosen) }
 }
 
-function homeDirectory(env: Environment): string {
+/** What all profiles of this user share: `SOUK_HOME`, else `souk` in the XDG data home. */
+export function homeDirectory(env: Environment): string {
   const home = given(env['SOUK_HOME'])
   if (home !== undefined) return resolve(home)
   const data = given(env['XDG_DATA_HOME'])

@@ -6,6 +6,13 @@ export function wholeNumber(typed: string): number {
   return Number(typed)
 }
 
+/** A TCP port; 0 for any free one. */
+export function portNumber(typed: string): number {
+  const port = /^\d{1,5}$/.test(typed) ? Number(typed) : Number.NaN
+  if (!(port <= 65_535)) throw new InvalidArgumentError('It is a port from 0 (any free one) to 65535.')
+  return port
+}
+
 /** A decimal number as the service takes prices: at most six decimals. */
 export function decimal(typed: string): string {
   if (!/^\d+(\.\d{1,6})?$/.test(typed))

@@ -4,6 +4,7 @@ import { addApi } from './api.ts'
 import { addCall } from './call.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addDemo } from './demo.ts'
+import { addDevChain } from './dev-chain.ts'
 import { addDoctor } from './doctor.ts'
 import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
@@ -33,7 +34,8 @@ const COMMANDS: readonly AddCommand[] = [
   addDoctor,
   addProvider,
   addPin,
-  addNetwork
+  addNetwork,
+  addDevChain
 ]
 
 /** Runs one command line, without the program's own name in front; resolves to the exit code. */

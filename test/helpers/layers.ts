@@ -74,11 +74,11 @@ const LAYERS: Layer[] = [
     why: 'adapters know the contracts, not the library'
   },
   {
-    of: ['node/cli/up.ts', 'node/cli/demo.ts'],
+    of: ['node/cli/up.ts', 'node/cli/demo.ts', 'node/cli/dev-chain.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT],
     mayType: LIB_FACE,
     mayLazily: ['node/run.ts', 'node/demo/'],
-    why: `${CLIENT_WHY}; up and demo load node/run.ts and node/demo/ lazily`
+    why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts and node/demo/ lazily`
   },
   {
     of: ['node/cli/network.ts'],

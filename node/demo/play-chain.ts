@@ -1,0 +1,34 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseUsdc } from '../../lib/index.ts'
+import { addressIn } from '../address-in.ts'
+import { homeDirectory } from '../config.ts'
+import { NETWORKS } from '../networks.ts'
+import type { Environment } from '../settings.ts'
+import { faucet, startDevChain } from './chain/dev-chain.ts'
+
+/** A chain for the network `dev`, running. */
+export interface PlayChain {
+  readonly url: string
+  readonly chainId: number
+  /** Where it is kept between runs. */
+  readonly stateFile: string
+  close(): Promise<void>
+}
+
+/** Starts it where it was left. A kill -9 loses its last seconds. */
+export async function startPlayChain(port: number, env: Environment): Promise<PlayChain> {
+  const home = homeDirectory(env)
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  const stateFile = join(home, 'dev-chain.json')
+  const chain = await startDevChain({ port, stateFile })
+  return { url: chain.url, chainId: chain.parameters.chainId, stateFile, close: () => chain.close() }
+}
+
+/** Play USDC, and ETH for gas. @throws SetupError for what is no address */
+export async function givePlayMoney(address: string, usdc: string, rpcUrl = NETWORKS.dev.chain.rpcUrl): Promise<void> {
+  const account = addressIn('wallet', address)
+  const bank = faucet(rpcUrl)
+  await bank.mint(account, parseUsdc(usdc))
+  await bank.fundGas(account)
+}
