@@ -109,7 +109,7 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './interface': {
-    values: ['LISTING_MOVES', 'PROTOCOLS', 'SoukError', 'isSoukError'],
+    values: ['LISTING_MOVES', 'PAYMENT_MEMBER', 'PROTOCOLS', 'SoukError', 'isSoukError'],
     types: [
       'Adapter',
       'AdapterFactory',
@@ -181,6 +181,7 @@ const EXPORTS: Record<string, Names> = {
       'Order',
       'Outcome',
       'Payload',
+      'Payment',
       'PeerAddress',
       'PinnedContract',
       'Posting',
@@ -195,6 +196,7 @@ const EXPORTS: Record<string, Names> = {
       'ReceiptRow',
       'ReceiverState',
       'Redemption',
+      'Replay',
       'Reservation',
       'Resolution',
       'ResolveOptions',

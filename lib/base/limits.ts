@@ -25,6 +25,8 @@ export const JSON_DEPTH_MAX = 64
 export const HEADER_BYTES_MAX = 16 * KiB
 /** Sub-path and query of one call. Common servers stop at 8 KiB. */
 export const PATH_BYTES_MAX = 8 * KiB
+/** A payment as a header of x402: requirements, authorisation and one signature, that of a smart wallet with room. */
+export const PAYMENT_CHARS_MAX = 8 * KiB
 /** An `Idempotency-Key`, as the IETF draft's implementations bound it. */
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
@@ -47,8 +49,8 @@ export const STREAM_IDLE_MS = 5 * MINUTE
 
 /** A body up to this rides inside its frame; past it, on a stream of its own, so that it cannot stall other calls. */
 export const INLINE_BODY_BYTES_MAX = 64 * KiB
-/** One frame: an inline body, all headers, a path, and room for the rest. */
-export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + 8 * KiB
+/** One frame: an inline body, all headers, a path, a payment, and room for the rest. */
+export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + PAYMENT_CHARS_MAX + 8 * KiB
 /** Frames of one turn leave together; past this they leave at once. */
 export const BATCH_BYTES_MAX = 64 * KiB
 /** What may wait in memory for a slow link before new calls on it are refused. */
@@ -271,6 +273,9 @@ export const DOCTOR_CHECK_MS = 10 * SECOND
 export const DISK_FREE_BYTES_MIN = 1024 * MiB
 /** How far a busy port moves up before giving up. */
 export const PORT_TRIES_MAX = 50
+/** What owners ask of clients without a key: kept at hand, so briefly that a new price shows, and the most kept. */
+export const OFFER_FRESH_MS = 5 * SECOND
+export const OFFERS_CACHED_MAX = 10_000
 /** Verified keys kept at hand, so that a busy key costs no look-up in the store. */
 export const KEYS_CACHED_MAX = 10_000
 /** A key's last use is written down at most this often: a hint for people, not a record. */
@@ -368,6 +373,18 @@ export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Of a deposit in a `safe` block, so much of one channel counts; what is above it waits for `finalized`. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
+
+/** How long a payment of x402 is signed for, and how much of that is left at least when its call begins: the longest call. */
+export const PAYMENT_VALID_S = 300
+export const PAYMENT_MARGIN_MS = 150 * SECOND
+/** How long the answer to a call paid by x402 is kept for a repeat of the same payment. Its signature is public by then. */
+export const PAYMENT_REPLAY_MS = 1 * HOUR
+/** How long a call waits for its payment to be mined before it answers that it is on its way: a few blocks of Base. */
+export const COLLECT_WAIT_MS = 10 * SECOND
+/** After a payment could not be sent, for want of gas or an endpoint, the pause before the next attempt. */
+export const COLLECT_RETRY_MS = 15 * SECOND
+/** Payments of x402 that are not collected yet; fewer than transactions may wait, so that claims find room. */
+export const PAYMENTS_UNSETTLED_MAX = 200
 
 // ── The chain ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -17,7 +17,7 @@ interface Answered {
 }
 
 export function callReply({ order, answer, charged, lookupMs, totalMs }: Answered): CallReply {
-  const { status, headers, body, receipt, ownerMs, upstreamMs } = answer
+  const { status, headers, body, receipt, payment, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - ownerMs - upstreamMs)
   return {
@@ -30,6 +30,7 @@ export function callReply({ order, answer, charged, lookupMs, totalMs }: Answere
     price: order.price,
     charged,
     receipt,
+    ...(payment === undefined ? {} : { payment }),
     timing: { lookup: lookupMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)
   }

@@ -1,5 +1,5 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
-import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
+import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX, UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
@@ -121,10 +121,11 @@ export class Consumer {
     last?: SoukError
   ): Promise<CallReply | SoukError> {
     const { resolver, till, clock } = this.#init
+    const { init } = prepared
     const { id, manifest } = found.signed
     const telling = found.owners.length > 0 ? this.#tellPrice(prepared, manifest.price) : undefined
     if (telling !== undefined) await telling
-    for (const owner of found.owners) {
+    for (const owner of init.payment ? inOrderOf(init.payment, found.owners) : found.owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
@@ -137,12 +138,15 @@ export class Consumer {
         ...(prepared.maxPrice === undefined ? {} : { maxPrice: prepared.maxPrice }),
         ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
       }
-      const attempt = await this.#ask(prepared, owner, order)
+      const isPaid = init.payment !== undefined
+      const attempt = isPaid
+        ? await this.#attempt(owner, this.#callFor(prepared, order), prepared.signal)
+        : await this.#ask(prepared, owner, order)
       if (attempt.fate === 'answered') {
         const { answer, ms } = attempt
-        till.accept(order, { charged: answer.charged, receipt: answer.receipt })
+        if (!isPaid) till.accept(order, { charged: answer.charged, receipt: answer.receipt })
         resolver.report(id, owner.id, { ok: true, ms })
-        const charged = this.#paid(order, answer.charged)
+        const charged = this.#paid(order, answer.charged, isPaid)
         return callReply({ order, answer, charged, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
@@ -162,8 +166,8 @@ export class Consumer {
   }
 
   /** What an owner says it charged is its word: it was promised the price, and cannot get more. */
-  #paid({ price }: Order, charged: Atoms): Atoms {
-    if (!this.#init.till.movesMoney) return 0n
+  #paid({ price }: Order, charged: Atoms, byOthers: boolean): Atoms {
+    if (!byOthers && !this.#init.till.movesMoney) return 0n
     return charged < price ? charged : price
   }
 
@@ -184,7 +188,7 @@ export class Consumer {
   }
 
   #callFor({ init, requestId, body, maxPrice, deadlineAt }: Prepared, order: Order, authorization?: Uint8Array): Call {
-    const { idempotencyKey, traceparent } = init
+    const { idempotencyKey, traceparent, payment } = init
     return {
       requestId,
       api: order.api,
@@ -197,7 +201,8 @@ export class Consumer {
       ...(maxPrice === undefined ? {} : { maxPrice }),
       ...(authorization === undefined ? {} : { authorization }),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(traceparent === undefined ? {} : { traceparent })
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(payment === undefined ? {} : { payment })
     }
   }
 
@@ -236,6 +241,12 @@ export class Consumer {
       return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
     }
   }
+}
+
+/** The same order for the same payment: sent again, it finds the owner that has its answer. */
+function inOrderOf(payment: string, owners: readonly PeerAddress[]): PeerAddress[] {
+  const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + payment)) }))
+  return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
 }
 
 /** What no other owner would change. */

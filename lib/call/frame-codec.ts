@@ -13,6 +13,7 @@ import {
   writeHeaders,
   writeNumber,
   writeOptionalBytes,
+  writeOptionalText,
   writeText
 } from './frame-fields.ts'
 import { MessageBytes } from './message-bytes.ts'
@@ -96,9 +97,10 @@ const FIELDS = {
     11: BYTES,
     12: BYTES,
     13: BYTES,
-    14: VARINT
+    14: VARINT,
+    15: BYTES
   },
-  response: { 1: VARINT, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 7: VARINT, 8: VARINT },
+  response: { 1: VARINT, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 7: VARINT, 8: VARINT, 9: BYTES },
   failure: { 1: VARINT, 2: BYTES, 3: BYTES, 4: VARINT, 5: VARINT, 6: BYTES, 7: VARINT, 8: BYTES }
 } as const satisfies Record<string, Readonly<Record<number, number>>>
 
@@ -151,6 +153,7 @@ function writeRequest(request: RequestFrame, w: MessageBytes): void {
   writeText(w, 12, request.idempotencyKey ?? '')
   writeText(w, 13, request.traceparent ?? '')
   if (request.resentFromEpoch !== undefined) w.bigint(14, request.resentFromEpoch)
+  writeOptionalText(w, 15, request.payment)
 }
 
 function readRequest(r: Reader, end: number): Frame {
@@ -169,7 +172,8 @@ function readRequest(r: Reader, end: number): Frame {
     authorization: undefined,
     idempotencyKey: undefined,
     traceparent: undefined,
-    resentFromEpoch: undefined
+    resentFromEpoch: undefined,
+    payment: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.request)
@@ -216,6 +220,9 @@ function readRequest(r: Reader, end: number): Frame {
       case 14:
         request.resentFromEpoch = r.uint64()
         break
+      case 15:
+        request.payment = r.string()
+        break
     }
   }
   return { kind: 'request', ...request }
@@ -230,6 +237,7 @@ function writeResponse(response: ResponseFrame, w: MessageBytes): void {
   if (response.receipt.length > 0) writeOptionalBytes(w, 6, response.receipt)
   writeNumber(w, 7, response.ownerUs)
   writeNumber(w, 8, response.upstreamUs)
+  writeOptionalText(w, 9, response.payment)
 }
 
 function readResponse(r: Reader, end: number): Frame {
@@ -242,7 +250,8 @@ function readResponse(r: Reader, end: number): Frame {
     charged: 0n,
     receipt: EMPTY_BYTES,
     ownerUs: 0,
-    upstreamUs: 0
+    upstreamUs: 0,
+    payment: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.response)
@@ -270,6 +279,9 @@ function readResponse(r: Reader, end: number): Frame {
         break
       case 8:
         response.upstreamUs = readNumber(r)
+        break
+      case 9:
+        response.payment = r.string()
         break
     }
   }

@@ -21,6 +21,10 @@ export function writeOptionalBytes(w: MessageBytes, field: number, value: Uint8A
   if (value !== undefined) w.bytes(field, value)
 }
 
+export function writeOptionalText(w: MessageBytes, field: number, value: string | undefined): void {
+  if (value !== undefined) w.text(field, value)
+}
+
 export function writeHeaders(w: MessageBytes, field: number, headers: Headers): void {
   for (const [name, value] of headers) {
     w.message(field, (header) => {

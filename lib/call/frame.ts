@@ -42,6 +42,8 @@ export interface RequestFrame {
   readonly traceparent: string | undefined
   /** Set on a repeat: the epoch of the owner process it was first sent to. */
   readonly resentFromEpoch: bigint | undefined
+  /** Relayed as it came: the consumer node neither reads it nor pays. */
+  readonly payment: string | undefined
 }
 
 export interface ResponseFrame {
@@ -54,6 +56,8 @@ export interface ResponseFrame {
   readonly receipt: Uint8Array
   readonly ownerUs: number
   readonly upstreamUs: number
+  /** What became of the request's payment, relayed as well. */
+  readonly payment: string | undefined
 }
 
 /** An error of the table instead of a response. Never an exception's own text. */

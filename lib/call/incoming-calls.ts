@@ -5,6 +5,7 @@ import {
   IDEMPOTENCY_KEY_CHARS_MAX,
   IN_FLIGHT_PER_PEER_MAX,
   LINK_QUEUE_BYTES_MAX,
+  PAYMENT_CHARS_MAX,
   PATH_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../base/limits.ts'
@@ -95,7 +96,7 @@ export class IncomingCalls {
   async #read(request: RequestFrame, timeoutMs: number, signal: AbortSignal): Promise<ReceivedCall> {
     checkRequest(request)
     const { peer } = this.#session.channel
-    const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
+    const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch, payment } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
     const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
@@ -112,7 +113,8 @@ export class IncomingCalls {
       ...(authorization === undefined ? {} : { authorization }),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(traceparent === undefined ? {} : { traceparent }),
-      ...(resentFromEpoch === undefined ? {} : { resentFromEpoch })
+      ...(resentFromEpoch === undefined ? {} : { resentFromEpoch }),
+      ...(payment === undefined ? {} : { payment })
     }
   }
 
@@ -128,7 +130,8 @@ export class IncomingCalls {
       charged: answer.charged,
       receipt: answer.receipt,
       ownerUs: microseconds(answer.ownerMs),
-      upstreamUs: microseconds(answer.upstreamMs)
+      upstreamUs: microseconds(answer.upstreamMs),
+      payment: answer.payment
     })
     if (isSent && body !== undefined) return
     try {
@@ -155,7 +158,7 @@ const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
 /** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
-function checkRequest({ api, requestId, method, path, idempotencyKey }: RequestFrame): void {
+function checkRequest({ api, requestId, method, path, idempotencyKey, payment }: RequestFrame): void {
   const at = api.indexOf('@')
   const isSound =
     isApiName(api.slice(0, at)) &&
@@ -164,7 +167,8 @@ function checkRequest({ api, requestId, method, path, idempotencyKey }: RequestF
     METHOD.test(method) &&
     PATH.test(path) &&
     path.length <= PATH_BYTES_MAX &&
-    (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX
+    (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX &&
+    (payment?.length ?? 0) <= PAYMENT_CHARS_MAX
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
 }
 

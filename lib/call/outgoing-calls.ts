@@ -80,7 +80,8 @@ export class OutgoingCalls {
         authorization: call.authorization,
         idempotencyKey: call.idempotencyKey,
         traceparent: call.traceparent,
-        resentFromEpoch
+        resentFromEpoch,
+        payment: call.payment
       })
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
@@ -108,7 +109,8 @@ export class OutgoingCalls {
         charged: response.charged,
         receipt: response.receipt,
         ownerMs: response.ownerUs / 1_000,
-        upstreamMs: response.upstreamUs / 1_000
+        upstreamMs: response.upstreamUs / 1_000,
+        ...(response.payment === undefined ? {} : { payment: response.payment })
       }
     })
     if (response.body === undefined) {

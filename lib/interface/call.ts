@@ -22,6 +22,11 @@ export interface Call {
   readonly revision: number
   /** What the payer's till sends along. */
   readonly authorization?: Uint8Array
+  /**
+   * In place of an authorization: a payment its payer made without this node, as x402 v2 writes it. Empty where there is none
+   * yet: then nothing is run, and the refusal says how the call can be paid.
+   */
+  readonly payment?: string
   readonly idempotencyKey?: string
   readonly traceparent?: string
 }
@@ -46,6 +51,8 @@ export interface CallAnswer {
   readonly receipt: Uint8Array
   readonly ownerMs: number
   readonly upstreamMs: number
+  /** What became of the call's own payment, as x402 v2 writes it. */
+  readonly payment?: string
 }
 
 /**

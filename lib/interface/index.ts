@@ -74,4 +74,16 @@ export type {
   UsageRow
 } from './store.ts'
 export type { Wallet, WalletBalance, Withdrawal } from './wallet.ts'
-export type { Admission, Failure, Order, Outcome, Reservation, Settled, Till, TillComponents } from './till.ts'
+export {
+  type Admission,
+  type Failure,
+  type Order,
+  type Outcome,
+  type Payment,
+  PAYMENT_MEMBER,
+  type Replay,
+  type Reservation,
+  type Settled,
+  type Till,
+  type TillComponents
+} from './till.ts'

@@ -64,6 +64,12 @@ export interface CallInit {
   readonly traceparent?: string
   /** Sixteen bytes, UUID version 7. Default: a fresh one. */
   readonly requestId?: Uint8Array
+  /**
+   * A payment that somebody else made for this call: the value of an x402 v2 `PAYMENT-SIGNATURE` header. It is passed on
+   * unread, and this node pays nothing. Empty: nothing is run; the error `payment_required` says in its member `x402` how the
+   * call can be paid, unless its owner takes no such payments.
+   */
+  readonly payment?: string
 }
 
 /** Where the time of a call went, milliseconds. */
@@ -89,6 +95,8 @@ export interface CallReply {
   readonly price: Atoms
   readonly charged: Atoms
   readonly receipt: Uint8Array
+  /** What became of the payment: the value of the `PAYMENT-RESPONSE` header. */
+  readonly payment?: string
   readonly timing: CallTiming
   /** Reads the body whole and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
   json(): Promise<unknown>

@@ -6,7 +6,7 @@ import type { Attempt } from './call.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
 import type { Address } from './signer.ts'
-import type { CallLog, CallRecord, Documents } from './store.ts'
+import type { CallLog, CallRecord, Documents, StoredResponse } from './store.ts'
 
 /** A call about to be sent, as its payer sees it. */
 export interface Order {
@@ -22,6 +22,20 @@ export interface Order {
   readonly payout?: Address
 }
 
+/** A payment that came with a call, made by somebody who needs no node: x402 version 2. */
+export interface Payment {
+  /** As its client wrote it; empty where it asks how to pay. */
+  readonly text: string
+  /** The same payment for the same request is a repeat; for another one it is refused. */
+  readonly requestHash: Uint8Array
+}
+
+/**
+ * Member of a refusal that says how the call can be paid: what x402's `PaymentRequired` holds but version and resource, which
+ * are for the ingress to say.
+ */
+export const PAYMENT_MEMBER = 'x402'
+
 /** A call as it asks to be let in, at its owner. */
 export interface Admission {
   readonly requestId: Uint8Array
@@ -34,6 +48,8 @@ export interface Admission {
   readonly authorization?: Uint8Array
   /** Where the provider is paid, as its manifest says. */
   readonly payout?: Address
+  /** Set where the call comes with its own payment, or asks for how to pay. */
+  readonly payment?: Payment
 }
 
 /** What the owner says became of a call; everything of `CallRecord` that the till does not know by itself. */
@@ -44,10 +60,20 @@ export interface Settled {
   readonly charged: Atoms
   /** Signed outcome for the consumer, in the till's own format; empty where the till signs none. */
   readonly receipt: Uint8Array
+  /** What became of the call's own payment, for its client. */
+  readonly payment?: string
 }
 
-/** Room for one call that was let in. Exactly one of the two is called, once. */
+/** A payment that was spent on the same request before: what was answered then. */
+export interface Replay {
+  readonly response: StoredResponse
+  readonly settled: Settled
+}
+
+/** Room for one call that was let in. Exactly one of the two is called, once; neither where there is a `replay`. */
 export interface Reservation {
+  /** Nothing is to be run: this is the answer. */
+  readonly replay?: Replay
   /** The call succeeded. Resolves when the outcome is durable: only then may the reply leave. */
   capture(outcome: Outcome): Promise<Settled>
   /** It did not; what was reserved is free again. Durable as well, so that a repeat hears the same. */
@@ -78,6 +104,8 @@ export interface Till {
   readonly scheme: string
   /** This till moves money: `charged` can be above 0. */
   readonly movesMoney: boolean
+  /** Calls may come with a `payment`, or ask how to pay: `admit` then never lets one in for free. Default false. */
+  readonly takesPayments?: boolean
   /**
    * What to send along with a call, or undefined for nothing.
    * @throws SoukError `price_exceeds_limit`, `spend_cap_reached`, `insufficient_funds`, `settlement_unavailable`
@@ -91,7 +119,7 @@ export interface Till {
   fail(order: Order, failure: Failure): boolean
   /**
    * Lets a call in, before anything reaches the upstream.
-   * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `overloaded`
+   * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `payment_id_conflict`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
   /** With the store open, before the link starts. */

@@ -9,7 +9,7 @@ import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallLog, CallRecord } from '../interface/store.ts'
-import type { Outcome, Reservation, Till } from '../interface/till.ts'
+import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
 import { admit, boundedBody, type ServedApi } from './served-api.ts'
 
 export interface OwnerInit {
@@ -113,6 +113,10 @@ export class Owner {
     const leave = once(() => this.#leave(api))
     try {
       const reservation = await this.#reserve(api, call)
+      if (reservation.replay !== undefined) {
+        leave()
+        return replayed(reservation.replay)
+      }
       const reply = await this.#ask(api, call, signal, reservation, startedAt)
       const answer = await this.#settle(call, reply, reservation, startedAt)
       if (answer.body instanceof Uint8Array) leave()
@@ -126,9 +130,10 @@ export class Owner {
 
   #reserve(
     { signed }: ServedApi,
-    { requestId, peer, authorization }: IncomingCall,
+    call: IncomingCall,
     price = signed.manifest.price
   ): Reservation | Promise<Reservation> {
+    const { requestId, peer, authorization } = call
     const { id, manifest } = signed
     return this.#init.till.admit({
       requestId,
@@ -136,6 +141,7 @@ export class Owner {
       peer,
       revision: manifest.revision,
       price,
+      ...paymentOf(call, this.#init.till),
       ...(authorization === undefined ? {} : { authorization }),
       ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
     })
@@ -174,7 +180,7 @@ export class Owner {
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
     const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
     const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
-    return { status, headers, body, charged: settled.charged, receipt: settled.receipt, ownerMs: spentMs(), upstreamMs }
+    return { status, headers, body, ...settled, ownerMs: spentMs(), upstreamMs }
   }
 
   #outcome(
@@ -191,6 +197,8 @@ export class Owner {
   /** What the books say of an earlier attempt; undefined when it never arrived and may run now. */
   async #recall(call: IncomingCall): Promise<CallAnswer | undefined> {
     const record = await this.#init.calls.find(call.peer, call.requestId)
+    // Who paid by the call's own payment is answered by the till, which knows whether the money has come.
+    if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
     if (record !== undefined) return answerOf(record, call)
     if (call.resentFromEpoch === this.#init.epoch) return undefined
     // It was sent to a process that is gone, and may have reached the API from there. That is written down, so that no
@@ -199,7 +207,7 @@ export class Owner {
     const api = this.#apis.get(call.api)
     if (api !== undefined) {
       // At no price: that it may have run has to be written down also where its payment is refused now.
-      const reservation = await this.#reserve(api, call, 0n)
+      const reservation = await this.#reserve(api, withoutPayment(call), 0n)
       await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
     }
     throw interrupted
@@ -258,6 +266,22 @@ function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
     throw new SoukError('call_interrupted', 'The call was answered, but its answer was not kept.')
   }
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
+}
+
+/** @throws SoukError `payment_required` where the till takes no such payments */
+function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
+  if (call.payment === undefined) return {}
+  if (till.takesPayments !== true) throw new SoukError('payment_required', 'This API is called with a key only.')
+  return { payment: { text: call.payment, requestHash: hashOf(call) } }
+}
+
+/** For what is only written down: it was paid for by nobody. */
+function withoutPayment({ payment: _, ...call }: IncomingCall): IncomingCall {
+  return call
+}
+
+function replayed({ response, settled }: Replay): CallAnswer {
+  return { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
 }
 
 /** An answer for a second reader: a stream has one only. */

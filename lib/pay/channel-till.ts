@@ -25,6 +25,8 @@ import { settlementDomain } from './settlement-domain.ts'
 import { type SplitterFactory, splitterFactory } from './splitter.ts'
 import { tokenDomain } from './token-domain.ts'
 import { verifiedChain } from './verified-chain.ts'
+import { Keyless } from './x402/keyless.ts'
+import { Offers } from './x402/offers.ts'
 
 export interface ChannelTillInit {
   readonly chain: Chain
@@ -86,12 +88,14 @@ interface Paying {
 class ChannelTillService implements ChannelTill {
   readonly scheme = 'channel'
   readonly movesMoney = true
+  readonly takesPayments = true
   readonly settlement: Settlement
   readonly wallet: Wallet
   readonly earnings: () => Promise<Earnings>
   readonly #receipts: ReceiptBook
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
+  readonly #keyless: Keyless
   readonly #makePayer: () => Promise<Paying>
   #payer: Paying | undefined
 
@@ -126,6 +130,9 @@ class ChannelTillService implements ChannelTill {
     const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest)
     this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
+    const offers = new Offers({ parameters: chain.parameters, splitterOf })
+    const owned = { calls, documents, ledger, chain, clock, onError }
+    this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: signer.address })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     new PayDesk({ ...wired, terms, redeemer, watch, channels, payouts }).serve(link)
@@ -153,9 +160,11 @@ class ChannelTillService implements ChannelTill {
     this.#payer = await this.#makePayer()
     await this.#payer.channels.start()
     await this.settlement.start()
+    await this.#keyless.start()
   }
 
   async stop(): Promise<void> {
+    this.#keyless.stop()
     await this.settlement.stop()
     this.#payeeChannels.stop()
     this.#payer?.inspector.stop()
@@ -167,7 +176,10 @@ class ChannelTillService implements ChannelTill {
   authorise: Till['authorise'] = (order) => this.#paying().authorise(order)
   accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
-  admit: Till['admit'] = (admission) => this.#payee.admit(admission)
+  admit: Till['admit'] = (admission) => {
+    const { payment } = admission
+    return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
+  }
 
   #paying(): Payer {
     if (this.#payer === undefined) throw new SoukError('internal_error', 'The node is not running.')

@@ -150,7 +150,7 @@ export class Payee {
   }
 }
 
-function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms) {
+export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms) {
   const { requestId, api, peer, revision, price } = admission
   return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
 }

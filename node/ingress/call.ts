@@ -1,19 +1,22 @@
 import { type Atoms, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { Souk } from '../../lib/interface/index.ts'
+import type { ApiRef, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
+import { type Keyless, keyMissing } from './keyless.ts'
 import { sendProblem } from './problem.ts'
 import { sendReply } from './reply.ts'
-import { type CallDraft, isJsonType, isPlain, readCall } from './request.ts'
+import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
 import { type Visit, whileConnected } from './visit.ts'
 
 export interface CallRoute {
   readonly souk: Pick<Souk, 'call'>
   readonly keys: Pick<Keys, 'verify'>
   readonly spending: Pick<Spending, 'begin'>
+  /** Calls without a key, where they are taken. */
+  readonly keyless?: Keyless
   readonly requestBytesMax: number
 }
 
@@ -24,17 +27,21 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
   let streamed: StreamedBody | undefined
   let purchase: Purchase | undefined
   try {
-    const holder = await checkKey(route.keys, req.headers['x-consumer-key'])
+    const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
+    const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
     const call = readCall(req, scope, name)
-    const paying = (purchase = route.spending.begin(holder))
-    call.maxPrice = lower(call.maxPrice, holder.maxPrice)
-    call.onPrice = (price) => paying.reserve(price)
+    if (payment !== undefined) call.payment = payment
+    if (holder !== undefined) {
+      const paying = (purchase = route.spending.begin(holder))
+      call.maxPrice = lower(call.maxPrice, holder.maxPrice)
+      call.onPrice = (price) => paying.reserve(price)
+    }
     call.signal = signal
     call.requestId = visit.requestId
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, route.requestBytesMax)
     else call.body = streamed = readStreamed(req, route.requestBytesMax)
     const reply = await route.souk.call(call)
-    await sendReply(visit, reply, () => paying.capture(reply.charged))
+    await sendReply(visit, reply, () => purchase?.capture(reply.charged))
   } catch (error) {
     purchase?.release()
     // Nobody is there to be told; what the call made of its abort is no news.
@@ -43,9 +50,20 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
   }
 }
 
+/** @throws SoukError as `Keyless.paymentFor` */
+async function paymentOf(
+  { keyless }: CallRoute,
+  { req }: Visit,
+  api: () => ApiRef,
+  signal: AbortSignal
+): Promise<string | undefined> {
+  const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
+  return isKeyless ? keyless.paymentFor(req, api(), signal) : undefined
+}
+
 async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<KeyHolder> {
   if (typeof key !== 'string' || key === '') {
-    throw new SoukError('key_missing', 'Send your consumer key in the header X-Consumer-Key.')
+    throw keyMissing()
   }
   return keys.verify(key)
 }

@@ -11,6 +11,7 @@ import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts
 import { SetupError } from '../setup-error.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
+import { Keyless } from './keyless.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
 import type { IngressLog, Visit } from './visit.ts'
 
@@ -21,6 +22,8 @@ export interface IngressOptions extends ListenWish {
   readonly trustProxy?: boolean
   /** Origins whose pages may call, e.g. `https://app.example`; `*` for all. Never with credentials. Default none. */
   readonly corsOrigins?: readonly string[]
+  /** Calls without a key, paid by x402, are passed on; this node needs no wallet for it. Default true. */
+  readonly x402?: boolean
   /** A request body, in bytes. Default `REQUEST_BYTES_CEILING`: what a listing takes is its owner's to say. */
   readonly requestBytesMax?: number
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
@@ -48,9 +51,12 @@ export interface Ingress {
 
 const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const REQUEST_HEADERS =
-  'content-type, accept, accept-language, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price'
+  'content-type, accept, accept-language, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  // The last is sent by common clients of x402, of which a browser asks first.
+  'payment-signature, access-control-expose-headers'
 const REPLY_HEADERS =
-  'x-request-id, server-timing, retry-after, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source'
+  'x-request-id, server-timing, retry-after, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source, ' +
+  'payment-required, payment-response'
 
 /**
  * The HTTP ingress: takes plain JSON with a consumer key, and answers with what the API answers.
@@ -144,7 +150,8 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.get('/livez', () => ({ status: 'ok' }))
   app.get('/readyz', () => ({ status: 'ok' }))
   addApiRoutes(app, souk)
-  addCallRoutes(app, { souk, keys, spending, requestBytesMax }, visitOf)
+  const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
+  addCallRoutes(app, { souk, keys, spending, requestBytesMax, ...keyless }, visitOf)
   return app
 }
 

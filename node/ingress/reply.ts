@@ -1,6 +1,7 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload } from '../../lib/interface/index.ts'
+import { paymentResponse } from './payment-headers.ts'
 import { leavesMuchUnread, sendWhole, type Visit } from './visit.ts'
 
 /**
@@ -14,7 +15,7 @@ const KEPT_BACK = new Set(
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed'
   ).split(' ')
 )
-const KEPT_BACK_PREFIX = /^(?:souk-|access-control-)/
+const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
 
 /**
  * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. `settle` books
@@ -78,7 +79,7 @@ function isHeaderError(error: unknown): boolean {
 }
 
 function replyHeaders(visit: Visit, reply: CallReply): string[] {
-  const { headers, status, price, charged, owner, receipt, timing } = reply
+  const { headers, status, price, charged, owner, receipt, payment, timing } = reply
   const all: string[] = []
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
@@ -88,6 +89,7 @@ function replyHeaders(visit: Visit, reply: CallReply): string[] {
   }
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
+  all.push(...paymentResponse(payment))
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, visit.clock.elapsed() - visit.startedAt))
   return all

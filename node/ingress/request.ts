@@ -19,7 +19,7 @@ const CHARSET = /;[\t ]*charset[\t ]*=[\t ]*"?([^";\t ]*)/i
  * The API that a path names. `demo` leaves the choice of provider to the name; any other scope is a provider id.
  * @throws SoukError `invalid_request`, `api_not_found` (unknown scope)
  */
-function readRef(scope: string, name: string): ApiRef {
+export function readRef(scope: string, name: string): ApiRef {
   const ref = parseApiRef(name)
   if (scope === 'demo') return ref
   if (!isProviderId(scope)) {

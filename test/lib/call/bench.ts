@@ -136,6 +136,7 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   idempotencyKey: undefined,
   traceparent: undefined,
   resentFromEpoch: undefined,
+  payment: undefined,
   ...changes
 })
 

@@ -33,7 +33,8 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     authorization: optional(bytes),
     idempotencyKey: optionalText,
     traceparent: optionalText,
-    resentFromEpoch: optional(amount)
+    resentFromEpoch: optional(amount),
+    payment: optional(text)
   }),
   response: fc.record({
     kind: fc.constant('response'),
@@ -44,7 +45,8 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     charged: amount,
     receipt: bytes,
     ownerUs: count,
-    upstreamUs: count
+    upstreamUs: count,
+    payment: optional(text)
   }),
   failure: fc.record({
     kind: fc.constant('failure'),

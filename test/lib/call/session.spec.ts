@@ -150,7 +150,8 @@ describe('a session', () => {
       charged: 0n,
       receipt: utf8(''),
       ownerUs: 0,
-      upstreamUs: 0
+      upstreamUs: 0,
+      payment: undefined
     })
     await settle()
     assert.equal(peer.closes.length, 0)

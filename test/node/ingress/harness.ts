@@ -119,7 +119,7 @@ export async function startIngress(
     keys,
     spending: new Spending({ caps }),
     ...seams,
-    options: { host: '127.0.0.1', port: 0, ...options },
+    options: { host: '127.0.0.1', port: 0, x402: false, ...options },
     log: {
       warn: (message, facts) => log.push({ level: 'warn', message, facts }),
       error: (message, facts) => log.push({ level: 'error', message, facts })

@@ -1,0 +1,83 @@
+import type { PaymentPayload } from '@x402/core/types'
+import type { Clock } from '../../base/clock.ts'
+import { PAYMENT_MARGIN_MS } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Chain } from '../../interface/chain.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { Admission } from '../../interface/till.ts'
+import { type ExactPayment, transferCall } from './exact-payment.ts'
+import type { Offers, Refusal } from './offers.ts'
+
+export interface ExactCheckInit {
+  readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance'>
+  readonly clock: Clock
+  readonly offers: Offers
+  /** Who will send the transaction. */
+  readonly sender: Address
+}
+
+/**
+ * Whether a payment can be collected now. The token itself is asked, so that exactly what it takes is taken: accounts with keys,
+ * contracts, and those that are both.
+ * @param needed what the payer's account has to hold
+ * @throws SoukError `payment_rejected`, `insufficient_funds`, with what is asked; `settlement_unavailable`
+ */
+export async function checkExact(
+  { chain, clock, offers, sender }: ExactCheckInit,
+  admission: Admission,
+  { accepted }: PaymentPayload,
+  payment: ExactPayment,
+  needed: Atoms
+): Promise<void> {
+  const { usdc } = chain.parameters
+  const must = (holds: boolean, reason: string, otherwise: string): void => {
+    if (!holds) throw offers.refuse(admission, rejected(reason, otherwise))
+  }
+  must(accepted.network === offers.network, 'network_mismatch', `it is for another network than ${offers.network}`)
+  must(accepted.asset.toLowerCase() === usdc.address, 'asset_mismatch', 'it is not in USDC of this network')
+  must(payment.to === offers.payTo(admission), 'recipient_mismatch', 'it goes to another account')
+  const isPrice = payment.value === admission.price && accepted.amount === admission.price.toString()
+  must(isPrice, 'payload_authorization_value_mismatch', `it is not of ${admission.price} atoms`)
+  const now = BigInt(Math.floor(clock.now() / 1_000))
+  must(payment.validAfter <= now, 'payload_authorization_valid_after', 'it is not valid yet')
+  const margin = BigInt(PAYMENT_MARGIN_MS / 1_000)
+  must(
+    payment.validBefore >= now + margin,
+    'payload_authorization_valid_before',
+    'it has expired, or will before the call is over'
+  )
+  const [trial, balance] = await Promise.all([
+    chain.simulate(sender, transferCall(usdc.address, payment)),
+    chain.balance(payment.from, 'latest')
+  ])
+  if (!trial.ok) throw offers.refuse(admission, refusalOf(trial.reason))
+  if (balance < needed) throw offers.refuse(admission, INSUFFICIENT)
+}
+
+const INSUFFICIENT: Refusal = {
+  code: 'insufficient_funds',
+  reason: 'invalid_exact_evm_insufficient_balance',
+  detail: 'The payer’s account does not hold what the payment says.'
+}
+
+function rejected(reason: string, otherwise: string): Refusal {
+  return {
+    code: 'payment_rejected',
+    reason: `invalid_exact_evm_${reason}`,
+    detail: `The payment is refused: ${otherwise}.`
+  }
+}
+
+/** How FiatTokenV2_2 words it. */
+const REASONS: ReadonlyArray<readonly [RegExp, Refusal]> = [
+  [/exceeds balance/i, INSUFFICIENT],
+  [/invalid signature|ECRecover/i, rejected('signature', 'its signature does not hold')],
+  [/is used or canceled/i, rejected('nonce_already_used', 'it was used already')],
+  [/is expired/i, rejected('payload_authorization_valid_before', 'it has expired')],
+  [/is not yet valid/i, rejected('payload_authorization_valid_after', 'it is not valid yet')]
+]
+
+function refusalOf(words: string): Refusal {
+  const known = REASONS.find(([pattern]) => pattern.test(words))
+  return known?.[1] ?? rejected('transaction_simulation_failed', 'the token does not take it')
+}

@@ -1,0 +1,280 @@
+import type { PaymentPayload } from '@x402/core/types'
+import { EMPTY_BYTES } from '../../base/bytes.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { deadline } from '../../base/clock.ts'
+import type { Hex } from '../../base/hex.ts'
+import { COLLECT_WAIT_MS, PAYMENT_REPLAY_MS, PAYMENTS_UNSETTLED_MAX } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import { within } from '../../base/within.ts'
+import type { Redeemer } from '../../interface/redeem.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { CallLog, StoredResponse } from '../../interface/store.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import { checksummed } from '../address.ts'
+import { recordOf } from '../payee.ts'
+import { checkExact, type ExactCheckInit } from './exact-check.ts'
+import { ExactCollector, type ExactCollectorInit } from './exact-collector.ts'
+import { type ExactPayment, nameOf, readExact } from './exact-payment.ts'
+import {
+  EXACT_PAYMENTS,
+  exactAccounts,
+  exactDocument,
+  type ExactFate,
+  type ExactRecord,
+  readExactDocument
+} from './exact-record.ts'
+import { paymentIdOf, writeSettlement } from './payment-text.ts'
+
+export interface ExactTillInit extends ExactCheckInit, Omit<ExactCollectorInit, 'parameters'> {
+  readonly calls: Pick<CallLog, 'append'>
+  readonly redeemer: Pick<Redeemer, 'checkGas'>
+}
+
+/** How the first call with a payment ended. `refused`: nothing ran. `released`: it ran, and is not paid. `spent`: it is. */
+type End = 'refused' | 'released' | 'spent'
+
+/** A payment that a call is being run for, or was. */
+interface Entry {
+  readonly payment: ExactPayment
+  readonly requestHash: Hex
+  readonly id: string | undefined
+  readonly ended: Promise<End>
+  readonly end: (end: End) => void
+  /** Of a spent one. */
+  at?: number
+  fate?: Promise<ExactFate>
+}
+
+/**
+ * Calls that are paid by `exact`: one EIP-3009 transfer each, collected after the API has answered and before the answer leaves.
+ * One payment is spent on one call: the same one for the same request, however often and whenever it comes, is answered with what
+ * that call was answered.
+ */
+export class ExactTill {
+  readonly #init: ExactTillInit
+  readonly #collector: ExactCollector
+  /** By payer and nonce, in the order they came. */
+  readonly #entries = new Map<string, Entry>()
+  /** Payer and nonce by payer and the client's own name for a payment. */
+  readonly #names = new Map<string, string>()
+  readonly #open = new OpenPayments()
+
+  constructor(init: ExactTillInit) {
+    this.#init = init
+    this.#collector = new ExactCollector({ ...init, parameters: init.chain.parameters })
+  }
+
+  /** Goes on collecting what an earlier process left. */
+  async start(): Promise<void> {
+    this.#collector.start()
+    const documents = await this.#init.documents.list(EXACT_PAYMENTS)
+    const records = documents.map(({ value }) => readExactDocument(value).record).sort((a, b) => a.at - b.at)
+    for (const record of records) {
+      const { payment, requestHash, id } = record
+      this.#spend(this.#enter(payment, requestHash, id), record)
+    }
+  }
+
+  stop(): void {
+    this.#collector.stop(new SoukError('settlement_pending', 'This node stops; send the same payment again later.'))
+    for (const entry of this.#entries.values()) this.#leave(entry, 'refused')
+  }
+
+  /**
+   * @throws SoukError `payment_malformed`, `payment_rejected`, `insufficient_funds`, `payment_id_conflict`,
+   *   `idempotency_in_flight`, `settlement_pending`, `settlement_unavailable`, `overloaded`, `call_interrupted`
+   */
+  async admit(admission: Admission, requestHash: Hex, payload: PaymentPayload): Promise<Reservation> {
+    const payment = readExact(payload.payload)
+    const id = paymentIdOf(payload)
+    const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
+    for (;;) {
+      const known = this.#find(payment, id)
+      if (known === undefined) break
+      if (known.requestHash !== requestHash) throw new SoukError('payment_id_conflict', undefined, { source: 'owner' })
+      // Neither nonce nor name is a secret: who sends another payment under one of them has to be its payer.
+      if (!isSame(known.payment, payment)) await check(payment.value)
+      const end = await known.ended
+      if (end === 'spent') return this.#replay(known)
+      if (end === 'released') throw notRepeated()
+    }
+    const entry = this.#enter(payment, requestHash, id)
+    try {
+      this.#init.redeemer.checkGas()
+      if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
+        throw new SoukError('overloaded', 'Too many payments wait for the chain.', { source: 'owner' })
+      }
+      // Together with whatever else of this payer is not collected yet: of many at once each would pass alone.
+      await check(this.#open.sumOf(payment.from))
+    } catch (error) {
+      this.#leave(entry, 'refused')
+      throw error
+    }
+    return {
+      capture: (outcome) => this.#capture(admission, entry, outcome),
+      release: async (outcome) => {
+        try {
+          await this.#init.calls.append(recordOf(admission, outcome, 'void', 0n))
+        } finally {
+          this.#leave(entry, 'released')
+        }
+        return { charged: 0n, receipt: EMPTY_BYTES }
+      }
+    }
+  }
+
+  async #capture(admission: Admission, entry: Entry, outcome: Outcome): Promise<Settled> {
+    const { calls, clock } = this.#init
+    const { payment, requestHash, id } = entry
+    const { price } = admission
+    const { receivable, earned } = exactAccounts(payment.to)
+    const spent: ExactRecord = {
+      payment,
+      price,
+      requestHash,
+      ...(id === undefined ? {} : { id }),
+      at: clock.now(),
+      fate: { kind: 'owed' }
+    }
+    try {
+      await calls.append(recordOf(admission, outcome, 'captured', price), {
+        postings: [
+          { account: receivable, amount: price },
+          { account: earned, amount: -price }
+        ],
+        documents: [exactDocument(nameOf(payment), spent, outcome.response)]
+      })
+    } catch (error) {
+      this.#leave(entry, 'released')
+      throw error
+    }
+    this.#spend(entry, spent)
+    await this.#forgetOld()
+    // An answer that cannot be kept for a repeat is given now; that the money comes is then the owner's risk.
+    return this.#settled(entry, outcome.response === undefined)
+  }
+
+  #spend(entry: Entry, record: ExactRecord): void {
+    entry.at = record.at
+    entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
+    // Whoever waits hears of a stop; what is left goes on at the next start.
+    entry.fate.then(
+      () => this.#open.delete(entry.payment),
+      () => {}
+    )
+    entry.end('spent')
+  }
+
+  async #replay(entry: Entry): Promise<Reservation> {
+    const settled = await this.#settled(entry, false)
+    const stored = await this.#init.documents.get(EXACT_PAYMENTS, nameOf(entry.payment))
+    const response: StoredResponse | undefined = stored === undefined ? undefined : readExactDocument(stored).response
+    if (response === undefined) {
+      throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')
+    }
+    return { replay: { response, settled }, capture: unused, release: unused }
+  }
+
+  /** @throws SoukError `settlement_pending`, `payment_rejected` */
+  async #settled({ payment, fate }: Entry, isTrusted: boolean): Promise<Settled> {
+    const { clock, offers } = this.#init
+    const charged = payment.value
+    const pending = () =>
+      new SoukError('settlement_pending', 'The payment is on its way: send the same one again for the answer.', {
+        source: 'owner',
+        retryAfterMs: COLLECT_WAIT_MS / 2
+      })
+    const limit = deadline(clock, COLLECT_WAIT_MS, pending)
+    try {
+      const known = await within(fate ?? Promise.reject(pending()), limit.signal)
+      if (known.kind !== 'paid') {
+        throw new SoukError('payment_rejected', 'The payment could not be collected: its money was moved meanwhile.')
+      }
+      const { from: payer, value } = payment
+      const settlement = { success: true, transaction: known.hash, network: offers.network, payer: checksummed(payer) }
+      return { charged, receipt: EMPTY_BYTES, payment: writeSettlement({ ...settlement, amount: value.toString() }) }
+    } catch (error) {
+      if (isTrusted && asSoukError(error).code === 'settlement_pending') return { charged, receipt: EMPTY_BYTES }
+      throw error
+    } finally {
+      limit.clear()
+    }
+  }
+
+  // Entries.
+
+  #find(payment: ExactPayment, id: string | undefined): Entry | undefined {
+    const named = id === undefined ? undefined : this.#names.get(`${payment.from}/${id}`)
+    return this.#entries.get(nameOf(payment)) ?? (named === undefined ? undefined : this.#entries.get(named))
+  }
+
+  /** In its place before anything is waited for: of many that come together, the others find the first. */
+  #enter(payment: ExactPayment, requestHash: Hex, id: string | undefined): Entry {
+    const { promise: ended, resolve: end } = Promise.withResolvers<End>()
+    const entry: Entry = { payment, requestHash, id, ended, end }
+    this.#entries.set(nameOf(payment), entry)
+    if (id !== undefined) this.#names.set(`${payment.from}/${id}`, nameOf(payment))
+    this.#open.add(payment)
+    return entry
+  }
+
+  #leave(entry: Entry, end: End): void {
+    const { payment, id } = entry
+    this.#entries.delete(nameOf(payment))
+    if (id !== undefined) this.#names.delete(`${payment.from}/${id}`)
+    this.#open.delete(payment)
+    entry.end(end)
+  }
+
+  /** Old ones are remembered by the token alone, which takes none of them again. */
+  async #forgetOld(): Promise<void> {
+    const { clock, documents } = this.#init
+    for (const [name, entry] of this.#entries) {
+      if (entry.at === undefined || this.#open.has(entry.payment)) continue
+      if (entry.at > clock.now() - PAYMENT_REPLAY_MS) return
+      this.#leave(entry, 'spent')
+      await documents.delete(EXACT_PAYMENTS, name)
+    }
+  }
+}
+
+/** Payments that calls run for or ran for, and whose money is not there yet. */
+class OpenPayments {
+  readonly #payments = new Set<ExactPayment>()
+  readonly #sums = new Map<Address, Atoms>()
+
+  get size(): number {
+    return this.#payments.size
+  }
+
+  has(payment: ExactPayment): boolean {
+    return this.#payments.has(payment)
+  }
+
+  sumOf(payer: Address): Atoms {
+    return this.#sums.get(payer) ?? 0n
+  }
+
+  add(payment: ExactPayment): void {
+    this.#payments.add(payment)
+    this.#sums.set(payment.from, this.sumOf(payment.from) + payment.value)
+  }
+
+  delete(payment: ExactPayment): void {
+    if (!this.#payments.delete(payment)) return
+    const sum = this.sumOf(payment.from) - payment.value
+    if (sum === 0n) this.#sums.delete(payment.from)
+    else this.#sums.set(payment.from, sum)
+  }
+}
+
+const FIELDS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce', 'signature'] as const
+const isSame = (a: ExactPayment, b: ExactPayment): boolean => FIELDS.every((field) => a[field] === b[field])
+
+const notRepeated = () =>
+  new SoukError('idempotency_in_flight', 'The same payment came with another call, which failed: send it once more.', {
+    source: 'owner'
+  })
+
+const unused = () =>
+  Promise.reject(new SoukError('internal_error', 'A call that was answered before cannot end again.'))

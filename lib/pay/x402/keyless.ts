@@ -1,0 +1,38 @@
+import { toHex } from '../../base/hex.ts'
+import type { Admission, Payment, Reservation } from '../../interface/till.ts'
+import { ExactTill, type ExactTillInit } from './exact-till.ts'
+import type { Offers } from './offers.ts'
+import { readPayment } from './payment-text.ts'
+
+export interface KeylessInit extends ExactTillInit {
+  readonly offers: Offers
+}
+
+/** The owner's side of calls whose clients have no node: x402 version 2. */
+export class Keyless {
+  readonly #offers: Offers
+  readonly #exact: ExactTill
+
+  constructor(init: KeylessInit) {
+    this.#offers = init.offers
+    this.#exact = new ExactTill(init)
+  }
+
+  start(): Promise<void> {
+    return this.#exact.start()
+  }
+
+  stop(): void {
+    this.#exact.stop()
+  }
+
+  /** Lets a call in that comes with a payment of its own; never for free. @throws SoukError */
+  async admit(admission: Admission, { text, requestHash }: Payment): Promise<Reservation> {
+    if (text === '') throw this.#offers.ask(admission)
+    const payload = await readPayment(text)
+    const { scheme } = payload.accepted
+    if (scheme === 'exact') return this.#exact.admit(admission, toHex(requestHash), payload)
+    const detail = 'The payment is refused: its scheme is not taken for this API.'
+    throw this.#offers.refuse(admission, { code: 'payment_rejected', reason: 'unsupported_scheme', detail })
+  }
+}

@@ -1,0 +1,82 @@
+import type { PaymentRequirements } from '@x402/core/types'
+import { type ErrorCode, SoukError } from '../../base/errors.ts'
+import { PAYMENT_VALID_S } from '../../base/limits.ts'
+import type { ChainParameters } from '../../interface/network.ts'
+import type { Address } from '../../interface/signer.ts'
+import { type Admission, PAYMENT_MEMBER } from '../../interface/till.ts'
+import { checksummed } from '../address.ts'
+import { PAYMENT_IDENTIFIER } from './payment-text.ts'
+
+export interface OffersInit {
+  readonly parameters: ChainParameters
+  readonly splitterOf: (payout: Address) => Address
+}
+
+/** Why a payment is not taken, in the words that x402's clients know. */
+export interface Refusal {
+  readonly code: ErrorCode
+  /** Error of x402. */
+  readonly reason: string
+  readonly detail: string
+}
+
+/** What an owner asks for a call of a client without a node, as x402 writes it. */
+export class Offers {
+  readonly #init: OffersInit
+  /** CAIP-2. */
+  readonly network: `${string}:${string}`
+
+  constructor(init: OffersInit) {
+    this.#init = init
+    this.network = `eip155:${init.parameters.chainId}`
+  }
+
+  /** Where the money of a listing goes. @throws SoukError `payment_required` where nobody is paid */
+  payTo({ payout, price }: Admission): Address {
+    if (payout !== undefined && price > 0n) return this.#init.splitterOf(payout)
+    throw new SoukError('payment_required', 'This API is called with a key only.', { source: 'owner' })
+  }
+
+  exact(admission: Admission): PaymentRequirements {
+    const { usdc } = this.#init.parameters
+    return {
+      scheme: 'exact',
+      network: this.network,
+      asset: checksummed(usdc.address),
+      amount: admission.price.toString(),
+      // Common clients refuse addresses without the checksum.
+      payTo: checksummed(this.payTo(admission)),
+      maxTimeoutSeconds: PAYMENT_VALID_S,
+      extra: { name: usdc.name, version: usdc.version }
+    }
+  }
+
+  /** Nothing was run. It says how the call can be paid. */
+  refuse(admission: Admission, { code, reason, detail }: Refusal): SoukError {
+    const offer = { error: reason, accepts: [this.exact(admission)], extensions: EXTENSIONS }
+    return new SoukError(code, detail, { source: 'owner', members: { [PAYMENT_MEMBER]: offer } })
+  }
+
+  ask(admission: Admission): SoukError {
+    return this.refuse(admission, {
+      code: 'payment_required',
+      reason: 'PAYMENT-SIGNATURE header is required',
+      detail: 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
+    })
+  }
+}
+
+const EXTENSIONS = {
+  [PAYMENT_IDENTIFIER]: {
+    info: { required: false },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        required: { type: 'boolean' },
+        id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' }
+      },
+      required: ['required']
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { create as createAxios } from 'axios'
+import type { Client } from 'viem'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
+import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
+import { type Clock, systemClock } from '../../lib/base/clock.ts'
+import { systemRandom } from '../../lib/base/random.ts'
+import { createNode, type SoukNode } from '../../lib/create-node.ts'
+import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
+import type { Address } from '../../lib/interface/signer.ts'
+import type { Store } from '../../lib/interface/store.ts'
+import type { TillComponents } from '../../lib/interface/till.ts'
+import { createChain } from '../../lib/pay/chain.ts'
+import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { keySigner } from '../../lib/pay/key-signer.ts'
+import { splitterFactory } from '../../lib/pay/splitter.ts'
+import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { createIngress } from '../../node/ingress/ingress.ts'
+import { createKeys } from '../../node/keys/keys.ts'
+import { DailyCaps } from '../../node/spending/daily-caps.ts'
+import { Spending } from '../../node/spending/spending.ts'
+import { actor, chainBench } from './chain.ts'
+import { eventually } from './eventually.ts'
+
+const HASTE = 10
+
+/** The till's timers run ten times as fast: it looks for blocks ten times a second, and waits for them for one. */
+const tillClock: Clock = {
+  ...systemClock,
+  elapsed: () => systemClock.elapsed() * HASTE,
+  after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
+}
+
+export interface Upstream extends Adapter {
+  /** How often it was reached. */
+  runs: number
+  /** What it does; answers with how often it was reached. */
+  answer: () => AdapterReply | Promise<AdapterReply>
+}
+
+export const reply = (status: number, value: unknown): AdapterReply => ({
+  status,
+  headers: [['content-type', 'application/json']],
+  body: Buffer.from(JSON.stringify(value)),
+  success: status < 300,
+  upstreamMs: 1
+})
+
+function upstream(): Upstream {
+  return {
+    protocol: 'REST',
+    description: { operations: [{ name: 'call', description: 'Counts.' }] },
+    runs: 0,
+    answer() {
+      return reply(200, { run: this.runs })
+    },
+    async call() {
+      this.runs++
+      return this.answer()
+    }
+  }
+}
+
+/**
+ * A dev chain, an owner with a wallet, and a consumer node without one, each with an ingress: clients of x402 meet both.
+ * `provider` is who is paid.
+ */
+export async function keylessBench() {
+  const bench = await chainBench()
+  const { parameters, client } = bench
+  const owner = keySigner(Buffer.alloc(32, 21))
+  const provider = actor('keyless provider').address.toLowerCase() as Address
+  const treasury = parameters.treasury ?? provider
+  const splitter = splitterFactory(treasury).splitterOf(provider)
+  await bench.fundGas(owner.address)
+  const running: Array<() => Promise<void>> = [() => bench.close()]
+
+  async function startOwner({ store = createMemoryStore() }: { readonly store?: Store } = {}) {
+    const made: { till?: ChannelTill } = {}
+    const till = (components: TillComponents) => {
+      const make = createChannelTill({ chain: createChain(parameters), signer: owner, rules: { withdrawDelay: 900 } })
+      return (made.till = make({ ...components, clock: tillClock }))
+    }
+    const node = await createNode({ till, store })
+    await node.start()
+    const api = upstream()
+    const stop = stoppable(node)
+    running.unshift(stop)
+    return {
+      ...node,
+      store,
+      api,
+      stop,
+      get till() {
+        return made.till!
+      }
+    }
+  }
+
+  /** A node that holds no money and serves nothing, on the network of another. */
+  async function startConsumer(first: SoukNode) {
+    const bootstrap = first.libp2p.getMultiaddrs().map(String)
+    const node = await createNode({ bootstrap })
+    await node.start()
+    const stop = stoppable(node)
+    running.unshift(stop)
+    return { ...node, stop }
+  }
+
+  async function startIngress({ souk }: SoukNode, corsOrigins: readonly string[] = []): Promise<string> {
+    const { documents } = createMemoryStore()
+    const seams = { clock: systemClock, random: systemRandom }
+    const keys = createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
+    const spending = new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) })
+    const options = { host: '127.0.0.1', port: 0, corsOrigins }
+    const ingress = createIngress({ souk, keys, spending, ...seams, options, log: { warn() {}, error: console.error } })
+    running.unshift(() => ingress.close())
+    return (await ingress.listen()).url
+  }
+
+  /** The stock client's settings: the play token is none of those that it knows. */
+  const stock = (name: string): x402ClientConfig => ({
+    schemes: [{ network: `eip155:${parameters.chainId}`, client: new ExactEvmScheme(actor(name)) }],
+    spendControls: { allowedAssets: true }
+  })
+
+  return {
+    ...bench,
+    owner,
+    provider,
+    treasury,
+    splitter,
+    startOwner,
+    startConsumer,
+    startIngress,
+    stock,
+    fetchOf: (name: string) => wrapFetchWithPaymentFromConfig(fetch, stock(name)),
+    axiosOf: (name: string) => wrapAxiosWithPaymentFromConfig(createAxios(), stock(name)),
+    /** An account with so much play USDC. */
+    async payer(name: string, amount: bigint): Promise<Address> {
+      const { address } = actor(name)
+      await bench.mint(address, amount)
+      return address.toLowerCase() as Address
+    },
+    usdc: (account: string) => createChain(parameters).balance(account.toLowerCase() as Address, 'latest'),
+    async mining(isOn: boolean): Promise<void> {
+      await (client as Client).request({ method: 'evm_setAutomine', params: [isOn] } as never)
+      if (isOn) await client.mine({ blocks: 1 })
+    },
+    eventually,
+    async close(): Promise<void> {
+      for (const stop of running) await stop()
+    }
+  }
+}
+
+export type KeylessBench = Awaited<ReturnType<typeof keylessBench>>
+
+function stoppable(node: SoukNode): () => Promise<void> {
+  let stopping: Promise<void> | undefined
+  return () => (stopping ??= node.stop())
+}

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { x402Client } from '@x402/core/client'
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import type { PaymentPayload } from '@x402/core/types'
+import type { Problem } from '../../../../lib/base/errors.ts'
+import { checksummed } from '../../../../lib/pay/address.ts'
+import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
+
+const USDC = 1_000_000n
+const PRICE = 40_000n
+
+describe('x402 exact, of clients without a key', function () {
+  this.timeout(60_000)
+  let bench: KeylessBench
+  let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
+  let url: string
+
+  before(async () => {
+    bench = await keylessBench()
+    owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
+    const consumer = await bench.startConsumer(owner)
+    url = `${await bench.startIngress(consumer)}/api/demo/api/counter`
+  })
+  after(() => bench.close())
+  beforeEach(() => {
+    owner.api.runs = 0
+  })
+
+  const post = (headers: Record<string, string> = {}) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{}' })
+
+  it('is asked for by a node that does not own the API and holds no money', async () => {
+    const response = await post()
+    const problem = (await response.json()) as Problem
+    assert.equal(response.status, 402)
+    assert.equal(problem.code, 'payment_required')
+    const required = decodePaymentRequiredHeader(response.headers.get('payment-required')!)
+    assert.equal(required.x402Version, 2)
+    assert.equal(required.resource.url, url)
+    const exact = required.accepts.find(({ scheme }) => scheme === 'exact')!
+    assert.equal(exact.amount, PRICE.toString())
+    assert.equal(exact.payTo, checksummed(bench.splitter))
+    assert.equal(owner.api.runs, 0)
+  })
+
+  it('is paid by @x402/fetch as it is', async () => {
+    const payer = await bench.payer('fetch', USDC)
+    const before = await bench.usdc(bench.splitter)
+    const response = await bench.fetchOf('fetch')(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}'
+    })
+    assert.equal(response.status, 200, await response.clone().text())
+    assert.deepEqual(await response.json(), { run: 1 })
+    assert.equal(response.headers.get('souk-charged'), '0.04')
+    const settled = decodePaymentResponseHeader(response.headers.get('payment-response')!)
+    assert.equal(settled.success, true)
+    assert.equal(settled.payer?.toLowerCase(), payer)
+    assert.equal(
+      (await bench.client.getTransactionReceipt({ hash: settled.transaction as `0x${string}` })).status,
+      'success'
+    )
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+    assert.equal((await bench.usdc(bench.splitter)) - before, PRICE)
+  })
+
+  it('and by @x402/axios', async () => {
+    const payer = await bench.payer('axios', USDC)
+    const response = await bench.axiosOf('axios').post(url, {})
+    assert.deepEqual(response.data, { run: 1 })
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+  })
+
+  /** A payment as the stock client signs it, with whatever a test changes of it afterwards. */
+  async function payment(name: string, change: (payload: PaymentPayload) => void = () => {}): Promise<string> {
+    const required = decodePaymentRequiredHeader((await post()).headers.get('payment-required')!)
+    const payload = await x402Client.fromConfig(bench.stock(name)).createPaymentPayload(required)
+    const copy = structuredClone(payload)
+    change(copy)
+    return encodePaymentSignatureHeader(copy)
+  }
+  const pay = (text: string, body = '{}') =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'payment-signature': text },
+      body
+    })
+  const authorizationOf = ({ payload }: PaymentPayload) => payload['authorization'] as Record<string, string>
+
+  it('is spent on one call, however often it comes: ten at once run it once', async () => {
+    const payer = await bench.payer('tenfold', USDC)
+    const text = await payment('tenfold')
+    const responses = await Promise.all(Array.from({ length: 10 }, () => pay(text)))
+    for (const response of responses) {
+      assert.equal(response.status, 200)
+      assert.deepEqual(await response.json(), { run: 1 })
+      assert.ok(response.headers.has('payment-response'))
+    }
+    assert.equal(owner.api.runs, 1)
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+    const later = await pay(text)
+    assert.deepEqual([later.status, await later.json(), owner.api.runs], [200, { run: 1 }, 1])
+  })
+
+  it('is not spent on another request', async () => {
+    await bench.payer('other', USDC)
+    const text = await payment('other')
+    assert.equal((await pay(text)).status, 200)
+    const response = await pay(text, '{"other":true}')
+    assert.deepEqual([response.status, await codeOf(response)], [409, 'payment_id_conflict'])
+    assert.equal(owner.api.runs, 1)
+  })
+
+  it('is not taken where the API fails, and is good for another try', async () => {
+    const payer = await bench.payer('unlucky', USDC)
+    const text = await payment('unlucky')
+    const { answer } = owner.api
+    owner.api.answer = () => reply(500, { broken: true })
+    try {
+      const broken = await pay(text)
+      assert.equal(broken.status, 500)
+      assert.equal(broken.headers.get('souk-charged'), '0')
+      assert.equal(broken.headers.get('payment-response'), null)
+      assert.equal(await bench.usdc(payer), USDC)
+    } finally {
+      owner.api.answer = answer
+    }
+    const again = await pay(text)
+    assert.deepEqual([again.status, await again.json()], [200, { run: 2 }])
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+  })
+
+  it('is on its way where the chain is slow: the same payment has the answer later, and the API ran once', async () => {
+    const payer = await bench.payer('patient', USDC)
+    const text = await payment('patient')
+    await bench.mining(false)
+    try {
+      for (let i = 0; i < 2; i++) {
+        const pending = await pay(text)
+        assert.deepEqual([pending.status, await codeOf(pending)], [503, 'settlement_pending'])
+        assert.ok(pending.headers.has('retry-after'))
+      }
+    } finally {
+      await bench.mining(true)
+    }
+    const answer = await bench.eventually('the answer', 5_000, async () => {
+      const response = await pay(text)
+      return response.status === 200 ? response : undefined
+    })
+    assert.deepEqual(await answer.json(), { run: 1 })
+    assert.equal(owner.api.runs, 1)
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+  })
+
+  it('is known again by the name that the client gave it', async () => {
+    const payer = await bench.payer('named', USDC)
+    const named = (payload: PaymentPayload) => {
+      payload.extensions = { 'payment-identifier': { info: { required: false, id: 'order-0123456789' } } }
+    }
+    assert.equal((await pay(await payment('named', named))).status, 200)
+    const again = await pay(await payment('named', named))
+    assert.deepEqual([again.status, await again.json(), owner.api.runs], [200, { run: 1 }, 1])
+    const other = await pay(await payment('named', named), '{"other":true}')
+    assert.deepEqual([other.status, await codeOf(other)], [409, 'payment_id_conflict'])
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+    await bench.payer('thief', USDC)
+    const stolen = await payment('thief', (payload) => {
+      named(payload)
+      authorizationOf(payload)['from'] = payer
+    })
+    assert.equal((await pay(stolen)).status, 402)
+  })
+
+  describe('is refused, with what is asked, and nothing is run', () => {
+    const refusals: ReadonlyArray<readonly [string, string, (payload: PaymentPayload) => void]> = [
+      [
+        'with a signature that was tampered with',
+        'invalid_exact_evm_signature',
+        ({ payload }) => {
+          const signature = payload['signature'] as string
+          payload['signature'] = `${signature.slice(0, 20)}${signature[20] === 'a' ? 'b' : 'a'}${signature.slice(21)}`
+        }
+      ],
+      [
+        'for another amount',
+        'invalid_exact_evm_payload_authorization_value_mismatch',
+        (payload) => (authorizationOf(payload)['value'] = '1')
+      ],
+      [
+        'to somebody else',
+        'invalid_exact_evm_recipient_mismatch',
+        (payload) => (authorizationOf(payload)['to'] = bench.provider)
+      ],
+      [
+        'when it has expired',
+        'invalid_exact_evm_payload_authorization_valid_before',
+        (payload) => (authorizationOf(payload)['validBefore'] = '1700000000')
+      ],
+      [
+        'for another network',
+        'invalid_exact_evm_network_mismatch',
+        ({ accepted }) => (accepted.network = 'eip155:8453')
+      ],
+      ['of another scheme', 'unsupported_scheme', ({ accepted }) => (accepted.scheme = 'upto')]
+    ]
+    for (const [how, reason, change] of refusals) {
+      it(how, async () => {
+        const payer = await bench.payer('refused', USDC)
+        const before = await bench.usdc(payer)
+        const response = await pay(await payment('refused', change))
+        assert.equal(response.status, 402)
+        const required = decodePaymentRequiredHeader(response.headers.get('payment-required')!)
+        assert.equal(required.error, reason)
+        assert.equal(required.accepts[0]?.amount, PRICE.toString())
+        assert.equal(await codeOf(response), 'payment_rejected')
+        assert.equal(owner.api.runs, 0)
+        assert.equal(await bench.usdc(payer), before)
+      })
+    }
+
+    it('of an account that does not hold it, also where only all of them together are too much', async () => {
+      await bench.payer('poor', PRICE - 1n)
+      const poor = await pay(await payment('poor'))
+      assert.deepEqual([poor.status, await codeOf(poor)], [402, 'insufficient_funds'])
+      const payer = await bench.payer('stretched', PRICE * 2n)
+      const texts = await Promise.all(Array.from({ length: 6 }, () => payment('stretched')))
+      const responses = await Promise.all(texts.map((text) => pay(text)))
+      const statuses = responses.map(({ status }) => status).sort((a, b) => a - b)
+      assert.deepEqual(statuses, [200, 200, 402, 402, 402, 402])
+      assert.equal(owner.api.runs, 2)
+      assert.equal(await bench.usdc(payer), 0n)
+    })
+
+    it('that cannot be read', async () => {
+      const notPaid = Buffer.from('{"x402Version":2}').toString('base64')
+      const noNumbers = await payment('refused', (payload) => (authorizationOf(payload)['value'] = '-1'))
+      for (const text of ['garbage!', 'Z2FyYmFnZQ==', notPaid, noNumbers, 'A'.repeat(9_000)]) {
+        const response = await pay(text)
+        assert.deepEqual([response.status, await codeOf(response)], [400, 'payment_malformed'], text.slice(0, 20))
+      }
+      assert.equal(owner.api.runs, 0)
+    })
+  })
+
+  it('brings provider and treasury 95 and 5 of a hundred, to the last atom', async () => {
+    const due = await bench.usdc(bench.splitter)
+    const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
+    await owner.till.settlement.redeemer.settleNow()
+    const share = (due * 5n) / 100n
+    assert.equal((await bench.usdc(bench.treasury)) - treasury, share)
+    assert.equal((await bench.usdc(bench.provider)) - provider, due - share)
+    assert.equal(await bench.usdc(bench.splitter), 0n)
+    const { ledger } = owner.store
+    assert.equal(await ledger.balance(`earned/exact/${bench.splitter}`), -due)
+    assert.equal(await ledger.balance(`collected/exact/${bench.splitter}`), due)
+    assert.equal(await ledger.balance(`receivable/exact/${bench.splitter}`), 0n)
+  })
+})
+
+const codeOf = async (response: Response) => ((await response.json()) as Problem).code
