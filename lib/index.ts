@@ -34,7 +34,8 @@ export {
   type DeploySplittersInit,
   verifySplitters
 } from './pay/deploy-splitters.ts'
-export { type ChannelTill, type ChannelTillInit, createChannelTill } from './pay/channel-till.ts'
+export type { ChannelSummary } from './pay/channel-summary.ts'
+export { type ChannelTill, type ChannelTillInit, type ClosedChannel, createChannelTill } from './pay/channel-till.ts'
 export { createFreeTill } from './pay/free-till.ts'
 export { keySigner } from './pay/key-signer.ts'
 export type { PayRules } from './pay/pay-rules.ts'

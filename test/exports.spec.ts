@@ -64,9 +64,11 @@ const EXPORTS: Record<string, Names> = {
       'ApiId',
       'ApiRef',
       'Atoms',
+      'ChannelSummary',
       'ChannelTill',
       'ChannelTillInit',
       'Clock',
+      'ClosedChannel',
       'DeploySplittersInit',
       'DeployedSplitters',
       'ErrorCode',
@@ -109,7 +111,7 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './interface': {
-    values: ['LISTING_MOVES', 'PAYMENT_MEMBER', 'PROTOCOLS', 'SoukError', 'isSoukError'],
+    values: ['CHANNEL_MOVES', 'LISTING_MOVES', 'PAYMENT_MEMBER', 'PROTOCOLS', 'SoukError', 'isSoukError'],
     types: [
       'Adapter',
       'AdapterFactory',
@@ -146,6 +148,7 @@ const EXPORTS: Record<string, Names> = {
       'Channel',
       'ChannelConfig',
       'ChannelId',
+      'ChannelPhase',
       'ChannelState',
       'ChannelsAt',
       'Clock',

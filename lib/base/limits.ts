@@ -360,6 +360,16 @@ export const DEPOSIT_WAIT_MS = 10 * SECOND
 export const PAY_EXCHANGE_MS = 15 * SECOND
 /** A message about payments: addresses, hashes and one signature, with room. */
 export const PAY_MESSAGE_BYTES_MAX = 2 * KiB
+/** Calls under way on a channel that is being closed: as long as any may take. */
+export const CLOSE_CALLS_MS = UPSTREAM_TIMEOUT_MS_MAX + 5 * SECOND
+/** How long a payer asks for a channel to be closed before it says that it was not: those calls, and some blocks. */
+export const CLOSE_MS = CLOSE_CALLS_MS + 1 * MINUTE
+/** While a channel is left: how often calls and the chain are looked at, … */
+export const LEAVE_POLL_MS = 2 * SECOND
+/** … how seldom where nothing can happen for long, and the pause after an attempt that failed. */
+export const LEAVE_PAUSE_MS = 1 * MINUTE
+/** Closed channels that an owner remembers, so that it can say so. Forgotten, they are as strange to it as any other. */
+export const CLOSED_CHANNELS_KEPT_MAX = 10_000
 /** How long a call waits for others of its owner to end when as much is in flight as may be. */
 export const EXPOSURE_WAIT_MS = 5 * SECOND
 /** Channels of one peer at one owner, as its providers differ; and of all peers. */
@@ -448,6 +458,8 @@ export const CLAIM_GAS = 110_000n
 export const CLAIM_ROW_GAS = 25_000n
 export const SETTLE_GAS = 90_000n
 export const DISTRIBUTE_GAS = 220_000n
+/** Gas of a withdrawal, beginning and end, as its limits are set. */
+export const WITHDRAW_GAS = 260_000n
 /** An owner opens a channel only with gas for so many claims. */
 export const CLAIMS_IN_HAND_MIN = 3n
 /** What an ether is taken to be worth when a step is weighed against its gas: rather too much, as waiting costs nothing. */

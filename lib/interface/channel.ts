@@ -22,6 +22,20 @@ export interface ChannelConfig {
   readonly salt: Hex
 }
 
+/**
+ * States of a channel in its payer's or its owner's books, and the moves between them. One table: code and docs follow it.
+ * Paid for is through an `open` one alone; an owner also takes calls on one that is `withdrawing`, for what stays in it.
+ */
+export const CHANNEL_MOVES = {
+  open: ['closing', 'withdrawing', 'disputed'],
+  disputed: ['withdrawing', 'closed'],
+  closing: ['closed', 'withdrawing', 'disputed'],
+  withdrawing: ['closed', 'closing', 'open'],
+  closed: []
+} as const satisfies Record<string, readonly string[]>
+
+export type ChannelPhase = keyof typeof CHANNEL_MOVES
+
 /** The payer's word that up to `ceiling` in all may be claimed from a channel, over its whole life. */
 export interface Voucher {
   readonly channelId: ChannelId

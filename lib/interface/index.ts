@@ -32,7 +32,7 @@ export type {
   Simulation,
   SplitterState
 } from './chain.ts'
-export type { ChannelConfig, ChannelId, Voucher } from './channel.ts'
+export { CHANNEL_MOVES, type ChannelConfig, type ChannelId, type ChannelPhase, type Voucher } from './channel.ts'
 export type {
   Catalogue,
   Directory,

@@ -40,6 +40,8 @@ export interface OwnedChannel {
 export interface OwnerBooks {
   /** Every channel with money in it or to come. */
   channels(): Iterable<OwnedChannel>
+  /** Those closed for good: what was claimed from them is final, though it may not be booked yet. That is their `captured`. */
+  closed(): Iterable<OwnedChannel>
   /** Of the providers whose APIs this owner serves: where their splitters pay out to. */
   payouts(): Iterable<Address>
 }
@@ -78,6 +80,12 @@ export interface Redeemer {
    * @throws SoukError `payment_rejected` where the contract would refuse it or it failed, and as `Submitter.submit`
    */
   deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined>
+  /**
+   * Claims what this channel owes, whether it is worth the gas or not. Resolves when it is mined, with nothing claimed where
+   * nothing is owed.
+   * @throws SoukError as `Submitter.submit`
+   */
+  claim(channelId: ChannelId, signal?: AbortSignal): Promise<Redemption>
   /**
    * Gives a payer back what is not claimed, at most `amount`. `nonce` is the channel's `refundNonce` when that was decided,
    * and belongs on disk together with the decision: with it the same refund can never be paid twice.

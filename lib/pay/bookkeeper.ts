@@ -115,7 +115,9 @@ export class Bookkeeper {
 
   #channelsBySplitter(): Map<Address, ChannelId[]> {
     const found = new Map<Address, ChannelId[]>()
-    for (const { channelId, config } of this.#init.books.channels()) {
+    const { books } = this.#init
+    const unbooked = [...books.closed()].filter(({ channelId, captured }) => this.claimedOf(channelId) < captured)
+    for (const { channelId, config } of [...books.channels(), ...unbooked]) {
       const own = found.get(config.receiver)
       if (own === undefined) found.set(config.receiver, [channelId])
       else own.push(channelId)

@@ -1,11 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import {
-  DEPOSIT_VALID_MS,
-  PAY_EXCHANGE_MS,
-  PAY_MESSAGE_BYTES_MAX,
-  WITHDRAW_DELAY_AGREED_S_MAX
-} from '../base/limits.ts'
+import { DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../base/limits.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import type { Random } from '../base/random.ts'
 import type { Chain } from '../interface/chain.ts'
@@ -15,8 +10,8 @@ import type { Link } from '../interface/link.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import { channelSalt } from './channel-salt.ts'
 import type { DailyCap } from './daily-cap.ts'
-import { PAY_PROTOCOL } from './pay-desk.ts'
-import { type ChannelBooks, decodePayReply, encodePayRequest, type PayRequest, type Terms } from './pay-messages.ts'
+import { type PayLine, unreadable } from './pay-line.ts'
+import type { ChannelBooks, Terms } from './pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, PayerChannel, type PendingDeposit } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
@@ -26,7 +21,8 @@ import type { SettlementDomain } from './settlement-domain.ts'
 import type { TokenDomain } from './token-domain.ts'
 
 export interface ChannelOpenerInit {
-  readonly link: Pick<Link, 'self' | 'exchange'>
+  readonly link: Pick<Link, 'self'>
+  readonly ask: PayLine
   readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'>
   readonly signer: Signer
   readonly domain: SettlementDomain
@@ -65,8 +61,9 @@ export class ChannelOpener {
       salt: channelSalt(link.self, counter)
     }
     const info = { channelId: domain.channelId(config), config, counter, owner }
+    const standing = { phase: 'open', isDisputed: false } as const
     const purse = new Purse({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
-    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), false)
+    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), standing)
     // Known on disk before anything is signed: a deposit that nobody remembers would be lost until it is looked for.
     await channels.add(channel)
     await this.fund(channel)
@@ -82,6 +79,13 @@ export class ChannelOpener {
     return funding
   }
 
+  /** Learns what became of a deposit that is on its way. @throws SoukError `settlement_pending` where nobody knows yet */
+  async conclude(channel: PayerChannel): Promise<void> {
+    await this.#funding.get(channel)?.catch(() => {})
+    const { pending } = channel
+    if (pending !== undefined && (await this.#fate(channel, pending)) === 'unknown') throw onItsWay()
+  }
+
   /** Makes a channel known again to an owner that lost its books. @throws as `open` */
   async introduce(channel: PayerChannel): Promise<void> {
     await this.#offer(channel, undefined)
@@ -90,7 +94,7 @@ export class ChannelOpener {
 
   /** The channel as its owner has it. @throws SoukError whatever the owner answers */
   async books({ info }: PayerChannel): Promise<ChannelBooks> {
-    const reply = await this.#ask(info.owner, { kind: 'state', channelId: info.channelId })
+    const reply = await this.#init.ask(info.owner, { kind: 'state', channelId: info.channelId })
     if (reply.kind !== 'state') throw unreadable()
     return reply.state
   }
@@ -98,6 +102,7 @@ export class ChannelOpener {
   async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
     const { channels, rules } = this.#init
     if (channel.pending === undefined) {
+      channel.checkOpen()
       const amount = missing > rules.deposit ? missing : rules.deposit
       await this.#checkFunds(amount)
       channel.pending = this.#newDeposit(amount)
@@ -105,12 +110,20 @@ export class ChannelOpener {
     }
     const { pending } = channel
     const refused = await this.#offer(channel, pending).catch(asSoukError)
-    if (await this.#isMined(channel, pending)) return this.#mined(channel, pending)
-    if (await this.#isVoid(pending)) {
-      channel.pending = undefined
-      await channels.save(channel)
+    if ((await this.#fate(channel, pending)) !== 'mined') throw refused ?? onItsWay()
+  }
+
+  async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {
+    // Asked first: what is not there after this can never come.
+    const isVoid = await this.#isVoid(pending)
+    if (await this.#isMined(channel, pending)) {
+      await this.#mined(channel, pending)
+      return 'mined'
     }
-    throw refused ?? new SoukError('settlement_pending', 'The deposit is on its way, and not on the chain yet.')
+    if (!isVoid) return 'unknown'
+    channel.pending = undefined
+    await this.#init.channels.save(channel)
+    return 'void'
   }
 
   async #mined(channel: PayerChannel, { amount, salt }: PendingDeposit): Promise<void> {
@@ -118,18 +131,18 @@ export class ChannelOpener {
     const { channelId } = channel.info
     const [state] = (await chain.channels([channelId], 'latest')).channels
     channel.purse.hold((state?.balance ?? 0n) - (state?.withdrawal?.amount ?? 0n))
-    channel.pending = undefined
     const postings = [
       { account: depositedIn(channelId), amount },
       { account: 'wallet', amount: -amount }
     ]
     await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
+    channel.pending = undefined
     await channels.save(channel)
   }
 
   async #terms(owner: string): Promise<Terms> {
-    const { rules } = this.#init
-    const reply = await this.#ask(owner, { kind: 'terms' })
+    const { rules, ask } = this.#init
+    const reply = await ask(owner, { kind: 'terms' })
     if (reply.kind !== 'terms') throw unreadable()
     const { terms } = reply
     if (terms.withdrawDelay > WITHDRAW_DELAY_AGREED_S_MAX) {
@@ -163,25 +176,9 @@ export class ChannelOpener {
     }
     const signature = await signer.sign(token.receive(authorization))
     const deposit = { config, counter, amount, validAfter: 0, validBefore, salt, signature }
-    const reply = await this.#ask(owner, { kind: 'deposit', deposit })
+    const reply = await this.#init.ask(owner, { kind: 'deposit', deposit })
     if (reply.kind !== 'state') throw unreadable()
     return undefined
-  }
-
-  async #ask(owner: string, request: PayRequest) {
-    const { link, clock } = this.#init
-    const limit = new AbortController()
-    const late = new SoukError('settlement_pending', 'The owner did not answer about the channel in time.')
-    const timer = clock.after(PAY_EXCHANGE_MS, () => limit.abort(late))
-    const options = { responseBytesMax: PAY_MESSAGE_BYTES_MAX, signal: limit.signal }
-    try {
-      const peer = { id: owner, addresses: [] }
-      const reply = decodePayReply(await link.exchange(peer, PAY_PROTOCOL, encodePayRequest(request), options))
-      if (reply.kind === 'refusal') throw new SoukError(reply.code, reply.detail, { source: 'owner' })
-      return reply
-    } finally {
-      timer.cancel()
-    }
   }
 
   #newDeposit(amount: Atoms): PendingDeposit {
@@ -214,6 +211,6 @@ export class ChannelOpener {
   }
 }
 
-function unreadable(): SoukError {
-  return new SoukError('payment_malformed', 'The owner answered something else than it was asked about the channel.')
+function onItsWay(): SoukError {
+  return new SoukError('settlement_pending', 'The deposit is on its way, and not on the chain yet.')
 }

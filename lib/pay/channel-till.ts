@@ -1,18 +1,23 @@
-import { SoukError } from '../base/errors.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
 import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery } from '../interface/receipts.ts'
+import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './channel-opener.ts'
+import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
 import { DailyCap } from './daily-cap.ts'
 import { earningsOf } from './earnings.ts'
 import { nodeWallet } from './node-wallet.ts'
+import { Departures } from './departures.ts'
 import { lastLease, PayerChannels } from './payer-channels.ts'
 import { PayDesk } from './pay-desk.ts'
+import { payLine } from './pay-line.ts'
 import { PayeeChannels } from './payee-channels.ts'
+import type { PayerChannel } from './payer-channel.ts'
 import { Payee } from './payee.ts'
 import { Payer } from './payer.ts'
 import { type PayRules, payRules } from './pay-rules.ts'
@@ -20,6 +25,8 @@ import { ReceiptCheck, receiptDigests } from './receipt.ts'
 import { ReceiptBook } from './receipt-book.ts'
 import { ReceiptDesk } from './receipt-desk.ts'
 import { ReceiptInspector } from './receipt-inspector.ts'
+import { RefundDesk } from './refund-desk.ts'
+import { settlementCalls } from './settlement-calls.ts'
 import { createSettlement, type Settlement, type SettlementInit } from './settlement.ts'
 import { settlementDomain } from './settlement-domain.ts'
 import { type SplitterFactory, splitterFactory } from './splitter.ts'
@@ -41,6 +48,13 @@ export interface ChannelTillInit {
   readonly settlement?: (init: SettlementInit) => Settlement
 }
 
+/** What became of a channel that was to be closed. */
+export interface ClosedChannel {
+  readonly channel: ChannelSummary
+  /** Why it is not closed yet. */
+  readonly error?: SoukError
+}
+
 /** The till of x402 batch-settlement channels. It also shows the owner's books to whoever redeems them. */
 export interface ChannelTill extends Till {
   readonly settlement: Settlement
@@ -49,6 +63,24 @@ export interface ChannelTill extends Till {
   earnings(): Promise<Earnings>
   /** @throws SoukError `invalid_request` */
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
+  /** Of both sides, closed ones as well. */
+  channels(): ChannelSummary[]
+  /**
+   * As its payer: pays through it no more, and has its owner give back what was not spent. Resolves when the chain shows it.
+   * What was begun goes on behind, also after a restart; an owner that does not do it leaves `withdraw`.
+   * @throws SoukError `invalid_request` where this node pays through no such channel or withdraws from it, `settlement_pending`,
+   *   `owner_unreachable`, and what the owner refuses with
+   */
+  close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary>
+  /**
+   * As its payer: pays through it no more, and takes out without the owner what that does not claim within the channel's
+   * delay. Resolves when the chain shows that the delay runs; the rest goes on behind, also after a restart.
+   * @throws SoukError `invalid_request` where this node pays through no such channel, `settlement_unavailable` where the wallet
+   *   has no gas for it, `settlement_pending` while a deposit into it is still on its way
+   */
+  withdraw(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary>
+  /** Closes whatever this node pays through and is not withdrawn from. Never throws: each channel comes with what went wrong. */
+  closeAll(signal?: AbortSignal): Promise<ClosedChannel[]>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -83,6 +115,7 @@ interface Paying {
   readonly channels: PayerChannels
   readonly inspector: ReceiptInspector
   readonly payer: Payer
+  readonly departures: Departures
 }
 
 class ChannelTillService implements ChannelTill {
@@ -96,6 +129,7 @@ class ChannelTillService implements ChannelTill {
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
   readonly #keyless: Keyless
+  readonly #refunds: RefundDesk
   readonly #makePayer: () => Promise<Paying>
   #payer: Paying | undefined
 
@@ -135,11 +169,17 @@ class ChannelTillService implements ChannelTill {
     this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: signer.address })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
-    new PayDesk({ ...wired, terms, redeemer, watch, channels, payouts }).serve(link)
+    this.#refunds = new RefundDesk({ channels, redeemer, watch, clock, onError })
+    new PayDesk({ ...wired, terms, redeemer, watch, channels, refunds: this.#refunds, payouts }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
-      const channels = new PayerChannels({ documents, ledger, rules, cap, clock })
-      const opener = new ChannelOpener({ ...wired, link, signer, channels, ledger, rules, cap, random })
+      const onDispute = (channel: PayerChannel) => departures.leave(channel)
+      const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute })
+      const ask = payLine({ link, clock })
+      const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random })
+      const { submitter } = this.settlement
+      const calls = settlementCalls(chain.parameters)
+      const departures = new Departures({ ...wired, calls, submitter, signer, channels, opener, ask, onError })
       const inspector = new ReceiptInspector({
         check: new ReceiptCheck(digest),
         clock,
@@ -149,6 +189,7 @@ class ChannelTillService implements ChannelTill {
       return {
         channels,
         inspector,
+        departures,
         payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self })
       }
     }
@@ -161,10 +202,14 @@ class ChannelTillService implements ChannelTill {
     await this.#payer.channels.start()
     await this.settlement.start()
     await this.#keyless.start()
+    this.#refunds.start()
+    this.#payer.departures.start()
   }
 
   async stop(): Promise<void> {
     this.#keyless.stop()
+    await this.#payer?.departures.stop()
+    await this.#refunds.stop()
     await this.settlement.stop()
     this.#payeeChannels.stop()
     this.#payer?.inspector.stop()
@@ -173,7 +218,7 @@ class ChannelTillService implements ChannelTill {
   }
 
   receipts: ChannelTill['receipts'] = (query) => this.#receipts.page(query)
-  authorise: Till['authorise'] = (order) => this.#paying().authorise(order)
+  authorise: Till['authorise'] = (order) => this.#paying().payer.authorise(order)
   accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
   admit: Till['admit'] = (admission) => {
@@ -181,8 +226,34 @@ class ChannelTillService implements ChannelTill {
     return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
   }
 
-  #paying(): Payer {
+  channels(): ChannelSummary[] {
+    return [
+      ...Array.from(this.#payer?.channels.all() ?? [], payerSummary),
+      ...Array.from(this.#payeeChannels.all(), (channel) => ownerSummary(channel, this.#payeeChannels))
+    ]
+  }
+
+  async close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {
+    return payerSummary(await this.#paying().departures.close(channelId, signal))
+  }
+
+  async withdraw(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {
+    return payerSummary(await this.#paying().departures.withdraw(channelId, signal))
+  }
+
+  async closeAll(signal?: AbortSignal): Promise<ClosedChannel[]> {
+    const { channels, departures } = this.#paying()
+    const leaving = [...channels.all()].filter(({ phase }) => phase === 'open' || phase === 'closing')
+    return Promise.all(
+      leaving.map(async (channel) => {
+        const error = await departures.close(channel.info.channelId, signal).then(() => undefined, asSoukError)
+        return { channel: payerSummary(channel), ...(error && { error }) }
+      })
+    )
+  }
+
+  #paying(): Paying {
     if (this.#payer === undefined) throw new SoukError('internal_error', 'The node is not running.')
-    return this.#payer.payer
+    return this.#payer
   }
 }

@@ -22,7 +22,7 @@ export async function earningsOf({ books, settlement, onError }: EarningsInit): 
     isStale = true
     onError(asSoukError(error))
   })
-  const channels = Map.groupBy(books.channels(), ({ config }) => config.receiver)
+  const channels = Map.groupBy([...books.channels(), ...books.closed()], ({ config }) => config.receiver)
   const booked = bookkeeper.splitters()
   const splitters = new Set<Address>([...booked.keys(), ...channels.keys()])
   const { asOf } = bookkeeper

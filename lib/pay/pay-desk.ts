@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   CHANNELS_MAX,
@@ -7,6 +7,7 @@ import {
   DEPOSIT_WAIT_MS,
   PAY_MESSAGE_BYTES_MAX
 } from '../base/limits.ts'
+import { within } from '../base/within.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Link } from '../interface/link.ts'
@@ -17,6 +18,7 @@ import { checkChannel } from './check-channel.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import { decodePayRequest, type DepositRequest, encodePayReply, type PayReply, type Terms } from './pay-messages.ts'
+import type { RefundDesk } from './refund-desk.ts'
 import { depositNonce } from './settlement-calls.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import { signerOf } from './signature.ts'
@@ -30,6 +32,7 @@ export interface PayDeskInit {
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'deposit'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly channels: PayeeChannels
+  readonly refunds: Pick<RefundDesk, 'close'>
   readonly domain: SettlementDomain
   readonly token: TokenDomain
   readonly clock: Clock
@@ -37,7 +40,7 @@ export interface PayDeskInit {
   readonly payouts: () => Iterable<Address>
 }
 
-/** Answers payers: what an owner asks of channels, deposits to bring in, and what a channel stands at. */
+/** Answers payers: what an owner asks of channels, deposits to bring in, what a channel stands at, and its end. */
 export class PayDesk {
   readonly #init: PayDeskInit
   /** Peers whose deposit is on its way: each costs transactions and look-ups, so a peer has one at a time. */
@@ -57,6 +60,7 @@ export class PayDesk {
       const request = decodePayRequest(bytes)
       if (request.kind === 'terms') return { kind: 'terms', terms: this.#init.terms }
       if (request.kind === 'state') return stateOf(this.#own(request.channelId, peer))
+      if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
       return stateOf(await this.#one(peer, () => this.#deposit(request.deposit, peer)))
     } catch (thrown) {
       const { code, message } = asSoukError(thrown)
@@ -68,6 +72,21 @@ export class PayDesk {
     const channel = this.#init.channels.get(channelId)
     if (channel === undefined || channel.info.peer !== peer) {
       throw new SoukError('payment_required', 'The owner does not know the channel.')
+    }
+    return channel
+  }
+
+  /** Asked again, it hears of the same refund. */
+  async #close(channelId: ChannelId, peer: string): Promise<PayeeChannel> {
+    const { refunds, clock } = this.#init
+    const channel = this.#own(channelId, peer)
+    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is on its way.')
+    const pending = () => new SoukError('settlement_pending', 'The channel is being closed; ask again for it.')
+    const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
+    try {
+      await within(refunds.close(channel), limit.signal)
+    } finally {
+      limit.clear()
     }
     return channel
   }
@@ -91,6 +110,7 @@ export class PayDesk {
     const channelId = domain.channelId(config)
     if (amount > 0n) this.#checkAuthorization(request, channelId)
     const known = channels.get(channelId)
+    if (known?.isLeft === true) throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
     if (known === undefined) this.#checkRoom(peer)
     const channel = known ?? (await channels.add({ channelId, config, peer }))
     try {
@@ -141,13 +161,12 @@ export class PayDesk {
     const { redeemer, chain, clock } = this.#init
     // What is on chain already needs no second transaction, which could only fail.
     if (await chain.authorizationUsed(config.payer, depositNonce(channelId, deposit.salt))) return
-    const limit = new AbortController()
-    const pending = new SoukError('settlement_pending', 'The deposit is on its way; ask again for it.')
-    const timer = clock.after(DEPOSIT_WAIT_MS, () => limit.abort(pending))
+    const pending = () => new SoukError('settlement_pending', 'The deposit is on its way; ask again for it.')
+    const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
     try {
       await redeemer.deposit(config, deposit, limit.signal)
     } finally {
-      timer.cancel()
+      limit.clear()
     }
   }
 }

@@ -27,6 +27,7 @@ export type PayRequest =
   | { readonly kind: 'terms' }
   | { readonly kind: 'deposit'; readonly deposit: DepositRequest }
   | { readonly kind: 'state'; readonly channelId: ChannelId }
+  | { readonly kind: 'close'; readonly channelId: ChannelId }
 
 /** What an owner asks of a channel. */
 export interface Terms {
@@ -125,7 +126,7 @@ const depositCodec = flat<{
   salt: [6, 'integer'],
   signature: [7, 'bytes']
 })
-const stateRequestCodec = flat<{ channel: Uint8Array }>({ channel: [1, 'bytes'] })
+const channelRequestCodec = flat<{ channel: Uint8Array }>({ channel: [1, 'bytes'] })
 const termsCodec = flat<{ settlement: Uint8Array; withdrawDelay: number; depositMin: bigint }>({
   settlement: [1, 'bytes'],
   withdrawDelay: [2, 'number'],
@@ -148,7 +149,7 @@ const choiceCodec = codec<Choice>({
   start: () => ({ field: 0, bytes: EMPTY_BYTES }),
   write: ({ field, bytes }, writer) => void writer.uint32(bytesTag(field)).bytes(bytes),
   read(value, tag, reader) {
-    if (![bytesTag(1), bytesTag(2), bytesTag(3)].includes(tag)) return false
+    if (![bytesTag(1), bytesTag(2), bytesTag(3), bytesTag(4)].includes(tag)) return false
     Object.assign(value, { field: tag >>> 3, bytes: reader.bytes() })
     return true
   }
@@ -157,8 +158,9 @@ const choose = (field: number, bytes: Uint8Array): Uint8Array => encodeMessage({
 
 export function encodePayRequest(request: PayRequest): Uint8Array {
   if (request.kind === 'terms') return choose(1, EMPTY_BYTES)
-  if (request.kind === 'state') {
-    return choose(3, encodeMessage({ channel: fromHex(request.channelId, WORD_BYTES) }, stateRequestCodec))
+  if (request.kind !== 'deposit') {
+    const channel = fromHex(request.channelId, WORD_BYTES)
+    return choose(request.kind === 'state' ? 3 : 4, encodeMessage({ channel }, channelRequestCodec))
   }
   const { config, ...rest } = request.deposit
   return choose(2, encodeMessage({ ...rest, config: encodeConfig(config) }, depositCodec))
@@ -169,8 +171,9 @@ export function decodePayRequest(bytes: Uint8Array): PayRequest {
   return reading(() => {
     const { field, bytes: inner } = decodeMessage(bytes, choiceCodec)
     if (field === 1) return { kind: 'terms' }
-    if (field === 3) {
-      return { kind: 'state', channelId: sized(decodeMessage(inner, stateRequestCodec).channel, WORD_BYTES) }
+    if (field === 3 || field === 4) {
+      const channelId = sized(decodeMessage(inner, channelRequestCodec).channel, WORD_BYTES)
+      return { kind: field === 3 ? 'state' : 'close', channelId }
     }
     if (field !== 2) return undefined
     const { config, ...rest } = decodeMessage(inner, depositCodec)

@@ -1,8 +1,9 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
 import { fromHex, toHex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
-import type { ChannelConfig, ChannelId, Voucher } from '../interface/channel.ts'
+import type { ChannelConfig, ChannelId, ChannelPhase, Voucher } from '../interface/channel.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
+import { checkMove } from './check-move.ts'
 import type { ChannelBooks } from './pay-messages.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import { Tab } from './tab.ts'
@@ -20,6 +21,20 @@ export interface PayeeChannelInfo {
   readonly peer: string
 }
 
+/** A refund that was decided on: with the nonce it can be paid once only, however often it is sent. */
+export interface DecidedRefund {
+  readonly amount: Atoms
+  readonly nonce: bigint
+}
+
+/** What of a channel changes seldom, and is durable before anything follows from it. */
+export interface PayeeStanding {
+  readonly phase: ChannelPhase
+  readonly refund?: DecidedRefund
+  /** What had been claimed when it was closed. */
+  readonly claimed?: Atoms
+}
+
 /** Where captures of a channel are booked; the second only ever grows, so that its balance is S. */
 export const receivableOf = (channelId: ChannelId): string => `receivable/${channelId}`
 export const earnedOf = (channelId: ChannelId): string => `earned/${channelId}`
@@ -32,11 +47,39 @@ export class PayeeChannel {
   #isSaved = true
   /** What of its limit counts on the newest block only. */
   onLatest: Atoms = 0n
+  /** It is closed, and its last state on the chain cannot be taken back any more. */
+  isFinal: boolean
+  #standing: PayeeStanding
 
-  constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher) {
+  constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher, standing: PayeeStanding = { phase: 'open' }) {
     this.info = info
+    this.#standing = standing
+    // What an earlier process closed, the submitter sees through to its end.
+    this.isFinal = standing.phase === 'closed'
     this.tab = new Tab({ ceiling: voucher?.ceiling ?? 0n, captured })
     this.#voucher = voucher
+  }
+
+  get phase(): ChannelPhase {
+    return this.#standing.phase
+  }
+  get standing(): PayeeStanding {
+    return this.#standing
+  }
+  /** Nothing more is let in: what is not owed goes back to the payer, or has. */
+  get isLeft(): boolean {
+    return this.phase === 'closing' || this.phase === 'closed'
+  }
+
+  /** Counts at once; whoever calls saves it. */
+  move(phase: ChannelPhase, claimed?: Atoms): void {
+    checkMove(this.phase, phase)
+    this.#standing = { ...this.#standing, phase, ...(claimed === undefined ? {} : { claimed }) }
+  }
+
+  /** Whoever calls saves it, and only then has it paid. */
+  decide(refund: DecidedRefund): void {
+    this.#standing = { ...this.#standing, refund }
   }
 
   get voucher(): Voucher | undefined {
@@ -83,10 +126,36 @@ export function readVoucher(channelId: ChannelId, document: string): Voucher {
   return { channelId, ceiling: BigInt(ceiling), signature: fromHex(signature, SIGNATURE_BYTES) }
 }
 
-export function channelDocument({ channelId, config, peer }: PayeeChannelInfo): DocumentPut {
-  return { collection: PAYEE_CHANNELS, key: channelId, value: JSON.stringify({ config, peer }) }
+interface KeptChannel extends Omit<PayeeChannelInfo, 'channelId'> {
+  readonly phase: ChannelPhase
+  readonly refund?: { readonly amount: string; readonly nonce: string }
+  readonly claimed?: string
 }
 
-export function readChannel(channelId: ChannelId, document: string): PayeeChannelInfo {
-  return { channelId, ...(JSON.parse(document) as Omit<PayeeChannelInfo, 'channelId'>) }
+export function channelDocument({ info, standing }: PayeeChannel): DocumentPut {
+  const { channelId, config, peer } = info
+  const { phase, refund, claimed } = standing
+  const kept: KeptChannel = {
+    config,
+    peer,
+    phase,
+    ...(refund && { refund: { amount: refund.amount.toString(), nonce: refund.nonce.toString() } }),
+    ...(claimed === undefined ? {} : { claimed: claimed.toString() })
+  }
+  return { collection: PAYEE_CHANNELS, key: channelId, value: JSON.stringify(kept) }
+}
+
+export function readChannel(
+  channelId: ChannelId,
+  document: string
+): { readonly info: PayeeChannelInfo; readonly standing: PayeeStanding } {
+  const { config, peer, phase, refund, claimed } = JSON.parse(document) as KeptChannel
+  return {
+    info: { channelId, config, peer },
+    standing: {
+      phase,
+      ...(refund && { refund: { amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),
+      ...(claimed === undefined ? {} : { claimed: BigInt(claimed) })
+    }
+  }
 }

@@ -1,8 +1,9 @@
-import { CHAIN_VIEW_PART, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../base/limits.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
-import type { ChannelId } from '../interface/channel.ts'
+import type { ChannelId, ChannelPhase } from '../interface/channel.ts'
 import type { Ledger } from '../interface/ledger.ts'
-import type { ChannelWatch, OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
+import type { ChannelSnapshot, ChannelWatch, OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
 import type { Address } from '../interface/signer.ts'
 import type { Documents } from '../interface/store.ts'
 import { channelLimit } from './channel-limit.ts'
@@ -13,6 +14,7 @@ import {
   PAYEE_VOUCHERS,
   PayeeChannel,
   type PayeeChannelInfo,
+  type PayeeStanding,
   readChannel,
   readVoucher
 } from './payee-channel.ts'
@@ -27,6 +29,8 @@ export interface PayeeChannelsInit {
 export class PayeeChannels implements OwnerBooks {
   readonly #init: PayeeChannelsInit
   readonly #channels = new Map<ChannelId, PayeeChannel>()
+  /** The oldest first, as far as it is known. */
+  readonly #closed = new Map<ChannelId, PayeeChannel>()
   #watch: ChannelWatch | undefined
   #forget: (() => void) | undefined
   /** What counts on the newest block only, over all channels. */
@@ -41,7 +45,13 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   get(channelId: ChannelId): PayeeChannel | undefined {
-    return this.#channels.get(channelId)
+    return this.#channels.get(channelId) ?? this.#closed.get(channelId)
+  }
+
+  /** Closed ones as well. */
+  *all(): Iterable<PayeeChannel> {
+    yield* this.#channels.values()
+    yield* this.#closed.values()
   }
 
   countOf(peer: string): number {
@@ -49,14 +59,24 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   *channels(): Iterable<OwnedChannel> {
-    for (const { info, tab, voucher } of this.#channels.values()) {
+    for (const { info, tab, voucher, isFinal } of this.all()) {
       const { channelId, config } = info
-      yield { channelId, config, captured: tab.captured, ...(voucher === undefined ? {} : { voucher }) }
+      if (!isFinal) yield { channelId, config, captured: tab.captured, ...(voucher === undefined ? {} : { voucher }) }
+    }
+  }
+
+  *closed(): Iterable<OwnedChannel> {
+    for (const { info, standing, isFinal } of this.#closed.values()) {
+      if (isFinal) yield { channelId: info.channelId, config: info.config, captured: standing.claimed ?? 0n }
     }
   }
 
   payouts(): Iterable<Address> {
     return this.#init.payouts()
+  }
+
+  snapshot(channelId: ChannelId): ChannelSnapshot | undefined {
+    return this.#watch?.snapshot(channelId)
   }
 
   /** What the head of the chain shows of a channel, a withdrawal that has begun taken off; 0 where it was not looked at. */
@@ -74,17 +94,34 @@ export class PayeeChannels implements OwnerBooks {
   /** Durable when it resolves. */
   async add(info: PayeeChannelInfo): Promise<PayeeChannel> {
     const { documents } = this.#init
-    const { collection, key, value } = channelDocument(info)
-    await documents.put(collection, key, value)
     // One that was forgotten and comes again goes on where it was.
     const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId))
+    await this.save(channel)
     this.#channels.set(info.channelId, channel)
     return channel
   }
 
-  /** Forgets a channel that never had anything in it. */
+  /** Durable when it resolves. */
+  async save(channel: PayeeChannel): Promise<void> {
+    const { collection, key, value } = channelDocument(channel)
+    await this.#init.documents.put(collection, key, value)
+  }
+
+  /** Nothing of it is owed either way any more. It is watched until that is final. Durable when it resolves. */
+  async close(channel: PayeeChannel): Promise<void> {
+    const { channelId } = channel.info
+    channel.move('closed', this.snapshot(channelId)?.latest.claimed ?? channel.tab.captured)
+    this.#channels.delete(channelId)
+    this.#closed.set(channelId, channel)
+    await this.save(channel)
+    const [oldest] = this.#closed.keys()
+    if (this.#closed.size > CLOSED_CHANNELS_KEPT_MAX && oldest !== undefined) await this.remove(oldest)
+  }
+
+  /** Forgets a channel that has nothing in it. */
   async remove(channelId: ChannelId): Promise<void> {
     this.#channels.delete(channelId)
+    this.#closed.delete(channelId)
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)
   }
 
@@ -94,7 +131,10 @@ export class PayeeChannels implements OwnerBooks {
     const vouchers = new Map((await documents.list(PAYEE_VOUCHERS)).map(({ key, value }) => [key, value]))
     for (const { key, value } of await documents.list(PAYEE_CHANNELS)) {
       const channelId = key as ChannelId
-      this.#channels.set(channelId, await this.#load(readChannel(channelId, value), vouchers.get(key)))
+      const { info, standing } = readChannel(channelId, value)
+      const channel = await this.#load(info, vouchers.get(key), standing)
+      const place = channel.phase === 'closed' ? this.#closed : this.#channels
+      place.set(channelId, channel)
     }
   }
 
@@ -108,14 +148,15 @@ export class PayeeChannels implements OwnerBooks {
     this.#forget?.()
   }
 
-  async #load(info: PayeeChannelInfo, voucher: string | undefined): Promise<PayeeChannel> {
+  async #load(info: PayeeChannelInfo, voucher: string | undefined, standing?: PayeeStanding): Promise<PayeeChannel> {
     const captured = -(await this.#init.ledger.balance(earnedOf(info.channelId)))
-    return new PayeeChannel(info, captured, voucher === undefined ? undefined : readVoucher(info.channelId, voucher))
+    const known = voucher === undefined ? undefined : readVoucher(info.channelId, voucher)
+    return new PayeeChannel(info, captured, known, standing)
   }
 
   #see(watch: ChannelWatch, ids: readonly ChannelId[]): void {
     for (const id of ids) {
-      const [channel, snapshot] = [this.#channels.get(id), watch.snapshot(id)]
+      const [channel, snapshot] = [this.get(id), watch.snapshot(id)]
       if (channel === undefined || snapshot === undefined) continue
       const { latest, safe, finalized } = snapshot
       this.#onLatest -= channel.onLatest
@@ -124,12 +165,39 @@ export class PayeeChannels implements OwnerBooks {
           balance: { latest: latest.balance, safe: safe.balance, finalized: finalized.balance },
           withdrawing: latest.withdrawal?.amount ?? 0n
         },
-        refunding: 0n,
+        refunding: refunding(channel, latest.refundNonce),
         latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
       })
       channel.tab.limitTo(limit)
       channel.onLatest = onLatest
       this.#onLatest += onLatest
+      this.#followLeaving(channel, snapshot)
     }
   }
+
+  /** The payer leaves by himself: what he did not take, or was given back before, stays open. */
+  #followLeaving(channel: PayeeChannel, { latest, finalized }: ChannelSnapshot): void {
+    const { phase } = channel
+    const isFinal = isDeepStrictEqual(latest, finalized)
+    const isWithdrawn = latest.withdrawal === undefined
+    const isEmpty = latest.balance <= latest.claimed
+    if (phase === 'closed') channel.isFinal = isFinal
+    else if (phase === 'open' && !isWithdrawn) this.#moveBehind(channel, 'withdrawing')
+    else if (phase === 'withdrawing' && isWithdrawn && !isEmpty) this.#moveBehind(channel, 'open')
+    else if (phase === 'withdrawing' && isWithdrawn && isFinal) this.close(channel).catch(ignore)
+  }
+
+  #moveBehind(channel: PayeeChannel, phase: ChannelPhase): void {
+    channel.move(phase)
+    this.save(channel).catch(ignore)
+  }
+}
+
+/** The store tells whoever has to stop the process. */
+const ignore = (): void => undefined
+
+/** What was decided and is not mined. */
+function refunding({ standing }: PayeeChannel, nonce: bigint): Atoms {
+  const { refund } = standing
+  return refund !== undefined && nonce <= refund.nonce ? refund.amount : 0n
 }

@@ -88,6 +88,7 @@ export class Payee {
       throw refusal('settlement_unavailable', 'The owner has seen nothing new of the chain for too long.')
     }
     if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
+    if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
     const hold = channel.tab.reserve(admission.price)
     if (typeof hold === 'object') return this.#reservation(admission, channel, hold)
     if (hold === 'ceiling') {

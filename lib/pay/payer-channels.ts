@@ -1,18 +1,20 @@
 import type { Clock, Timer } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
 import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { DocumentPut, Entry, Ledger } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import type { CapLease, DailyCap } from './daily-cap.ts'
 import {
   depositedIn,
+  disputed,
   PAYER_CHANNELS,
   PAYER_STATE,
   PayerChannel,
   payerDocument,
   readPayerChannel,
-  spentThrough
+  spentThrough,
+  unclaimedOf
 } from './payer-channel.ts'
 import { Purse, type PurseRules } from './purse.ts'
 
@@ -22,6 +24,8 @@ export interface PayerChannelsInit {
   readonly rules: PurseRules
   readonly cap: DailyCap
   readonly clock: Clock
+  /** Told once of a channel whose owner's books cannot be explained. */
+  readonly onDispute: (channel: PayerChannel) => void
 }
 
 const COUNTER = 'counter'
@@ -41,7 +45,11 @@ export async function lastLease(documents: Documents): Promise<CapLease | undefi
  */
 export class PayerChannels {
   readonly #init: PayerChannelsInit
+  readonly #channels = new Map<ChannelId, PayerChannel>()
+  /** Those that have not ended: one for each place. */
   readonly #byPlace = new Map<string, PayerChannel>()
+  /** Owners of disputed channels, also of those that have ended. */
+  readonly #distrusted = new Set<string>()
   readonly #changed = new Set<PayerChannel>()
   #entries: Array<readonly [Entry, readonly DocumentPut[]]> = []
   #timer: Timer | undefined
@@ -57,18 +65,28 @@ export class PayerChannels {
     return this.#byPlace.get(placeOf(owner, receiver))
   }
 
+  find(channelId: ChannelId): PayerChannel | undefined {
+    return this.#channels.get(channelId)
+  }
+
+  /** Closed ones as well. */
   all(): Iterable<PayerChannel> {
-    return this.#byPlace.values()
+    return this.#channels.values()
+  }
+
+  /** @throws SoukError `settlement_unavailable` for an owner that once charged for what was never sent */
+  checkTrust(owner: string): void {
+    if (this.#distrusted.has(owner)) throw disputed()
   }
 
   async start(): Promise<void> {
     const { documents, ledger, rules, cap } = this.#init
     this.#counter = BigInt((await documents.get(PAYER_STATE, COUNTER)) ?? 0)
     for (const { key, value } of await documents.list(PAYER_CHANNELS)) {
-      const { info, ceiling, spent, deposit, pending, isDisputed } = readPayerChannel(key as ChannelId, value)
+      const { info, ceiling, spent, deposit, pending, standing } = readPayerChannel(key as ChannelId, value)
       const booked = await ledger.balance(spentThrough(info.channelId))
       const state = { ceiling, spent: spent > booked ? spent : booked, deposit, isWhole: false }
-      const channel = new PayerChannel(info, new Purse(state, rules, cap), pending, isDisputed)
+      const channel = new PayerChannel(info, new Purse(state, rules, cap), pending, standing)
       channel.booked = booked
       this.#place(channel)
     }
@@ -77,6 +95,35 @@ export class PayerChannels {
   /** Writes what is waiting. */
   async stop(): Promise<void> {
     await this.#flush()
+  }
+
+  /**
+   * Books what came back of a channel, of which `kept` stays with its owner: an owner that took more than was agreed to has
+   * been paid that, one that took less has left it here. Durable when it resolves.
+   */
+  async end(channel: PayerChannel, kept: Atoms): Promise<void> {
+    await this.#flush()
+    const { ledger, clock } = this.#init
+    const { channelId } = channel.info
+    const [inside, spent] = await Promise.all([
+      ledger.balance(depositedIn(channelId)),
+      ledger.balance(spentThrough(channelId))
+    ])
+    const put = inside + spent
+    const returned = put > kept ? put - kept : 0n
+    const taken = inside - returned
+    const postings = [
+      { account: 'wallet', amount: returned },
+      { account: depositedIn(channelId), amount: -inside },
+      { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
+    ].filter(({ amount }) => amount !== 0n)
+    channel.move('closed', returned)
+    channel.purse.end(kept)
+    channel.booked = channel.purse.spent
+    this.#unplace(channel)
+    if (postings.length === 0) return this.save(channel)
+    const document = { collection: PAYER_CHANNELS, key: channelId, value: payerDocument(channel) }
+    await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
   }
 
   /** A number that no channel of this node had before, nor will have: durable when it resolves. */
@@ -105,10 +152,12 @@ export class PayerChannels {
     await this.#init.documents.put(PAYER_CHANNELS, channel.info.channelId, payerDocument(channel))
   }
 
-  /** Nothing more is paid through it. */
+  /** Nothing more is paid to its owner. */
   dispute(channel: PayerChannel): void {
-    channel.isDisputed = true
+    if (!channel.dispute()) return
+    this.#distrusted.add(channel.info.owner)
     this.touch(channel)
+    this.#init.onDispute(channel)
   }
 
   /** Has the channel written behind, with an entry where there is one. */
@@ -160,16 +209,16 @@ export class PayerChannels {
   }
 
   #place(channel: PayerChannel): void {
-    const { owner, config } = channel.info
-    this.#byPlace.set(placeOf(owner, config.receiver), channel)
+    const { channelId, owner, config } = channel.info
+    this.#channels.set(channelId, channel)
+    if (channel.isDisputed) this.#distrusted.add(owner)
+    if (channel.phase !== 'closed') this.#byPlace.set(placeOf(owner, config.receiver), channel)
+  }
+
+  #unplace(channel: PayerChannel): void {
+    const place = placeOf(channel.info.owner, channel.info.config.receiver)
+    if (this.#byPlace.get(place) === channel) this.#byPlace.delete(place)
   }
 }
 
 const placeOf = (owner: string, receiver: string): string => `${owner}/${receiver}`
-
-export function disputed(): SoukError {
-  return new SoukError(
-    'settlement_unavailable',
-    'This owner says that more was paid than this node ever promised; nothing more is paid to it.'
-  )
-}

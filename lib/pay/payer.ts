@@ -12,7 +12,7 @@ import type { ChannelBooks } from './pay-messages.ts'
 import { BOOKS_MEMBER } from './payee.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, type PayerChannel, spentThrough } from './payer-channel.ts'
-import { disputed, type PayerChannels } from './payer-channels.ts'
+import type { PayerChannels } from './payer-channels.ts'
 import type { Promised } from './purse.ts'
 import { type Receipt, readReceipt } from './receipt.ts'
 import type { ReceiptInspector } from './receipt-inspector.ts'
@@ -65,6 +65,7 @@ export class Payer {
       // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
       // leave in one packet.
       await Promise.resolve()
+      channel.checkOpen()
       const authorization = await channel.authorization(domain, signer)
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
@@ -83,7 +84,8 @@ export class Payer {
     const proof = proofOf(order, channel, charged, receipt)
     if (proof !== undefined) this.#init.inspector.look(proof, channel)
     // Its books as it says they are, when nothing else of ours is under way there: then they have to be ours.
-    if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured)) channel.isDisputed = true
+    if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured))
+      this.#init.channels.dispute(channel)
     this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
   }
 
@@ -120,7 +122,7 @@ export class Payer {
     const { domain, signer, channels } = this.#init
     const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
     if (isOwn) channel.purse.recall(ceiling)
-    if (!channel.purse.hear(captured, reserved, price)) channel.isDisputed = true
+    if (!channel.purse.hear(captured, reserved, price)) channels.dispute(channel)
     channels.touch(channel)
   }
 
@@ -133,7 +135,7 @@ export class Payer {
       return opener.books(channel)
     })
     this.#believe(channel, books, 0n)
-    if (channel.isDisputed) throw disputed()
+    channel.checkOpen()
   }
 
   /** Written behind: no call waits for its payer's books. */
@@ -159,8 +161,9 @@ export class Payer {
     }
     // Worked out here, never asked for: the money can go to the provider and the treasury only.
     const receiver = splitterOf(payout)
+    channels.checkTrust(owner)
     const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
-    if (channel.isDisputed) throw disputed()
+    channel.checkOpen()
     if (channel.pending !== undefined && channel.purse.deposit === 0n) await opener.fund(channel)
     if (!channel.isKnown) await opener.introduce(channel)
     if (!channel.purse.isWhole) {

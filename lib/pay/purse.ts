@@ -88,6 +88,10 @@ export class Purse {
   get promised(): Atoms {
     return this.#promised + this.#lost
   }
+  /** Of calls that are under way now. */
+  get isIdle(): boolean {
+    return this.#promised === 0n
+  }
   /** What is left to promise before more has to be deposited. */
   get left(): Atoms {
     return this.#deposit - this.#spent - this.promised
@@ -148,6 +152,13 @@ export class Purse {
     this.#lost = 0n
     this.#doubtful = 0n
     return true
+  }
+
+  /** Nobody can take any more of it than the owner kept in the end. */
+  end(kept: Atoms): void {
+    if (kept > this.#spent) this.#spent = kept
+    this.#lost = 0n
+    this.#doubtful = 0n
   }
 
   /** A ceiling that turned up with the payer's own signature on it: signed before a restart that forgot it. */

@@ -47,8 +47,8 @@ export function createRedeemer(init: RedeemerInit): Redeemer {
 
 const COLLECTION = 'redeemer'
 
-/** Of a round: everything; what is worth its gas; of that, only what has left the channels already. */
-type What = 'all' | 'worthwhile' | 'begun'
+/** Of a round: everything; what is worth its gas; of that, only what has left the channels already; or one channel's claim. */
+type What = 'all' | 'worthwhile' | 'begun' | { readonly channelId: ChannelId }
 
 class PolicyRedeemer implements Redeemer {
   readonly #init: RedeemerInit
@@ -118,9 +118,17 @@ class PolicyRedeemer implements Redeemer {
     return this.#submitForPayer(id, `refund/${id}/${nonce}`, call, signal)
   }
 
+  claim(channelId: ChannelId, signal?: AbortSignal): Promise<Redemption> {
+    return this.#ask({ channelId }, signal)
+  }
+
   settleNow(signal?: AbortSignal): Promise<Redemption> {
+    return this.#ask('all', signal)
+  }
+
+  #ask(what: What, signal?: AbortSignal): Promise<Redemption> {
     const { promise, resolve, reject } = Promise.withResolvers<Redemption>()
-    this.#enqueue(() => this.#round('all', signal).then(resolve, reject))
+    this.#enqueue(() => this.#round(what, signal).then(resolve, reject))
     return promise
   }
 
@@ -219,9 +227,10 @@ class PolicyRedeemer implements Redeemer {
 
   /** Rows that were refused before come in transactions of their own: they are the likeliest to be refused again. */
   async #batches(what: What): Promise<Claimable[][]> {
-    const isForced = what === 'all'
-    const owing = this.#owing()
-    this.#trial.forgetOthers(new Set(owing.map(({ channelId }) => channelId)))
+    const isForced = what !== 'worthwhile'
+    const all = this.#owing()
+    this.#trial.forgetOthers(new Set(all.map(({ channelId }) => channelId)))
+    const owing = typeof what === 'string' ? all : all.filter(({ channelId }) => channelId === what.channelId)
     const rows = isForced ? owing : owing.filter((row) => this.#isWorthARow(row))
     const clean = rows.filter(({ channelId }) => !this.#trial.isSuspect(channelId))
     const suspect = rows.filter(({ channelId, isUrgent }) => {

@@ -1,4 +1,5 @@
 import type { Chain } from '../../lib/interface/chain.ts'
+import type { Ledger } from '../../lib/interface/ledger.ts'
 import type { Documents } from '../../lib/interface/store.ts'
 
 /** A process that dies at a planned instant, as by kill -9: what it asked for is never answered, and it asks for no more. */
@@ -8,6 +9,7 @@ export interface Mortal {
   readonly lived: readonly string[]
   chain(chain: Chain): Chain
   documents(documents: Documents): Documents
+  ledger(ledger: Ledger): Ledger
   kill(): void
 }
 
@@ -42,6 +44,7 @@ export function mortal(dieAt = Infinity): Mortal {
     lived,
     chain: (chain) => around(chain, ['broadcast']),
     documents: (documents) => around(documents, ['put', 'insert', 'replace', 'delete']),
+    ledger: (ledger) => around(ledger, ['book', 'draw']),
     kill: () => (isDead = true)
   }
 }

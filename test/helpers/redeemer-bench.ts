@@ -36,7 +36,7 @@ export async function redeemerBench(bench: ChannelBench) {
   await bench.fundGas(signer.address)
   const treasuryBefore = await bench.usdc(treasury)
   const channels = new Map<ChannelId, OwnedChannel>()
-  const books: OwnerBooks = { channels: () => channels.values(), payouts: () => [provider] }
+  const books: OwnerBooks = { channels: () => channels.values(), closed: () => [], payouts: () => [provider] }
   const running = new Set<Process>()
 
   /** A channel with a deposit, of which calls have earned something. `by` signs the voucher. */

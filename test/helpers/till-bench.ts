@@ -58,7 +58,12 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     this.clock = clock
   }
 
-  readonly chain: Pick<Chain, 'parameters' | 'verify' | 'channels' | 'balance' | 'block' | 'authorizationUsed'> = {
+  readonly chain: Pick<
+    Chain,
+    'parameters' | 'verify' | 'channels' | 'balance' | 'block' | 'authorizationUsed' | 'gas' | 'fees'
+  > = {
+    gas: async () => 0n,
+    fees: async () => ({ maxFee: 1n, tip: 0n }),
     verify: async () => {},
     parameters,
     block: async () => this.#block(),
@@ -142,6 +147,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
         this.deposits++
         return {} as Mined
       },
+      claim: unused,
       refund: unused,
       settleNow: unused,
       status: () => ({ claimable: 0n, refused: [] }),

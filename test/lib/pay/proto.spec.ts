@@ -33,6 +33,7 @@ const config: ChannelConfig = {
 const requests: PayRequest[] = [
   { kind: 'terms' },
   { kind: 'state', channelId: word('ab') },
+  { kind: 'close', channelId: word('ab') },
   {
     kind: 'deposit',
     deposit: { config, counter: 3n, amount: MAX, validAfter: 0, validBefore: 2 ** 40, salt: 7n, signature }
@@ -61,6 +62,7 @@ describe('docs/souk-pay.proto', () => {
       [
         { terms: {} },
         { state: { channel: base64(word('ab')) } },
+        { close: { channel: base64(word('ab')) } },
         {
           deposit: {
             config: {

@@ -1,0 +1,203 @@
+import type { ApiId } from '../../lib/base/api-name.ts'
+import { asSoukError, SoukError } from '../../lib/base/errors.ts'
+import { type Clock, systemClock } from '../../lib/base/clock.ts'
+import { DEPOSIT_WAIT_MS, PAY_EXCHANGE_MS } from '../../lib/base/limits.ts'
+import { fromHex } from '../../lib/base/hex.ts'
+import { systemRandom } from '../../lib/base/random.ts'
+import type { ChannelId } from '../../lib/interface/channel.ts'
+import type { ExchangeHandler } from '../../lib/interface/link.ts'
+import type { Signer } from '../../lib/interface/signer.ts'
+import type { Store } from '../../lib/interface/store.ts'
+import type { Order, Reservation, Settled } from '../../lib/interface/till.ts'
+import type { ChannelSummary } from '../../lib/pay/channel-summary.ts'
+import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { keySigner } from '../../lib/pay/key-signer.ts'
+import { decodePayRequest, encodePayRequest, type PayRequest } from '../../lib/pay/pay-messages.ts'
+import type { PayRules } from '../../lib/pay/pay-rules.ts'
+import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { freshIds, peerId } from './call-record.ts'
+import type { ChannelBench } from './channel-bench.ts'
+import { eventually } from './eventually.ts'
+import { type Mortal, mortal } from './mortal.ts'
+import { outcome } from './till-bench.ts'
+
+const BOUND_MS = 15_000
+const DELAY_S = 900
+/** Polls and pauses are short. What somebody waits for at most, is not: machines are slow. */
+const HASTE = 100
+const SLOWER = 10
+const PATIENT: readonly number[] = [PAY_EXCHANGE_MS, DEPOSIT_WAIT_MS]
+let keys = 5_000
+
+/** A process of a node; the node's store, wallet and name outlive it. */
+export interface Life {
+  readonly peer: string
+  readonly signer: Signer
+  readonly store: Store
+  readonly till: ChannelTill
+  readonly errors: SoukError[]
+  readonly process: Mortal
+}
+
+export interface LifeOptions {
+  readonly gas?: boolean
+  readonly usdc?: bigint
+  readonly rules?: Partial<PayRules>
+  /** A later process of the same node. */
+  readonly of?: Life
+  readonly process?: Mortal
+}
+
+/** Nodes with channel tills on a real chain, and what they say to each other without sockets. */
+export async function lifeBench(bench: ChannelBench) {
+  const desks = new Map<string, ExchangeHandler>()
+  const running = new Set<Life>()
+  /** How far the chain's time was put forward: everybody's clock is. */
+  let aheadMs = 0
+  const clock: Clock = {
+    ...systemClock,
+    now: () => systemClock.now() + aheadMs,
+    elapsed: () => systemClock.elapsed() * SLOWER,
+    after: (delayMs, task) => systemClock.after(PATIENT.includes(delayMs) ? delayMs : delayMs / HASTE, task)
+  }
+  const provider = keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32)).address
+  const api: ApiId = `ticker@${peerId('P')}`
+  const treasury = bench.parameters.treasury ?? bench.stranger.address
+  await bench.client.setAutomine(true)
+  const treasuryBefore = await bench.usdc(treasury)
+  /** What stands between the nodes; a test may cut it or look at what is said. */
+  const line: { before?: (to: string, request: PayRequest) => void | Promise<void>; after?: () => void } = {}
+
+  async function start(name: string, options: LifeOptions = {}): Promise<Life> {
+    const { of, gas = true, usdc = 0n, process = mortal() } = options
+    const signer = of?.signer ?? keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32))
+    const store = of?.store ?? createMemoryStore()
+    await store.open()
+    if (of === undefined && gas) await bench.fundGas(signer.address)
+    if (usdc > 0n) await bench.mint(signer.address, usdc)
+    const peer = peerId(name)
+    const errors: SoukError[] = []
+    const till = createChannelTill({
+      chain: process.chain(bench.chain),
+      signer,
+      rules: { withdrawDelay: DELAY_S, ...options.rules },
+      onError: (error) => void errors.push(error)
+    })({
+      calls: store.calls,
+      documents: process.documents(store.documents),
+      ledger: process.ledger(store.ledger),
+      link: {
+        self: peer,
+        serve: (_protocol, handler) => void desks.set(peer, handler),
+        async exchange({ id }, _protocol, request) {
+          const desk = desks.get(id)
+          if (desk === undefined || process.isDead) throw new SoukError('owner_unreachable')
+          await line.before?.(id, decodePayRequest(request))
+          const reply = await desk(request, peer)
+          line.after?.()
+          return reply
+        }
+      },
+      clock,
+      random: systemRandom,
+      payouts: () => [provider]
+    })
+    const life = { peer, signer, store, till, errors, process }
+    if (await begun(till, process)) running.add(life)
+    return life
+  }
+
+  async function stop(life: Life): Promise<void> {
+    running.delete(life)
+    desks.delete(life.peer)
+    await life.till.stop()
+  }
+
+  /** A call that has been let in and not ended. */
+  async function begin(payer: Life, owner: Life, price: bigint) {
+    const order: Order = { requestId: freshIds.next(), api, owner: owner.peer, revision: 1, price, payout: provider }
+    for (let tries = 0; ; tries++) {
+      const authorization = await payer.till.authorise(order)
+      try {
+        const admission = { ...order, peer: payer.peer, ...(authorization && { authorization }) }
+        return { order, reservation: await owner.till.admit(admission) }
+      } catch (thrown) {
+        const error = asSoukError(thrown)
+        const fate = error.notAccepted ? 'not_accepted' : 'failed'
+        if (!payer.till.fail(order, { fate, error }) || tries > 0) throw error
+      }
+    }
+  }
+
+  async function end(payer: Life, { order, reservation }: { order: Order; reservation: Reservation }) {
+    const settled = await reservation.capture(outcome())
+    payer.till.accept(order, settled)
+    return settled
+  }
+
+  return {
+    provider,
+    treasury,
+    desks,
+    line,
+    start,
+    stop,
+    begin,
+    end,
+    async wait(seconds: number): Promise<void> {
+      aheadMs += seconds * 1_000
+      await bench.wait(seconds)
+    },
+    /** Its process dies; nobody answers for the node any more. */
+    kill(life: Life): void {
+      life.process.kill()
+      running.delete(life)
+      desks.delete(life.peer)
+    },
+    call: async (payer: Life, owner: Life, price = 1_000n): Promise<Settled> =>
+      end(payer, await begin(payer, owner, price)),
+    async close() {
+      await Promise.all([...running].map(stop))
+    },
+    /** What an owner hears that is asked to close, and only says what it has. */
+    asState(request: Uint8Array): Uint8Array {
+      const read = decodePayRequest(request)
+      return read.kind === 'close' ? encodePayRequest({ ...read, kind: 'state' }) : request
+    },
+    /** The one channel that a payer has, or the one that is meant. */
+    channel: ({ till }: Life, id?: ChannelId): ChannelSummary => {
+      const found = till.channels().filter(({ channelId }) => id === undefined || channelId === id)
+      const [channel] = found
+      if (channel === undefined || found.length > 1) throw new Error(`${found.length} channels`)
+      return channel
+    },
+    until: (what: string, ask: () => boolean | Promise<boolean>) =>
+      eventually(what, BOUND_MS, async () => ((await ask()) ? true : undefined)),
+    /** What the provider has, and the treasury got since the start. */
+    paid: async () => ({
+      provider: await bench.usdc(provider),
+      treasury: (await bench.usdc(treasury)) - treasuryBefore
+    }),
+    /** The payer's accounts of one channel; they sum to zero with the wallet. */
+    async books({ store }: Life, id: ChannelId) {
+      const { ledger } = store
+      const [inside, spent, wallet, unclaimed] = await Promise.all(
+        [`channel/${id}`, `spent/${id}`, 'wallet', `unclaimed/${id}`].map((account) => ledger.balance(account))
+      )
+      return { inside, spent, wallet, unclaimed }
+    }
+  }
+}
+
+export type LifeBench = Awaited<ReturnType<typeof lifeBench>>
+
+/** A process that dies while it starts never says so. */
+async function begun(till: ChannelTill, process: Mortal): Promise<boolean> {
+  let hasStarted = false
+  const starting = till.start().then(() => (hasStarted = true))
+  await Promise.race([
+    starting,
+    eventually('it starts', BOUND_MS, () => (process.isDead || hasStarted ? true : undefined))
+  ])
+  return hasStarted
+}
