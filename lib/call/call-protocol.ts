@@ -2,7 +2,7 @@ import { type Clock, deadline, sleep } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { RESEND_MS, RESEND_PAUSE_MS } from '../base/limits.ts'
 import { within } from '../base/within.ts'
-import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
+import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { Channel, Link, PeerAddress } from '../interface/link.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { BulkMailbox } from './bulk-mailbox.ts'
@@ -64,7 +64,7 @@ export class CallProtocol implements Caller {
     const { clock } = this.#init
     const deadlineAt = clock.elapsed() + call.timeoutMs
     let giveUpAt = deadlineAt
-    let sentTo: bigint | undefined
+    let sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
     for (;;) {
       if (signal?.aborted === true)
         return { fate: sentTo === undefined ? 'not_accepted' : 'lost', error: givenUp(signal) }
@@ -80,7 +80,7 @@ export class CallProtocol implements Caller {
         if (!(call.body instanceof Uint8Array)) return lost()
         if (sentTo === undefined) {
           giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
-          sentTo = peer.session.hello?.epoch ?? 0n
+          sentTo = peer.session.hello?.epoch ?? UNKNOWN_EPOCH
           continue
         }
         if (result.fate !== 'broken') error = result.error
@@ -160,6 +160,6 @@ function isUncertain(attempt: Attempt, sentTo: bigint | undefined): attempt is E
 }
 
 function lost(cause?: SoukError): Attempt {
-  const detail = 'The link to the owner broke. The call may have reached the API; it was not charged.'
+  const detail = 'The link to the owner broke. What became of the call, only the owner knows.'
   return { fate: 'lost', error: new SoukError('call_interrupted', detail, { cause }) }
 }

@@ -7,7 +7,7 @@ import { type Atoms, parseUsdc } from '../base/money.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
-import type { Attempt, Call, CallHandler, Caller } from '../interface/call.ts'
+import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
@@ -64,6 +64,7 @@ export class Consumer {
     const { clock } = this.#init
     try {
       const prepared = this.#prepare(init)
+      if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
       const found = await this.#resolve(prepared)
       const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
@@ -129,15 +130,7 @@ export class Consumer {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
-      const order: Order = {
-        requestId: prepared.requestId,
-        api: id,
-        owner: owner.id,
-        revision: manifest.revision,
-        price: manifest.price,
-        ...(prepared.maxPrice === undefined ? {} : { maxPrice: prepared.maxPrice }),
-        ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
-      }
+      const order = orderFor(prepared, found, owner.id)
       const isPaid = init.payment !== undefined
       const attempt = isPaid
         ? await this.#attempt(owner, this.#callFor(prepared, order), prepared.signal)
@@ -169,6 +162,27 @@ export class Consumer {
   #paid({ price }: Order, charged: Atoms, byOthers: boolean): Atoms {
     if (!byOthers && !this.#init.till.movesMoney) return 0n
     return charged < price ? charged : price
+  }
+
+  /** What became of an earlier attempt. It was authorised then, and what it cost the owner's books tell the till. */
+  async #askAgain(prepared: Prepared, ownerId: string): Promise<CallReply> {
+    const { clock } = this.#init
+    if (prepared.init.requestId === undefined || !(prepared.body instanceof Uint8Array)) {
+      throw new SoukError('invalid_request', 'To ask again for a call takes its request id, and its body as it was.')
+    }
+    const found = await this.#resolve(prepared)
+    const lookupMs = clock.elapsed() - prepared.startedAt
+    const owner = found.owners.find(({ id }) => id === ownerId) ?? { id: ownerId, addresses: [] }
+    const order = orderFor(prepared, found, ownerId)
+    const attempt = await this.#attempt(owner, { ...this.#callFor(prepared, order), isRepeat: true }, prepared.signal)
+    if (attempt.fate === 'answered') {
+      const { answer } = attempt
+      const charged = this.#paid(order, answer.charged, false)
+      return callReply({ order, answer, charged, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
+    }
+    if (attempt.fate !== 'lost') throw attempt.error
+    const detail = 'The owner could not be asked what became of the call.'
+    throw new SoukError('owner_unreachable', detail, { cause: attempt.error })
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
@@ -221,7 +235,9 @@ export class Consumer {
     }
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      const answer = await handle({ ...call, peer: self }, limit.signal)
+      const { isRepeat, ...own } = call
+      const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}
+      const answer = await handle({ ...own, ...repeat, peer: self }, limit.signal)
       const ms = clock.elapsed() - startedAt
       // The limit was for the head; from here on only the caller ends a stream.
       limit.stop()
@@ -247,6 +263,19 @@ export class Consumer {
 function inOrderOf(payment: string, owners: readonly PeerAddress[]): PeerAddress[] {
   const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + payment)) }))
   return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
+}
+
+function orderFor({ requestId, maxPrice }: Prepared, { signed }: Resolution, owner: string): Order {
+  const { id, manifest } = signed
+  return {
+    requestId,
+    api: id,
+    owner,
+    revision: manifest.revision,
+    price: manifest.price,
+    ...(maxPrice === undefined ? {} : { maxPrice }),
+    ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
+  }
 }
 
 /** What no other owner would change. */

@@ -29,18 +29,24 @@ export interface Call {
   readonly payment?: string
   readonly idempotencyKey?: string
   readonly traceparent?: string
+  /** It may have been sent to this owner before, under the same id: asks what became of it, and never has it run. */
+  readonly isRepeat?: boolean
 }
 
 /** A call as its owner sees it. */
-export interface IncomingCall extends Call {
+export interface IncomingCall extends Omit<Call, 'isRepeat'> {
   /** Consumer node, authenticated by the link; the node's own id for a call of its own. */
   readonly peer: string
   /**
    * Set on a repeat after a broken link: the boot epoch of the owner process the call was first sent to. An owner that has
-   * started again since never runs it: it answers from its books, or `call_interrupted`.
+   * started again since never runs it: it answers from its books, or `call_interrupted`. `UNKNOWN_EPOCH` where the consumer
+   * does not know it any more.
    */
   readonly resentFromEpoch?: bigint
 }
+
+/** The boot epoch of no process. */
+export const UNKNOWN_EPOCH = 0n
 
 /** What became of a call at its owner. */
 export interface CallAnswer {

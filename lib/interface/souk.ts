@@ -62,7 +62,7 @@ export interface CallInit {
   readonly idempotencyKey?: string
   /** W3C trace context, passed on to the owner and the upstream. */
   readonly traceparent?: string
-  /** Sixteen bytes, UUID version 7. Default: a fresh one. */
+  /** Sixteen bytes, UUID version 7. Default: a fresh one. An id that may have been sent before goes with `sentTo` only. */
   readonly requestId?: Uint8Array
   /**
    * A payment that somebody else made for this call: the value of an x402 v2 `PAYMENT-SIGNATURE` header. It is passed on
@@ -70,6 +70,12 @@ export interface CallInit {
    * call can be paid, unless its owner takes no such payments.
    */
   readonly payment?: string
+  /**
+   * Peer id of the owner that this call may have been sent to before, under the same `requestId`, where its answer was not
+   * heard: by a process that was killed, or over a link that broke. That owner gives the answer it gave then, charging nothing
+   * more, or says `call_interrupted`: it had none, and will never run the call, or keeps it no longer. Takes a body of bytes.
+   */
+  readonly sentTo?: string
 }
 
 /** Where the time of a call went, milliseconds. */

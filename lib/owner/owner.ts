@@ -3,6 +3,7 @@ import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
+import { formatUsdc } from '../base/money.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -263,7 +264,8 @@ function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
   if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
   const { response, charged, ownerMs, upstreamMs } = record
   if (response === undefined) {
-    throw new SoukError('call_interrupted', 'The call was answered, but its answer was not kept.')
+    const price = charged === 0n ? 'not charged' : `charged ${formatUsdc(charged)} USDC`
+    throw new SoukError('call_interrupted', `The call was answered and ${price}, but its answer was not kept.`)
   }
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }

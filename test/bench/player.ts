@@ -54,7 +54,7 @@ export class Player<Info = unknown> {
   }
 }
 
-function questions(role: string, child: ChildProcess): (operation: string, args?: unknown) => Promise<unknown> {
+export function questions(role: string, child: ChildProcess): (operation: string, args?: unknown) => Promise<unknown> {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
   let ended: Error | undefined
@@ -73,7 +73,7 @@ function questions(role: string, child: ChildProcess): (operation: string, args?
     const asked = Promise.withResolvers<unknown>()
     const question: Question = { id: ++lastId, operation, args }
     waiting.set(question.id, asked)
-    child.send(question)
+    child.send(question, (error) => error !== null && asked.reject(error))
     return asked.promise
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, RESEND_MS, RESEND_PAUSE_MS } from '../../../lib/base/limits.ts'
+import { UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { answered, answerOf, type CallBench, callBench, callOf, errorOf, OWNER } from './bench.ts'
@@ -63,6 +64,23 @@ describe('a call whose link breaks', () => {
     const attempt = await calling
     assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'call_interrupted'])
     assert.equal(restarted.received[0]?.resentFromEpoch, 100n)
+  })
+
+  it('is asked for by a later process under the epoch of none, until its deadline', async () => {
+    bench.network.cut(OWNER)
+    const calling = bench.call({ isRepeat: true, timeoutMs: 2 * RESEND_MS })
+    await bench.clock.advance(RESEND_MS + RESEND_PAUSE_MS)
+    bench.network.mend(OWNER)
+    await bench.clock.advance(RESEND_PAUSE_MS)
+    assert.equal((await calling).fate, 'answered')
+    assert.deepEqual(
+      bench.owner.received.map(({ resentFromEpoch }) => resentFromEpoch),
+      [UNKNOWN_EPOCH]
+    )
+    bench.network.cut(OWNER)
+    const lost = bench.call({ isRepeat: true, timeoutMs: 1_000 })
+    await bench.clock.advance(1_000)
+    assert.equal((await lost).fate, 'lost', 'whether it was taken before is not known')
   })
 
   it('is lost when the link stays dead, within the time it is offered again', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
-import type { IncomingCall } from '../../../lib/interface/call.ts'
+import { type IncomingCall, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds } from '../../helpers/call-record.ts'
@@ -90,6 +90,45 @@ describe('Consumer', () => {
       traceparent: 'trace'
     })
     assert.equal(bench.orders[1]?.maxPrice, 2_000n)
+  })
+
+  it('asks the owner that a call was sent to what became of it, and pays nothing for that', async () => {
+    const requestId = freshIds.next()
+    bench.owners = { [A]: answered('{"by":"A"}'), [B]: answered('{"by":"B"}') }
+    const reply = await bench.call({ requestId, sentTo: B })
+    assert.deepEqual([await reply.json(), reply.charged], [{ by: 'B' }, 7n])
+    const [{ owner, call } = assert.fail(), ...more] = bench.tried
+    assert.deepEqual([owner, call.requestId, call.isRepeat, call.authorization], [B, requestId, true, undefined])
+    assert.deepEqual([more, bench.orders, bench.accepted, bench.reports], [[], [], [], []])
+
+    // Also where it serves the API no more; and nobody else is asked in its place.
+    bench.found = [[A]]
+    bench.owners = { [A]: answered(), [B]: failed('failed', 'call_interrupted') }
+    await assert.rejects(bench.call({ requestId, sentTo: B }), { code: 'call_interrupted' })
+    bench.owners = { [A]: answered(), [B]: failed('lost', 'call_interrupted') }
+    await assert.rejects(bench.call({ requestId, sentTo: B }), { code: 'owner_unreachable' })
+    assert.deepEqual(bench.triedOwners(), [B, B, B])
+  })
+
+  it('cannot ask again for a call without its id or its body', async () => {
+    await assert.rejects(bench.call({ sentTo: A }), { code: 'invalid_request' })
+    const requestId = freshIds.next()
+    await assert.rejects(bench.call({ sentTo: A, requestId, body: streamOf('once') }), { code: 'invalid_request' })
+    assert.deepEqual(bench.tried, [])
+  })
+
+  it('asks itself in the same way', async () => {
+    bench.found = [[SELF]]
+    const received: IncomingCall[] = []
+    bench.handle = async (call) => {
+      received.push(call)
+      return answerOf()
+    }
+    await bench.call({ requestId: freshIds.next(), sentTo: SELF })
+    assert.deepEqual(
+      received.map(({ resentFromEpoch }) => resentFromEpoch),
+      [UNKNOWN_EPOCH]
+    )
   })
 
   it('takes every kind of body', async () => {

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { createChain, createSqliteStore } from '../../../lib/index.ts'
+import { toHex } from '../../../lib/base/hex.ts'
+import type { Store } from '../../../lib/interface/store.ts'
+import { readChannel, readVoucher } from '../../../lib/pay/payee-channel.ts'
+import { readPayerChannel } from '../../../lib/pay/payer-channel.ts'
+import { ReceiptCheck, readReceipt, receiptDigests } from '../../../lib/pay/receipt.ts'
+import { PRICE_ATOMS, WALLET_ATOMS, type World } from './world.ts'
+
+const EVERYTHING = Number.MAX_SAFE_INTEGER
+
+/** Everything that has to hold when both processes are stopped. Returns a line about it. */
+export async function checkBooks(world: World, refused: readonly string[]): Promise<string> {
+  for (const name of ['owner', 'consumer'] as const) checkIntegrity(world.pathOf(name))
+  const owner = createSqliteStore({ path: world.pathOf('owner') })
+  const payer = createSqliteStore({ path: world.pathOf('consumer') })
+  await Promise.all([owner.open(), payer.open()])
+  try {
+    const captured = await checkCalls(world, owner)
+    await checkSums(owner)
+    await checkSums(payer)
+    await checkReceipts(world, payer, captured)
+    const channelId = await checkChannels(owner, payer)
+    assert.deepEqual(refused, [])
+    await checkChain(world, channelId, owner, payer)
+    const { kills } = world.owner
+    const answered = [...world.told.values()].filter(({ kind }) => kind === 'answered').length
+    return `${world.told.size} calls, ${answered} answered, ${captured.size} charged; ${kills} + ${world.consumer.kills} kills`
+  } finally {
+    await Promise.all([owner.close(), payer.close()])
+  }
+}
+
+function checkIntegrity(path: string): void {
+  const db = new DatabaseSync(path)
+  try {
+    assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+    assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
+  } finally {
+    db.close()
+  }
+}
+
+/** At most once at the upstream, captured once, charged exactly where it was answered so. */
+async function checkCalls(world: World, owner: Store): Promise<ReadonlySet<string>> {
+  const { told, upstream } = world
+  for (const [id, times] of upstream.reached) assert.equal(times, 1, `${id} reached the API ${times} times`)
+  const records = await owner.calls.recent({ limit: EVERYTHING })
+  const byId = new Map(records.map((record) => [Buffer.from(record.requestId).toString('hex'), record]))
+  assert.equal(byId.size, records.length)
+  const captured = new Set<string>()
+  for (const [id, { outcome, charged }] of byId) {
+    assert.equal(charged, outcome === 'captured' ? PRICE_ATOMS : 0n)
+    if (outcome === 'captured') captured.add(id)
+  }
+  for (const [id, what] of told) {
+    if (what.kind === 'interrupted') {
+      assert.ok(!captured.has(id), `${id} was charged, and its answer is lost: ${what.why}`)
+    } else {
+      assert.ok(upstream.reached.has(id), `${id} was answered, by nobody`)
+      assert.deepEqual(what.echoed, { id })
+      assert.equal(what.charged, captured.has(id) ? PRICE_ATOMS : 0n, `${id} was told ${what.charged}`)
+      assert.equal(what.status === 200, captured.has(id), `${id} was told ${what.status}`)
+    }
+  }
+  for (const id of captured) assert.ok(told.has(id), `${id} was charged, and nobody asked for it`)
+  const entries = (await owner.ledger.entries({ limit: EVERYTHING })).filter(({ kind }) => kind === 'call')
+  assert.deepEqual(
+    entries.map(({ reference }) => reference.replaceAll('-', '')).sort(),
+    [...captured].sort(),
+    'one entry for each captured call'
+  )
+  return captured
+}
+
+async function checkSums({ ledger }: Store): Promise<void> {
+  const sums = new Map<string, bigint>()
+  for (const { postings, kind, reference } of await ledger.entries({ limit: EVERYTHING })) {
+    const sum = postings.reduce((sum, { amount }) => sum + amount, 0n)
+    assert.equal(sum, 0n, `${kind} ${reference} does not sum to zero`)
+    for (const { account, amount } of postings) sums.set(account, (sums.get(account) ?? 0n) + amount)
+  }
+  for (const { account, amount } of await ledger.balances('')) assert.equal(amount, sums.get(account), account)
+}
+
+async function checkReceipts(world: World, payer: Store, captured: ReadonlySet<string>): Promise<void> {
+  const check = new ReceiptCheck(receiptDigests(world.chain.parameters))
+  for (const { key, value } of await payer.documents.list('receipts')) {
+    const receipt = readReceipt(Buffer.from(value, 'base64'))
+    assert.ok(receipt !== undefined && check.isSigned(receipt, world.signers.owner.address), `the receipt of ${key}`)
+    const id = toHex(receipt.body.requestId).slice(2)
+    assert.equal(id, key.replaceAll('-', ''))
+    assert.ok(captured.has(id), `a receipt for ${id}, which was not charged`)
+    assert.equal(receipt.body.charged, PRICE_ATOMS)
+  }
+}
+
+/** One channel, and both books of it agree. */
+async function checkChannels(owner: Store, payer: Store) {
+  const [owned, ...more] = await owner.documents.list('payee-channels')
+  assert.ok(owned !== undefined && more.length === 0)
+  const channelId = readChannel(owned.key as `0x${string}`, owned.value).info.channelId
+  const [paid, ...others] = await payer.documents.list('payer-channels')
+  assert.ok(paid !== undefined && others.length === 0)
+  const state = readPayerChannel(paid.key as `0x${string}`, paid.value)
+  assert.equal(state.info.channelId, channelId)
+  const earned = -(await owner.ledger.balance(`earned/${channelId}`))
+  assert.equal(state.standing.isDisputed, false, 'an honest owner is accused')
+  assert.equal(await payer.ledger.balance(`spent/${channelId}`), earned, 'the books of payer and owner differ')
+  assert.equal(state.spent, earned)
+  const voucher = await owner.documents.get('payee-vouchers', channelId)
+  assert.ok(voucher !== undefined)
+  const { ceiling } = readVoucher(channelId, voucher)
+  assert.ok(earned <= ceiling, 'more was captured than is signed for')
+  assert.ok(state.ceiling >= ceiling, 'the payer does not know what it signed')
+  return channelId
+}
+
+/** What the chain says: nothing was lost on the way, and nobody got anything else. */
+async function checkChain(world: World, channelId: `0x${string}`, owner: Store, payer: Store): Promise<void> {
+  const chain = createChain(world.chain.parameters)
+  const earned = -(await owner.ledger.balance(`earned/${channelId}`))
+  const [state] = (await chain.channels([channelId], 'latest')).channels
+  assert.ok(state !== undefined)
+  assert.equal(state.claimed, earned, 'claimed is what was earned')
+  const receivable = await owner.ledger.balance(`receivable/${channelId}`)
+  assert.ok(receivable >= 0n && receivable <= earned, 'booked as claimed is at most what was claimed')
+  const { treasury } = world.chain.parameters
+  assert.ok(treasury !== undefined)
+  assert.equal(await world.usdc(treasury), earned / 20n)
+  assert.equal(await world.usdc(world.payout), earned - earned / 20n)
+  const wallet = await world.usdc(world.signers.consumer.address)
+  assert.equal(wallet + state.balance, WALLET_ATOMS)
+  assert.equal(-(await payer.ledger.balance('wallet')), state.balance, 'each deposit is booked once')
+  assert.equal(await payer.ledger.balance(`channel/${channelId}`), state.balance - earned)
+}

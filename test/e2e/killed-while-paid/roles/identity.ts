@@ -1,0 +1,9 @@
+import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
+import type { PrivateKey } from '@libp2p/interface'
+import { sha256, utf8 } from '../../../../lib/index.ts'
+
+/** A secret that stays with a role over restarts; never one of value. */
+export const secretOf = (role: string): Uint8Array => sha256(utf8(`souk test ${role}`))
+
+export const identityOf = (role: string): Promise<PrivateKey> =>
+  generateKeyPairFromSeed('Ed25519', secretOf(`${role} on the network`))

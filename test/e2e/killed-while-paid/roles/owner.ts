@@ -1,0 +1,56 @@
+import { createChannelTill, createChain, createNode, createSqliteStore, keySigner } from '../../../../lib/index.ts'
+import type { ChainParameters } from '../../../../lib/interface/network.ts'
+import type { Address } from '../../../../lib/interface/signer.ts'
+import type { ChannelTill } from '../../../../lib/pay/channel-till.ts'
+import { restFactory } from '../../../../protocols/index.ts'
+import { play } from '../../../bench/role.ts'
+import { identityOf, secretOf } from './identity.ts'
+
+export interface OwnerArgs {
+  readonly path: string
+  readonly bootstrap: readonly string[]
+  readonly parameters: ChainParameters
+  readonly payout: Address
+  readonly price: string
+  readonly endpoint: string
+}
+
+export interface NodeInfo {
+  readonly peer: string
+  readonly addresses: readonly string[]
+}
+
+/** Redeemed often, so that processes are killed in the middle of that as well. */
+const POLICY = { atoms: 20_000n, ageMs: 2_000 }
+
+play(async ({ path, bootstrap, parameters, payout, price, endpoint }: OwnerArgs) => {
+  // What a failed commit left is for the next process to find.
+  const store = createSqliteStore({ path, onFailure: () => process.exit(1) })
+  const make = createChannelTill({
+    chain: createChain(parameters),
+    signer: keySigner(secretOf('owner')),
+    policy: POLICY,
+    rules: { withdrawDelay: 3_600 }
+  })
+  let till: ChannelTill | undefined
+  const node = await createNode({
+    network: 'killed',
+    privateKey: await identityOf('owner'),
+    bootstrap,
+    store,
+    till: (components) => (till = make(components)),
+    prepare: async (souk) => {
+      const adapter = restFactory.open({ endpoint }, '')
+      await souk.serve({ name: 'paid', price, payout }, adapter)
+    }
+  })
+  await node.start()
+  const info: NodeInfo = { peer: node.souk.status().peer, addresses: node.libp2p.getMultiaddrs().map(String) }
+  return {
+    info,
+    operations: {
+      settle: async () => (await till?.settlement.redeemer.settleNow())?.refused.map(({ reason }) => reason)
+    },
+    stop: () => node.stop()
+  }
+})

@@ -1,0 +1,39 @@
+import { requestIds, systemClock, systemRandom } from '../../../lib/index.ts'
+import { checkBooks } from './books.ts'
+import { planOf } from './plan.ts'
+import { World } from './world.ts'
+
+export interface RunInit {
+  readonly seed: number
+  readonly rounds: number
+  readonly calls: number
+  readonly say: (line: string) => void
+}
+
+/** Calls after the last kill, one at a time: the first may still find out what the others cost. */
+const HEALING_CALLS = 3
+
+/** One whole run: rounds of kills, healing, settling on chain, and everything that has to hold then. */
+export async function run({ seed, rounds, calls, say }: RunInit): Promise<string> {
+  const plan = planOf(seed, rounds, calls)
+  say(`seed ${seed}`)
+  const world = await World.create(plan.rounds.flatMap((round) => round.calls))
+  try {
+    await world.owner.start()
+    await world.consumer.start()
+    for (const [index, round] of plan.rounds.entries()) {
+      const startedAt = performance.now()
+      await world.play(round)
+      const kills = round.kills.map((kill) => `${kill.victim} ${kill.thenMs} ms after ${kill.answered} calls`)
+      say(`round ${index}: ${Math.round(performance.now() - startedAt)} ms, killed ${kills.join(', ')}`)
+    }
+    const ids = requestIds(systemClock, systemRandom)
+    for (let i = 0; i < HEALING_CALLS; i++) await world.call(Buffer.from(ids.next()).toString('hex'))
+    const refused = await (await world.owner.life).ask<string[]>('settle')
+    await world.stop()
+    say([...world.heard].map(([what, times]) => `${what} ${times}`).join('\n'))
+    return await checkBooks(world, refused)
+  } finally {
+    await world.close()
+  }
+}

@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { apiId, createChain, createNode, keySigner, parseUsdc, type SoukNode } from '../../../lib/index.ts'
+import type { ErrorCode } from '../../../lib/base/errors.ts'
+import { type DevChain, startDevChain } from '../../../node/demo/chain/dev-chain.ts'
+import { actor } from '../../helpers/chain.ts'
+import type { PlannedCall, Round, VictimName } from './plan.ts'
+import type { CallArgs, CallResult, ConsumerArgs } from './roles/consumer.ts'
+import { identityOf, secretOf } from './roles/identity.ts'
+import type { NodeInfo, OwnerArgs } from './roles/owner.ts'
+import { type CountingUpstream, countingUpstream } from './upstream.ts'
+import { Victim } from './victim.ts'
+
+const PRICE = '0.001003'
+export const PRICE_ATOMS = parseUsdc(PRICE)
+export const WALLET_ATOMS = 50_000_000n
+
+/** What was told of a call at last. */
+export type Told =
+  | { readonly kind: 'answered'; readonly status: number; readonly charged: bigint; readonly echoed: unknown }
+  /** It was not charged, and never will be. */
+  | { readonly kind: 'interrupted'; readonly why: string }
+
+/** The owner did not take it, and so it may be sent again as if it never had been. */
+const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
+  'owner_unreachable',
+  'api_not_found',
+  'api_paused',
+  'lookup_timeout',
+  'overloaded',
+  'payment_required',
+  'insufficient_funds',
+  'spend_cap_reached',
+  'settlement_pending',
+  'settlement_unavailable'
+])
+const RETRY_MS = 250
+/** A call that has no end by then never has one. */
+const CALL_ENDS_MS = 60_000
+
+/** Owner and consumer as processes, and around them what is never killed: chain, upstream and one more node. */
+export class World {
+  readonly told = new Map<string, Told>()
+  /** How often each code was heard, for people to read. */
+  readonly heard = new Map<string, number>()
+  readonly chain: DevChain
+  readonly upstream: CountingUpstream
+  readonly owner: Victim<NodeInfo>
+  readonly consumer: Victim<NodeInfo>
+  readonly payout = actor('provider of killed').address.toLowerCase() as `0x${string}`
+  readonly #directory: string
+  readonly #hub: SoukNode
+  #isClosed = false
+
+  private constructor(directory: string, chain: DevChain, upstream: CountingUpstream, hub: SoukNode, api: string) {
+    this.#directory = directory
+    this.chain = chain
+    this.upstream = upstream
+    this.#hub = hub
+    const { parameters } = chain
+    const role = (name: string) => new URL(`roles/${name}.ts`, import.meta.url)
+    const bootstrap = (neighbour: Victim<NodeInfo>) => [
+      ...hub.libp2p.getMultiaddrs().map(String),
+      ...(neighbour.info?.addresses ?? [])
+    ]
+    this.owner = new Victim<NodeInfo>({
+      name: 'owner',
+      role: role('owner'),
+      args: (): OwnerArgs => ({
+        path: this.pathOf('owner'),
+        bootstrap: bootstrap(this.consumer),
+        parameters,
+        payout: this.payout,
+        price: PRICE,
+        endpoint: upstream.url
+      })
+    })
+    this.consumer = new Victim<NodeInfo>({
+      name: 'consumer',
+      role: role('consumer'),
+      args: (): ConsumerArgs => ({ path: this.pathOf('consumer'), bootstrap: bootstrap(this.owner), parameters, api })
+    })
+  }
+
+  static async create(calls: Iterable<PlannedCall>): Promise<World> {
+    const behaviours = new Map(Array.from(calls, ({ id, behaviour }) => [id, behaviour]))
+    const chain = await startDevChain()
+    const directory = mkdtempSync(join(tmpdir(), 'souk-killed-'))
+    const upstream = await countingUpstream((id) => behaviours.get(id) ?? { delayMs: 0, status: 200 })
+    const hub = await createNode({ network: 'killed' })
+    await hub.start()
+    const provider = (await identityOf('owner')).publicKey.toString()
+    const world = new World(directory, chain, upstream, hub, apiId('paid', provider))
+    await chain.fundGas(world.signers.owner.address)
+    await chain.mint(world.signers.consumer.address, WALLET_ATOMS)
+    return world
+  }
+
+  readonly signers = { owner: keySigner(secretOf('owner')), consumer: keySigner(secretOf('consumer')) }
+
+  pathOf(name: VictimName): string {
+    return join(this.#directory, name, 'souk.db')
+  }
+
+  usdc(account: `0x${string}`): Promise<bigint> {
+    return createChain(this.chain.parameters).balance(account, 'latest')
+  }
+
+  /** All calls at once, and the kills in the midst of them. Resolves when every call has its end. */
+  async play({ calls, kills }: Round): Promise<void> {
+    const over = Promise.withResolvers<void>()
+    const killing = kills.map(async ({ victim, answered, thenMs }) => {
+      // A round in which fewer calls get so far ends with the kill.
+      await Promise.race([this.upstream.answered(answered), over.promise])
+      await pause(thenMs)
+      await this[victim].kill()
+    })
+    await Promise.all(calls.map(({ id }) => this.#drive(id))).finally(over.resolve)
+    await Promise.all(killing)
+  }
+
+  /** One call at a time, nobody killed. */
+  async call(id: string): Promise<Told> {
+    await this.#drive(id)
+    return this.told.get(id) ?? { kind: 'interrupted', why: 'nobody said' }
+  }
+
+  /** Lets both end by themselves; everything they keep is on disk then. */
+  async stop(): Promise<void> {
+    await this.consumer.stop()
+    await this.owner.stop()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([this.consumer.kill(), this.owner.kill()])
+    await this.stop()
+    await this.#hub.stop()
+    await this.upstream.close()
+    await this.chain.close()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  /** Sends a call, and asks for it again under the same id until it is told what became of it. */
+  async #drive(id: string): Promise<void> {
+    const end = performance.now() + CALL_ENDS_MS
+    let mayHaveRun = false
+    let last = 'nothing'
+    while (performance.now() < end && !this.#isClosed) {
+      const result = await this.#ask(id, mayHaveRun)
+      last = JSON.stringify(result)
+      const what =
+        'killed' in result ? 'killed' : 'code' in result ? `${result.code}: ${result.detail}` : String(result.status)
+      this.heard.set(what, (this.heard.get(what) ?? 0) + 1)
+      if ('status' in result) {
+        const { status, charged, echoed } = result
+        this.told.set(id, { kind: 'answered', status, charged: BigInt(charged), echoed })
+        return
+      }
+      if ('code' in result && result.code === 'call_interrupted' && mayHaveRun) {
+        this.told.set(id, { kind: 'interrupted', why: result.detail })
+        return
+      }
+      mayHaveRun ||= 'killed' in result || !NOT_TAKEN.has(result.code)
+      await pause(RETRY_MS)
+    }
+    throw new Error(`call ${id} has no end, the last was ${last}`)
+  }
+
+  async #ask(id: string, mayHaveRun: boolean): Promise<CallResult | { readonly killed: true }> {
+    const consumer = await this.consumer.life
+    const sentTo = mayHaveRun ? this.owner.info?.peer : undefined
+    const args: CallArgs = { id, ...(sentTo === undefined ? {} : { sentTo }) }
+    return consumer.ask<CallResult>('call', args).catch(() => ({ killed: true }) as const)
+  }
+}
