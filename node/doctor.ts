@@ -29,6 +29,7 @@ export interface DoctorInit {
   /** When the node started, by both kinds of time. */
   readonly startedAt: { readonly now: number; readonly elapsed: number }
   readonly money: Money | undefined
+  readonly whyFree: string | undefined
   readonly payout: Address | undefined
 }
 

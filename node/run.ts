@@ -250,6 +250,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
         admin: url,
         startedAt,
         money,
+        whyFree: payments.whyFree,
         payout: payments.payout.address
       },
       signal

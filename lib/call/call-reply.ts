@@ -13,13 +13,14 @@ interface Answered {
   readonly answer: CallAnswer
   readonly charged: Atoms
   readonly lookupMs: number
+  readonly payMs: number
   readonly totalMs: number
 }
 
-export function callReply({ order, answer, charged, lookupMs, totalMs }: Answered): CallReply {
+export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
   const { status, headers, body, receipt, payment, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
-  const net = Math.max(0, totalMs - lookupMs - ownerMs - upstreamMs)
+  const net = Math.max(0, totalMs - lookupMs - payMs - ownerMs - upstreamMs)
   return {
     requestId: order.requestId,
     id: order.api,
@@ -31,7 +32,7 @@ export function callReply({ order, answer, charged, lookupMs, totalMs }: Answere
     charged,
     receipt,
     ...(payment === undefined ? {} : { payment }),
-    timing: { lookup: lookupMs, net, owner: ownerMs, upstream: upstreamMs },
+    timing: { lookup: lookupMs, pay: payMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)
   }
 }

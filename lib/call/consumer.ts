@@ -132,15 +132,15 @@ export class Consumer {
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
       const isPaid = init.payment !== undefined
-      const attempt = isPaid
-        ? await this.#attempt(owner, this.#callFor(prepared, order), prepared.signal)
+      const { attempt, payMs } = isPaid
+        ? { attempt: await this.#attempt(owner, this.#callFor(prepared, order), prepared.signal), payMs: 0 }
         : await this.#ask(prepared, owner, order)
       if (attempt.fate === 'answered') {
         const { answer, ms } = attempt
         if (!isPaid) till.accept(order, { charged: answer.charged, receipt: answer.receipt })
         resolver.report(id, owner.id, { ok: true, ms })
         const charged = this.#paid(order, answer.charged, isPaid)
-        return callReply({ order, answer, charged, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
+        return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
       if (prepared.signal.aborted) throw last
@@ -178,7 +178,7 @@ export class Consumer {
     if (attempt.fate === 'answered') {
       const { answer } = attempt
       const charged = this.#paid(order, answer.charged, false)
-      return callReply({ order, answer, charged, lookupMs, totalMs: clock.elapsed() - prepared.startedAt })
+      return callReply({ order, answer, charged, lookupMs, payMs: 0, totalMs: clock.elapsed() - prepared.startedAt })
     }
     if (attempt.fate !== 'lost') throw attempt.error
     const detail = 'The owner could not be asked what became of the call.'
@@ -186,18 +186,21 @@ export class Consumer {
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
-  async #ask(prepared: Prepared, owner: PeerAddress, order: Order): Promise<Attempt> {
-    const { till } = this.#init
+  async #ask(prepared: Prepared, owner: PeerAddress, order: Order): Promise<{ attempt: Attempt; payMs: number }> {
+    const { till, clock } = this.#init
+    let payMs = 0
     for (let tries = 1; ; tries++) {
+      const startedAt = clock.elapsed()
       let authorization: Uint8Array | undefined
       try {
         authorization = await till.authorise(order)
       } catch (error) {
-        return refusedByTill(asSoukError(error))
+        return { attempt: refusedByTill(asSoukError(error)), payMs }
       }
+      payMs += clock.elapsed() - startedAt
       const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
       const isWorthIt = attempt.fate !== 'answered' && till.fail(order, attempt)
-      if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return attempt
+      if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
     }
   }
 

@@ -82,6 +82,8 @@ export interface CallInit {
 export interface CallTiming {
   /** Finding the API. */
   readonly lookup: number
+  /** Promising the price: a signature now and then, and a deposit where a channel is opened. */
+  readonly pay: number
   /** On the way to the owner and back. */
   readonly net: number
   /** At the owner, upstream not counted. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
-import { PROTOCOLS } from '../../lib/interface/index.ts'
+import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
 
 /**
  * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
@@ -223,7 +223,7 @@ export interface CallHead {
   readonly charged: string
   /** Milliseconds: the whole, then where they went. */
   readonly ms: number
-  readonly timing: { readonly lookup: number; readonly net: number; readonly owner: number; readonly upstream: number }
+  readonly timing: CallTiming
 }
 
 /**

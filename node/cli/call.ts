@@ -92,7 +92,7 @@ function jsonOrText(text: string): unknown {
 }
 
 function summary({ status, ms, timing, price, charged, api }: CallHead): string {
-  const parts = Object.entries(timing).map(([name, part]) => `${name} ${milliseconds(part)}`)
+  const parts = Object.entries<number>({ ...timing }).map(([name, part]) => `${name} ${milliseconds(part)}`)
   return [
     `${status} from ${api} in ${milliseconds(ms)} ms (${parts.join(', ')})`,
     `price ${price} USDC, charged ${charged} USDC`

@@ -103,11 +103,11 @@ function connectionOptions(headers: Headers): string[] | undefined {
 
 /** W3C Server Timing; durations in milliseconds. What no other part accounts for was spent here. */
 function serverTiming(timing: CallTiming, wholeMs: number): string {
-  const { lookup, net, owner, upstream } = timing
-  const ingress = Math.max(0, wholeMs - lookup - net - owner - upstream)
+  const { lookup, pay, net, owner, upstream } = timing
+  const ingress = Math.max(0, wholeMs - lookup - pay - net - owner - upstream)
   return (
-    `ingress;dur=${round(ingress)}, lookup;dur=${round(lookup)}, net;dur=${round(net)}, ` +
-    `owner;dur=${round(owner)}, upstream;dur=${round(upstream)}`
+    `ingress;dur=${round(ingress)}, lookup;dur=${round(lookup)}, pay;dur=${round(pay)}, ` +
+    `net;dur=${round(net)}, owner;dur=${round(owner)}, upstream;dur=${round(upstream)}`
   )
 }
 

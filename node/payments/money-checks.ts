@@ -7,6 +7,7 @@ import type { Money } from './money.ts'
 
 export interface MoneyChecksInit {
   readonly money: Money | undefined
+  readonly whyFree: string | undefined
   readonly payout: Address | undefined
   readonly registrations: Pick<Registrations, 'list'>
 }
@@ -15,8 +16,8 @@ const GWEI = 10n ** 9n
 const GWEI_PER_ETHER = 10n ** 9n
 
 /** What keeps a node from paying and being paid. Nothing to say of one that does neither. */
-export function moneyChecks({ money, payout, registrations }: MoneyChecksInit): Finding[] {
-  if (money === undefined) return []
+export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChecksInit): Finding[] {
+  if (money === undefined) return whyFree === undefined ? [] : [warn('money', 'Free calls only.', whyFree)]
   const isSelling = registrations
     .list()
     .some(({ registration }) => registration.kind === 'own' && parseUsdc(registration.terms.price) > 0n)

@@ -19,6 +19,8 @@ import { Payout } from './payout.ts'
 export interface Payments {
   /** Absent: the library's own, which only counts. */
   readonly till?: (components: TillComponents) => Till
+  /** Why priced calls are refused here, either way, with what to do about it. */
+  readonly whyFree?: string
   /** Where its own APIs are paid. */
   readonly payout: Payout
   /** Once the node was started; undefined where it moves no money. */
@@ -48,7 +50,8 @@ export async function openPayments({ config, log, askSecret }: PaymentsInit): Pr
   if (wallet === undefined || why !== undefined) {
     const reason = why ?? NO_WALLET
     log.info(`Free calls only: ${reason}`)
-    return { ...unpaid(new Payout({ profile, payout, isNeeded: true, why: reason })), till: createFreeTill(reason) }
+    const free = unpaid(new Payout({ profile, payout, isNeeded: true, why: reason }))
+    return { ...free, whyFree: reason, till: createFreeTill(reason) }
   }
   const { passphraseFile: file } = payments
   const passphrase = await readPassphrase({

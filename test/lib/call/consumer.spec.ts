@@ -165,9 +165,9 @@ describe('Consumer', () => {
         return answered()
       }
     }
-    assert.deepEqual((await bench.call()).timing, { lookup: 0, net: 8, owner: 2, upstream: 30 })
+    assert.deepEqual((await bench.call()).timing, { lookup: 0, pay: 0, net: 8, owner: 2, upstream: 30 })
     bench.owners = { [A]: answered() }
-    assert.deepEqual((await bench.call()).timing, { lookup: 0, net: 0, owner: 2, upstream: 30 })
+    assert.deepEqual((await bench.call()).timing, { lookup: 0, pay: 0, net: 0, owner: 2, upstream: 30 })
   })
 
   it('fails to parse what is no JSON as the upstream’s fault', async () => {

@@ -54,7 +54,7 @@ describe('ingress: a call', () => {
     )
     assert.match(
       headers.get('server-timing') ?? '',
-      /^ingress;dur=[\d.]+, lookup;dur=0\.1, net;dur=0\.2, owner;dur=0\.3, upstream;dur=0\.4$/
+      /^ingress;dur=[\d.]+, lookup;dur=0\.1, pay;dur=0\.05, net;dur=0\.2, owner;dur=0\.3, upstream;dur=0\.4$/
     )
   })
 

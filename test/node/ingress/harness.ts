@@ -69,7 +69,7 @@ export function answer(given: Partial<CallReply> & { body?: Payload } = {}): Cal
     price: 1_000n,
     charged: 1_000n,
     receipt: new Uint8Array(0),
-    timing: { lookup: 0.1, net: 0.2, owner: 0.3, upstream: 0.4 },
+    timing: { lookup: 0.1, pay: 0.05, net: 0.2, owner: 0.3, upstream: 0.4 },
     json: () => Promise.reject(new Error('not asked for')),
     ...given
   }
