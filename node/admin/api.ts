@@ -74,6 +74,27 @@ export const callSchema = z.strictObject({
 })
 export type CallInput = z.input<typeof callSchema>
 
+/** `POST /wallet/withdrawals` */
+export const withdrawSchema = z.strictObject({
+  amount,
+  to: z.string(),
+  /** Of the client's own making: the same again sends nothing twice. */
+  id: z.string()
+})
+export type WithdrawInput = z.input<typeof withdrawSchema>
+
+/** `GET /receipts` */
+export const receiptsSchema = z.strictObject({
+  role: z.enum(['payer', 'owner']),
+  api: z.string().optional(),
+  /** Milliseconds since the epoch: from, and up to but not at. */
+  since: z.coerce.number().int().min(0).optional(),
+  until: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX),
+  cursor: z.string().optional()
+})
+export type ReceiptsInput = z.input<typeof receiptsSchema>
+
 /** `POST /delegations` */
 export const delegateSchema = z.strictObject({ peer: z.string() })
 
@@ -198,6 +219,93 @@ export interface DoctorCheck {
 export interface DoctorView {
   readonly ok: boolean
   readonly checks: readonly DoctorCheck[]
+}
+
+/** `GET /wallet` */
+export interface WalletView {
+  readonly address: string
+  readonly network: string
+  /** What its money is called there. */
+  readonly money: string
+  /** At the head of the chain, and as nothing takes it back. What is in channels is not in it. */
+  readonly balance: string
+  readonly balance_final: string
+  /** For gas, in ETH. */
+  readonly gas: string
+}
+
+export interface WithdrawalView {
+  readonly amount: string
+  readonly to: string
+  /** Hash, mined. */
+  readonly transaction: string
+}
+
+/** A final transaction of this node. */
+export interface TransactionView {
+  readonly what: string
+  readonly hash: string
+  readonly block: string
+  readonly succeeded: boolean
+  /** In ETH. */
+  readonly cost: string
+}
+
+/** What calls of one provider brought. `captured` to `paid_treasury` say where it is. */
+export interface ProviderEarningsView {
+  /** Null where it was never named here. */
+  readonly payout: string | null
+  readonly splitter: string
+  /** What calls were charged, the treasury's 5% of it, and the rest. */
+  readonly gross: string
+  readonly fee: string
+  readonly net: string
+  /** Came to the splitter directly, and by other nodes that serve the same provider. */
+  readonly direct: string
+  readonly others: string
+  /** In channels; claimed, but not for good yet; claimed; in the splitter; paid out. */
+  readonly captured: string
+  readonly claiming: string
+  readonly claimed: string
+  readonly waiting: string
+  readonly paid_provider: string
+  readonly paid_treasury: string
+  readonly transactions: readonly TransactionView[]
+}
+
+/** `GET /earnings` */
+export interface EarningsView {
+  readonly money: string
+  readonly providers: readonly ProviderEarningsView[]
+  /** The last final block that the books know, and the chain's time of it; null before the first look. */
+  readonly as_of: { readonly block: string; readonly at: number } | null
+  /** The chain did not answer just now. */
+  readonly stale: boolean
+  readonly claims: readonly TransactionView[]
+  readonly gas: { readonly transactions: number; readonly cost: string }
+}
+
+/** A call that was charged. */
+export interface ReceiptView {
+  readonly role: 'payer' | 'owner'
+  readonly request_id: string
+  readonly api: string
+  readonly peer: string | null
+  readonly channel: string | null
+  readonly charged: string
+  readonly status: number
+  readonly at: number
+  /** At the payer `valid`, `invalid`, or `unknown`; at the owner `own`. */
+  readonly signature: string
+  /** At the payer: what proves it, in base64. */
+  readonly proof: string | null
+}
+
+/** Newest first. A page may be short although there is a next one. */
+export interface ReceiptsView {
+  readonly money: string
+  readonly receipts: readonly ReceiptView[]
+  readonly next: string | null
 }
 
 /** `POST /settlements`: what a round of fetching money did. */

@@ -15,17 +15,23 @@ import type {
   CallInput,
   DelegationView,
   DoctorView,
+  EarningsView,
   IssuedKeyView,
   IssueKeyInput,
   KeyView,
   PeerView,
+  ReceiptsInput,
+  ReceiptsView,
   RegisteredView,
   RegisterInput,
   ReplicaInput,
   SearchInput,
   SearchView,
   SettlementView,
-  StatusView
+  StatusView,
+  WalletView,
+  WithdrawalView,
+  WithdrawInput
 } from './api.ts'
 
 /** A refusal of the admin API: its problem document as an error. Match on `code`. */
@@ -84,6 +90,10 @@ export interface AdminClient {
   pin(name: string, provider: string): Promise<void>
   setPayout(address: string): Promise<StatusView>
   settle(): Promise<SettlementView>
+  earnings(): Promise<EarningsView>
+  receipts(input: ReceiptsInput): Promise<ReceiptsView>
+  wallet(): Promise<WalletView>
+  withdraw(input: WithdrawInput): Promise<WithdrawalView>
 }
 
 /**
@@ -151,6 +161,10 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),
     settle: () => json('POST', '/settlements'),
+    earnings: () => json('GET', '/earnings'),
+    receipts: (input) => json('GET', `/receipts?${query(input)}`),
+    wallet: () => json('GET', '/wallet'),
+    withdraw: (input) => json('POST', '/wallet/withdrawals', input),
     setPayout: (address) => json('PUT', '/payout', { address }),
     pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
   }

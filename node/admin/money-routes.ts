@@ -1,16 +1,53 @@
 import type { FastifyInstance } from 'fastify'
-import { formatUsdc, SoukError } from '../../lib/index.ts'
+import { checksummed, formatUsdc, parseAddress, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { Redemption } from '../../lib/interface/index.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import type { Money } from '../payments/money.ts'
 import type { AdminInit } from './admin-init.ts'
-import type { SettlementView } from './api.ts'
+import {
+  type EarningsView,
+  receiptsSchema,
+  type ReceiptsView,
+  type SettlementView,
+  type WalletView,
+  type WithdrawalView,
+  withdrawSchema
+} from './api.ts'
+import { earningsView, receiptView, walletView } from './money-views.ts'
+import { present } from './present.ts'
+import { parse } from './problems.ts'
 
 /** What this node paid and earned. */
-export function moneyRoutes(app: FastifyInstance, { money }: AdminInit): void {
+export function moneyRoutes(app: FastifyInstance, { souk, money }: AdminInit): void {
   app.post('/settlements', async (_request, reply): Promise<SettlementView> => {
     const { till } = moving(money)
     return settlementView(await till.settlement.redeemer.settleNow(whileConnected(reply.raw)))
+  })
+
+  app.get('/earnings', async (): Promise<EarningsView> => {
+    const { till, name } = moving(money)
+    return earningsView(await till.earnings(), name)
+  })
+
+  app.get('/receipts', async (request): Promise<ReceiptsView> => {
+    const query = parse(receiptsSchema, request.query)
+    const { till, name } = moving(money)
+    const { receipts, next } = await till.receipts(present(query))
+    return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
+  })
+
+  app.get('/wallet', async (): Promise<WalletView> => {
+    const { till, name } = moving(money)
+    const { network } = souk.status()
+    return walletView({ address: till.wallet.address, network, money: name }, await till.wallet.balance())
+  })
+
+  app.post('/wallet/withdrawals', async (request, reply): Promise<WithdrawalView> => {
+    const { amount, to, id } = parse(withdrawSchema, request.body)
+    const { till } = moving(money)
+    const withdrawal = { amount: parseUsdc(amount), to: parseAddress(to), id }
+    const { hash } = await till.wallet.withdraw(withdrawal, whileConnected(reply.raw))
+    return { amount: formatUsdc(withdrawal.amount), to: checksummed(withdrawal.to), transaction: hash }
   })
 }
 

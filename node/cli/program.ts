@@ -6,6 +6,7 @@ import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addDemo } from './demo.ts'
 import { addDevChain } from './dev-chain.ts'
 import { addDoctor } from './doctor.ts'
+import { addEarnings } from './earnings.ts'
 import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
@@ -14,18 +15,23 @@ import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
 import { addPin } from './pin.ts'
 import { addProvider } from './provider.ts'
+import { addReceipts } from './receipts.ts'
 import { addSearch } from './search.ts'
 import { addSettle } from './settle.ts'
 import { addStatus } from './status.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { addUp } from './up.ts'
+import { addWallet } from './wallet.ts'
 
 const COMMANDS: readonly AddCommand[] = [
   addUp,
   addDemo,
   addApi,
   addKey,
+  addWallet,
   addPayout,
+  addEarnings,
+  addReceipts,
   addSettle,
   addSearch,
   addCall,

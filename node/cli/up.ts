@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { loadConfig, processEnvironment } from '../config.ts'
+import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { EXIT } from './exit-code.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -76,19 +77,6 @@ interface Ready {
   readonly ingress: string | undefined
   readonly p2p: readonly string[]
   readonly alone: boolean
-}
-
-interface Choice {
-  readonly name: string
-  readonly summary: string
-}
-
-async function askNetwork(cli: Cli, choices: readonly Choice[]): Promise<string> {
-  cli.terminal.note('This profile is new. Which network does it belong to? It stays there for good.')
-  for (const line of facts(choices.map(({ name, summary }) => [`  ${name}`, summary]))) cli.terminal.note(line)
-  const [first] = choices
-  const answer = await cli.terminal.ask(`Network [${first?.name}]: `)
-  return answer === '' ? (first?.name ?? '') : answer
 }
 
 async function announce(cli: Cli, { alone, ...info }: Ready): Promise<void> {

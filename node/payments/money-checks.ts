@@ -3,6 +3,7 @@ import type { Address } from '../../lib/interface/index.ts'
 import type { DoctorCheck } from '../admin/api.ts'
 import { type Finding, fail, ok, warn } from '../finding.ts'
 import type { Registrations } from '../registrations.ts'
+import { formatEther } from './ether.ts'
 import type { Money } from './money.ts'
 
 export interface MoneyChecksInit {
@@ -11,9 +12,6 @@ export interface MoneyChecksInit {
   readonly payout: Address | undefined
   readonly registrations: Pick<Registrations, 'list'>
 }
-
-const GWEI = 10n ** 9n
-const GWEI_PER_ETHER = 10n ** 9n
 
 /** What keeps a node from paying and being paid. Nothing to say of one that does neither. */
 export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChecksInit): Finding[] {
@@ -60,10 +58,4 @@ async function gasCheck({ chain, wallet, till }: Money, isSelling: boolean): Pro
 function payoutCheck(payout: Address | undefined, isSelling: boolean): DoctorCheck[] {
   if (payout !== undefined) return [ok('payout', checksummed(payout))]
   return isSelling ? [fail('payout', 'Nobody has said where you are paid.', 'souk payout set <address>')] : []
-}
-
-/** To nine decimals: a transaction on Base costs about as little. */
-function formatEther(wei: bigint): string {
-  const gwei = wei / GWEI
-  return `${gwei / GWEI_PER_ETHER}.${String(gwei % GWEI_PER_ETHER).padStart(9, '0')}`.replace(/\.?0+$/, '')
 }

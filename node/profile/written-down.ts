@@ -12,8 +12,10 @@ import type { Settings } from '../settings.ts'
  */
 export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPort: number): Promise<void> {
   const { profile } = config
-  const saved = await readProfileJson(profile, 'settings')
-  await writeProfileJson(profile, 'settings', { ...(saved ?? firstSettings(config)), ...portsOf(info), p2pPort })
+  const saved = (await readProfileJson(profile, 'settings')) as Settings | undefined
+  // What made a wallet or founded a network before has started no node.
+  const settings = saved?.p2pPort === undefined ? { ...saved, ...firstSettings(config) } : saved
+  await writeProfileJson(profile, 'settings', { ...settings, ...portsOf(info), p2pPort })
   const running: RunningInfo = {
     pid: process.pid,
     peer: info.peer,
@@ -25,17 +27,20 @@ export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPor
   await writeProfileJson(profile, 'running', running)
 }
 
+/** A profile that gets something which belongs to a network belongs there itself from then on. */
+export async function rememberNetwork({ profile, network, chain }: NodeConfig): Promise<void> {
+  const saved = await readProfileJson(profile, 'settings')
+  if (saved === undefined) await writeProfileJson(profile, 'settings', chainSettings({ network, chain }))
+}
+
 /** The node stopped by itself: clients need not try to reach it. */
 export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }
 
 function firstSettings({ network, chain, p2p, ingress, payments }: NodeConfig): Settings {
-  const known = NETWORKS[network].chain
   const settings: Settings = {
-    network,
-    ...(chain.rpcUrl === known.rpcUrl ? {} : { chainRpc: chain.rpcUrl }),
-    ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury }),
+    ...chainSettings({ network, chain }),
     p2pHost: p2p.host,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
@@ -48,6 +53,15 @@ function firstSettings({ network, chain, p2p, ingress, payments }: NodeConfig): 
     trustProxy: ingress.trustProxy,
     corsOrigin: [...ingress.corsOrigins],
     ...(ingress.tls === undefined ? {} : { tlsCert: ingress.tls.certFile, tlsKey: ingress.tls.keyFile })
+  }
+}
+
+function chainSettings({ network, chain }: Pick<NodeConfig, 'network' | 'chain'>): Settings {
+  const known = NETWORKS[network].chain
+  return {
+    network,
+    ...(chain.rpcUrl === known.rpcUrl ? {} : { chainRpc: chain.rpcUrl }),
+    ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury })
   }
 }
 

@@ -80,6 +80,13 @@ export async function openWallet(profile: ProfileLocation, network: NetworkName,
   return keySigner(await keyIn(text(bytes), passphrase))
 }
 
+/** That a wallet can be made: worth knowing before anybody chooses a passphrase. @throws SetupError `wallet_exists` */
+export async function checkNoWallet(profile: ProfileLocation): Promise<void> {
+  if ((await readPrivateFile(profileFile(profile, 'wallet'))) === undefined) return
+  const what = 'This profile has a wallet already; a key that holds money is never replaced.'
+  throw new SetupError('wallet_exists', what, { hint: 'use another profile, or move the key file away by hand' })
+}
+
 /** Copies the key file, encrypted as it is, to a file that is not there yet. @throws SetupError `wallet_missing` */
 export async function backUpWallet(profile: ProfileLocation, destination: string): Promise<void> {
   const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
@@ -112,23 +119,21 @@ async function writeWallet(
   passphrase: string,
   options: EncryptOptions | undefined
 ): Promise<WalletInfo> {
-  const path = profileFile(profile, 'wallet')
-  if ((await readPrivateFile(path)) !== undefined) {
-    throw new SetupError(
-      'wallet_exists',
-      'This profile has a wallet already; a key that holds money is never replaced.',
-      {
-        hint: 'use another profile, or move the key file away by hand'
-      }
-    )
-  }
+  await checkNoWallet(profile)
   const keystore = { ...(await encryptKeystore(key, passphrase, options)), [MEMBER]: { network } }
-  await writePrivateFile(path, `${JSON.stringify(keystore, undefined, 2)}\n`)
+  await writePrivateFile(profileFile(profile, 'wallet'), `${JSON.stringify(keystore, undefined, 2)}\n`)
   return { address: keySigner(key).address, network }
 }
 
+/** A key as it is, which no passphrase opens. */
+export function isBareKey(content: string): boolean {
+  return BARE_KEY.test(content.trim())
+}
+
+const BARE_KEY = /^(?:0x)?([\da-f]{64})$/i
+
 async function keyIn(content: string, passphrase: string): Promise<Uint8Array> {
-  const bare = /^(?:0x)?([\da-f]{64})$/i.exec(content)?.[1]
+  const bare = BARE_KEY.exec(content)?.[1]
   if (bare !== undefined) return soundKey(Buffer.from(bare, 'hex'))
   try {
     return soundKey(await decryptKeystore(parseJson(content), passphrase))

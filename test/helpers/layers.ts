@@ -87,6 +87,13 @@ const LAYERS: Layer[] = [
     mayLazily: ['node/found-network.ts'],
     why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
   },
+  {
+    of: ['node/cli/wallet.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: LIB_FACE,
+    mayLazily: ['node/wallet/wallet-desk.ts'],
+    why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
+  },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   { of: ['node/console/'], may: ['node/console/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   {

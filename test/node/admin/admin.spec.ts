@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { createMemoryStore } from '../../../lib/index.ts'
 import type { Problem, Store } from '../../../lib/interface/index.ts'
-import type { RegisterInput } from '../../../node/admin/api.ts'
-import { type Bench, startBench } from './harness.ts'
+import type { RegisterInput, WithdrawInput } from '../../../node/admin/api.ts'
+import { type Bench, startBench, TOKEN } from './harness.ts'
 
 const TICKER: RegisterInput = {
   name: 'bb-sse-ticker',
@@ -192,6 +192,32 @@ describe('admin API', () => {
     await bench.client.pin(TICKER.name, api.provider)
     await assert.rejects(bench.client.pin(TICKER.name, 'nobody'), code('invalid_request'))
     await assert.rejects(bench.client.call({ api: 'no-such-api', body: {} }), code('api_not_found'))
+  })
+
+  it('reads what is asked about money before it says that there is none', async () => {
+    const { client } = bench
+    for (const ask of [
+      () => client.earnings(),
+      () => client.wallet(),
+      () => client.receipts({ role: 'payer' }),
+      () => client.withdraw({ amount: '1', to: '0x00', id: 'x' })
+    ]) {
+      await assert.rejects(ask(), code('settlement_unavailable'))
+    }
+    for (const query of [
+      '',
+      'role=thief',
+      'role=payer&limit=0',
+      'role=payer&limit=1001',
+      'role=owner&since=x&and=more'
+    ]) {
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      const response = await fetch(`${bench.url}/admin/v1/receipts?${query}`, { headers })
+      assert.equal(response.status, 400, query)
+    }
+    for (const withdrawal of [{}, { amount: '-1', to: '0x00', id: 'x' }, { amount: 1, to: '0x00', id: 'x' }]) {
+      await assert.rejects(client.withdraw(withdrawal as WithdrawInput), code('invalid_request'))
+    }
   })
 
   it('says that no node runs when nobody, or somebody else, answers', async () => {

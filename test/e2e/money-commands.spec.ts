@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checksummed } from '../../lib/index.ts'
+import type { EarningsView, ReceiptView, WalletView, WithdrawalView } from '../../node/admin/api.ts'
+import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+const BOUND_MS = 20_000
+const CALLS = 4
+/** Blocks after which everything before them is final on the dev chain. */
+const FINAL_BLOCKS = 3
+
+/** What an operator asks two nodes about money, by the command line alone. */
+describe('the commands about money', function () {
+  this.timeout(120_000)
+  let chain: ChainBench
+  let home: SoukHome
+  let api: JudgeApi
+  let owner: NodeProcess
+  let consumer: NodeProcess
+  const payout = checksummed(actor('provider of the books').address.toLowerCase() as `0x${string}`)
+
+  const json = async <View>(profile: string, command: string): Promise<View> => {
+    const { code, stdout, stderr } = await home.run(`--profile ${profile} --json --no-input ${command}`)
+    assert.equal(code, 0, `${command}: ${stderr}`)
+    return JSON.parse(stdout) as View
+  }
+
+  before(async () => {
+    chain = await chainBench()
+    home = await soukHome()
+    api = await judgeApi('books')
+    const passphrase = join(home.directory, 'passphrase')
+    await writeFile(passphrase, 'secret\n', { mode: 0o600 })
+    const rpc = `--chain-rpc ${chain.parameters.rpcUrl}`
+    for (const profile of ['owner', 'consumer']) {
+      await json(profile, `wallet create --network dev --passphrase-file ${passphrase}`)
+      await json(profile, `wallet deposit 5 ${rpc}`)
+    }
+    const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
+    const flags = ['--till', 'channel', ...rpc.split(' '), '--passphrase-file', passphrase, ...ports]
+    owner = await home.up('owner', ...flags, '--payout', payout)
+    consumer = await home.up('consumer', ...flags, '--bootstrap', ...owner.p2p)
+    await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.01`)
+    for (let i = 0; i < CALLS; i++) await consumer.cli('call sold', JSON.stringify({ id: String(i) }))
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home?.close()
+    await api?.close()
+    await chain?.close()
+  })
+
+  it('show both sides the same receipts, and the payer that they are signed', async () => {
+    const [paid, earned] = await eventually('the payer has written its receipts', BOUND_MS, async () => {
+      const paid = await consumer.cli<{ receipts: ReceiptView[] }>('receipts --role payer')
+      const earned = await owner.cli<{ receipts: ReceiptView[] }>('receipts --role owner')
+      return paid.receipts.length === CALLS ? [paid.receipts, earned.receipts] : undefined
+    })
+    const ids = (rows: readonly ReceiptView[]) => rows.map(({ request_id: id }) => id)
+    assert.deepEqual(ids(paid), ids(earned))
+    for (const { charged, signature, peer } of paid) {
+      assert.deepEqual({ charged, signature, peer }, { charged: '0.01', signature: 'valid', peer: owner.peer })
+    }
+    assert.deepEqual(new Set(earned.map(({ peer }) => peer)), new Set([consumer.peer]))
+    assert.deepEqual((await consumer.cli<{ receipts: ReceiptView[] }>('receipts --role owner')).receipts, [])
+    const { receipts } = await consumer.cli<{ receipts: ReceiptView[] }>('receipts --limit 1 --api sold --since 1h')
+    assert.deepEqual(ids(receipts), ids(paid).slice(0, 1))
+    assert.deepEqual((await consumer.cli<{ receipts: ReceiptView[] }>('receipts --until 2020-01-01')).receipts, [])
+  })
+
+  it('export them as CSV', async () => {
+    const { stdout } = await home.run('--profile consumer receipts --csv')
+    const [head, ...rows] = stdout.split('\r\n')
+    assert.equal(head, 'role,request_id,time,api,peer,channel,status,charged,signature,proof')
+    assert.equal(rows.pop(), '')
+    assert.equal(rows.length, CALLS)
+    for (const row of rows) {
+      const [role, , time, name, , , status, charged] = row.split(',')
+      assert.deepEqual([role, status, charged], ['payer', '200', '0.01'])
+      assert.equal(new Date(time ?? '').toISOString(), time)
+      assert.match(name ?? '', /^sold@12D3KooW/)
+    }
+  })
+
+  it('follow what was earned to the provider', async () => {
+    const before = await owner.cli<EarningsView>('earnings')
+    assert.equal(before.providers.length, 1)
+    const { gross, captured, paid_provider: paid } = before.providers[0]!
+    assert.deepEqual({ gross, captured, paid }, { gross: '0.04', captured: '0.04', paid: '0' })
+    await owner.cli('settle --now')
+    await chain.client.mine({ blocks: FINAL_BLOCKS })
+    const { providers, gas } = await eventually('it is final', BOUND_MS, async () => {
+      const view = await owner.cli<EarningsView>('earnings')
+      return view.gas.transactions >= 4 ? view : undefined
+    })
+    const { transactions, splitter: _, ...row } = providers[0]!
+    const zero = { direct: '0', others: '0', captured: '0', claiming: '0', claimed: '0', waiting: '0' }
+    const sides = { paid_provider: '0.038', paid_treasury: '0.002' }
+    assert.deepEqual(row, { payout, gross: '0.04', fee: '0.002', net: '0.038', ...zero, ...sides })
+    assert.deepEqual(new Set(transactions.map(({ what }) => what)), new Set(['settle', 'distribute']))
+    assert.ok(Number(gas.cost) > 0)
+    const { stdout } = await home.run('--profile owner earnings --csv')
+    const [head, line] = stdout.split('\r\n').map((record) => record.split(','))
+    assert.equal(line?.[head?.indexOf('paid_provider') ?? -1], '0.038')
+    const { stdout: text, stderr } = await home.run('--profile owner earnings')
+    assert.match(text, /paid out +0\.038 play USDC to the provider/)
+    assert.match(stderr, /up to block \d+/)
+    assert.deepEqual((await consumer.cli<EarningsView>('earnings')).providers, [])
+  })
+
+  it('withdraw from the wallet once for each id, and not without being told to', async () => {
+    const to = checksummed(actor('cold wallet of the books').address.toLowerCase() as `0x${string}`)
+    const before = await owner.cli<WalletView>('wallet balance')
+    assert.deepEqual([before.balance, before.money], ['5', 'play USDC'])
+    const unsure = await home.run(`--profile owner --no-input wallet withdraw 1 --to ${to}`)
+    assert.equal(unsure.code, 64)
+    assert.match(unsure.stderr, /--yes/)
+    const sent = await owner.cli<WithdrawalView>(`wallet withdraw 1.5 --to ${to} --yes --id rent`)
+    const again = await owner.cli<WithdrawalView>(`wallet withdraw 1.5 --to ${to} --yes --id rent`)
+    assert.equal(again.transaction, sent.transaction)
+    assert.equal((await owner.cli<WalletView>('wallet balance')).balance, '3.5')
+    const mistyped = to.replace(/[a-f]/, (letter) => letter.toUpperCase())
+    for (const [amount, address, words] of [
+      ['4', to, /holds 3\.5 USDC[^]*souk wallet deposit/],
+      ['1', mistyped, /checksum/],
+      ['0', to, /above 0/],
+      ['1', chain.parameters.usdc.address, /is lost/]
+    ] as const) {
+      const refused = await home.run(`--profile owner wallet withdraw ${amount} --to ${address} --yes`)
+      assert.notEqual(refused.code, 0)
+      assert.match(refused.stderr, words)
+    }
+    assert.equal((await owner.cli<WalletView>('wallet balance')).balance, '3.5')
+  })
+
+  it('say on a node without money what is missing', async () => {
+    const node = await home.up('plain', '--no-ingress')
+    for (const command of ['earnings', 'receipts', 'wallet withdraw 1 --to 0x00 --yes']) {
+      const { code, stderr } = await home.run(`--profile plain ${command}`)
+      assert.equal(code, 1, stderr)
+      assert.match(stderr, /moves no money/)
+    }
+    await node.end('SIGINT')
+  })
+})
