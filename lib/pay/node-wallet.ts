@@ -57,7 +57,7 @@ async function checkFunds(chain: Chain, address: Address, amount: Atoms): Promis
 }
 
 /** The plan's key says all that the books need once it is final, also to a process that never saw it being made. */
-const keyOf = ({ to, amount, id }: Withdrawal): string => `withdraw/${to}/${amount}/${id}`
+const keyOf = ({ to, amount, id }: Withdrawal): string => `transfer/${to}/${amount}/${id}`
 
 /** Books a withdrawal that is final; passes over everything else. */
 export async function bookWithdrawal(
@@ -65,11 +65,11 @@ export async function bookWithdrawal(
   { key, hash, receipt }: Mined
 ): Promise<void> {
   const [kind, to, atoms] = key.split('/')
-  if (kind !== 'withdraw' || to === undefined || atoms === undefined || !receipt.succeeded) return
+  if (kind !== 'transfer' || to === undefined || atoms === undefined || !receipt.succeeded) return
   const amount = BigInt(atoms)
   const postings = [
     { account: `withdrawn/${to}`, amount },
     { account: 'wallet', amount: -amount }
   ]
-  await ledger.book({ kind: 'withdraw', reference: hash, at: clock.now(), postings })
+  await ledger.book({ kind: 'transfer', reference: hash, at: clock.now(), postings })
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { checksummed, createChain, parseUsdc } from '../../lib/index.ts'
+import { checksummed, createChain } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/api.ts'
 import { walletView } from '../admin/money-views.ts'
-import { faucet } from '../demo/chain/dev-chain.ts'
+import { givePlayMoney } from '../demo/play-chain.ts'
 import { type NetworkName, NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { openProfile, profileFile, type ProfileLocation } from '../profile/profile.ts'
@@ -85,11 +85,8 @@ export async function walletBalance(config: NodeConfig): Promise<WalletView> {
   return walletView({ address, network, money: NETWORKS[network].money }, { latest, finalized, wei })
 }
 
-/** What a dev chain gives to an account that has less, in wei. */
-const PLAY_GAS = 10n ** 18n
-
 /**
- * Makes play USDC, and play ETH where there is hardly any, on a dev chain.
+ * Makes play USDC, and play ETH for gas, on a dev chain.
  * @throws SetupError `config_invalid` on a network where money is worth something, SoukError `settlement_unavailable`
  */
 export async function playMoney(config: NodeConfig, amount: string): Promise<WalletView> {
@@ -101,12 +98,9 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
     })
   }
   const address = await ownAddress(config)
-  const chain = createChain(parameters)
   // An endpoint that was mistyped may be of any chain.
-  await chain.verify()
-  const tap = faucet(parameters.rpcUrl, parameters.usdc.address)
-  await tap.mint(address, parseUsdc(amount))
-  if ((await chain.gas(address)) < PLAY_GAS) await tap.fundGas(address, PLAY_GAS)
+  await createChain(parameters).verify()
+  await givePlayMoney(address, amount, parameters.rpcUrl)
   return walletBalance(config)
 }
 

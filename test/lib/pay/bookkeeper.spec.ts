@@ -212,13 +212,14 @@ describe('the bookkeeper', function () {
   })
 
   it('catches up after it was away, in one entry for each step', async () => {
-    const channel = await owner.earn(100n, { deposit: 1_000n })
-    await settlement.watch.refresh([channel.channelId])
-    for (const total of [100n, 250n, 400n]) {
-      await channel.raise(total)
-      await settlement.redeemer.settleNow()
-    }
+    const { config } = await owner.earn(400n, { deposit: 1_000n })
     await settlement.stop()
+    const { act, calls, factory } = bench
+    for (const total of [100n, 250n, 400n]) {
+      await act(owner.signer, calls.claim([await bench.row(config, total)]))
+      await act(owner.signer, calls.settle(splitter()))
+      await act(owner.signer, calls.distribute(factory, provider()))
+    }
     await finalize()
     settlement = await start()
     assert.deepEqual((await earnings()).paid, { provider: 380n, treasury: 20n })
