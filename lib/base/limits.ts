@@ -67,6 +67,10 @@ export const BULK_TAG_BYTES_MAX = 64
 export const IN_FLIGHT_PER_PEER_MAX = 1_024
 /** Calls in flight at one listing: what a modest upstream takes, and no queue behind it. */
 export const IN_FLIGHT_PER_API_MAX = 512
+/** Peers whose newest request id is remembered, so that a repeat of an older one is looked for in the books before it runs. */
+export const NEWEST_IDS_MAX = 10_000
+/** How far a consumer's clock may be ahead: ids from before an owner's start, and this much after it, are looked for as well. */
+export const REQUEST_ID_SKEW_MS = 5 * SECOND
 /** Bulk streams open at once with one peer. */
 export const BULK_STREAMS_PER_PEER_MAX = 128
 /** Control streams one peer may hold open with us: one, and one more while the first is being replaced, each way. */

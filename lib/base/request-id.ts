@@ -49,6 +49,13 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
   }
 }
 
+/** When an id was made by its maker's clock, milliseconds since the epoch. */
+export function madeAt(id: Uint8Array): number {
+  let ms = 0
+  for (let i = 0; i < 6; i++) ms = ms * 0x100 + (id[i] ?? 0)
+  return ms
+}
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const DASH_BEFORE = new Set([4, 6, 8, 10])
 

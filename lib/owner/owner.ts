@@ -11,6 +11,7 @@ import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallLog, CallRecord } from '../interface/store.ts'
 import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
+import { NewestIds } from './newest-ids.ts'
 import { admit, boundedBody, type ServedApi } from './served-api.ts'
 
 export interface OwnerInit {
@@ -30,7 +31,8 @@ interface RunningCall {
  * Runs the calls of the APIs this node serves: admits, lets the till reserve, asks the adapter, meters, and only then
  * answers. What it answers is durable. A call reaches its upstream at most once, whatever the link does:
  * - a repeat to the same process finds the running call, or its outcome in the books, or nothing, and then it never arrived;
- * - a repeat to a process started since finds its outcome in the books, or is answered `call_interrupted`, never run.
+ * - a repeat to a process started since finds its outcome in the books, or is answered `call_interrupted`, never run;
+ * - a repeat that does not say that it is one finds its outcome in the books all the same.
  */
 export class Owner {
   readonly #init: OwnerInit
@@ -39,11 +41,13 @@ export class Owner {
   readonly #load = new Map<ServedApi, number>()
   /** By peer and request id: calls that have no answer yet, and repeats that are being looked up. */
   readonly #running = new Map<string, RunningCall>()
+  readonly #newest: NewestIds
   #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
   constructor(init: OwnerInit) {
     this.#init = init
+    this.#newest = new NewestIds(init.epoch)
   }
 
   get inFlight(): number {
@@ -91,7 +95,8 @@ export class Owner {
       return repeatable(await within(running.answer, signal))
     }
     // In its place before anything is waited for: of two repeats that come together, one finds the other.
-    const answer = call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
+    const isNew = call.resentFromEpoch === undefined && this.#newest.isNew(call.peer, call.requestId)
+    const answer = isNew ? this.#run(call, signal) : this.#repeat(call, signal)
     this.#running.set(key, { call, answer })
     try {
       return await answer
@@ -201,7 +206,7 @@ export class Owner {
     // Who paid by the call's own payment is answered by the till, which knows whether the money has come.
     if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
     if (record !== undefined) return answerOf(record, call)
-    if (call.resentFromEpoch === this.#init.epoch) return undefined
+    if (call.resentFromEpoch === undefined || call.resentFromEpoch === this.#init.epoch) return undefined
     // It was sent to a process that is gone, and may have reached the API from there. That is written down, so that no
     // later repeat can run it either.
     const interrupted = new SoukError('call_interrupted')

@@ -85,6 +85,18 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 1)
     })
 
+    it('finds its answer also where it does not say that it is offered again', async () => {
+      bench.adapter.answer = async () => replyOf('once')
+      const [first, second] = [incoming(), incoming()]
+      for (const call of [first, second, first, second]) {
+        const { body } = await bench.owner.handle(call, NEVER)
+        assert.equal(await textOf(body), 'once')
+      }
+      assert.equal(reached(), 2)
+      const other = { ...first, body: utf8('{}') }
+      await assert.rejects(bench.owner.handle(other, NEVER), { code: 'idempotency_mismatch' })
+    })
+
     it('finds its failure in the books', async () => {
       bench.adapter.answer = async () => {
         throw new SoukError('soap_fault', 'Closed.', { status: 400 })
