@@ -118,8 +118,10 @@ export class PayeeChannels implements OwnerBooks {
     if (this.#closed.size > CLOSED_CHANNELS_KEPT_MAX && oldest !== undefined) await this.remove(oldest)
   }
 
-  /** Forgets a channel that has nothing in it. */
+  /** Forgets a channel, unless it is open and earned something: what it held may have been taken back, and come again. */
   async remove(channelId: ChannelId): Promise<void> {
+    const tab = this.#channels.get(channelId)?.tab
+    if (tab !== undefined && tab.captured + tab.reserved > 0n) return
     this.#channels.delete(channelId)
     this.#closed.delete(channelId)
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)
