@@ -138,6 +138,25 @@ export class Payer {
     channel.checkOpen()
   }
 
+  /** What was lost stays promised until its owner says what became of it. True where there is more room then. */
+  async #findLost(channel: PayerChannel): Promise<boolean> {
+    const { lost } = channel.purse
+    if (lost === 0n) return false
+    channel.hearing ??= this.#reconcile(channel).finally(() => (channel.hearing = undefined))
+    await channel.hearing
+    return channel.purse.lost < lost
+  }
+
+  async #reconcile(channel: PayerChannel): Promise<void> {
+    const { opener, channels } = this.#init
+    const { captured, reserved } = await opener.books(channel)
+    // Some of it may run on.
+    if (reserved > 0n) throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
+    if (!channel.purse.reconcile(captured)) channels.dispute(channel)
+    channels.touch(channel)
+    if (channel.isDisputed) throw disputed()
+  }
+
   /** Written behind: no call waits for its payer's books. */
   #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array | undefined): void {
     const { channels, clock } = this.#init
@@ -196,6 +215,7 @@ export class Payer {
         if (await channels.lease()) continue
         throw new SoukError('spend_cap_reached', 'This node has signed for as much as it may today.')
       } else if (!answer.mayPass) {
+        if (await this.#findLost(channel)) continue
         throw new SoukError('spend_cap_reached', 'The call would let this owner hold more unearned than it may.')
       } else if (!(await this.#ended(channel, until - clock.elapsed()))) {
         throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')

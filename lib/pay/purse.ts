@@ -84,6 +84,10 @@ export class Purse {
   get isWhole(): boolean {
     return this.#isWhole
   }
+  /** Promised to calls that are over here, and may have been captured. */
+  get lost(): Atoms {
+    return this.#lost
+  }
   /** Promised to calls whose end is not known. */
   get promised(): Atoms {
     return this.#promised + this.#lost
@@ -142,15 +146,20 @@ export class Purse {
     return true
   }
 
-  /** What the owner had captured in all when it was owed nothing else: every promise has ended, those not heard of as well. */
+  /**
+   * What the owner had captured in all when it had set nothing aside: no promise holds money any more. A call that was lost may
+   * still be on its way there, or wait for the owner's look at the chain, and be charged after all: that stays explained.
+   */
   reconcile(captured: Atoms): boolean {
     if (this.#promised > 0n) return true
     const explained = this.#isWhole ? this.#spent + this.#lost + this.#doubtful : this.#ceiling
     if (captured > explained || captured > this.#ceiling) return false
     this.#isWhole = true
-    if (captured > this.#spent) this.#spent = captured
+    const heard = captured > this.#spent ? captured - this.#spent : 0n
+    const open = this.#lost + this.#doubtful
+    this.#spent += heard
     this.#lost = 0n
-    this.#doubtful = 0n
+    this.#doubtful = open > heard ? min(open - heard, this.#rules.exposureMax) : 0n
     return true
   }
 

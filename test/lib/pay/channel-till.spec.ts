@@ -279,6 +279,19 @@ describe('the channel till', () => {
       assert.deepEqual(await books(), { earned: 3_500n, spent: 3_500n })
     })
 
+    it('calls that were lost give their room back once the owner says what became of them', async () => {
+      const careful = await bench.start('E', { exposureMax: 300n, windowCalls: 0 })
+      bench.play.wallets.set(careful.signer.address, USDC)
+      for (let i = 0; i < 3; i++) await bench.call(careful, owner, { fate: 'lost' })
+      const desk = bench.desks.get(owner.peer)!
+      bench.desks.set(owner.peer, async () => assert.fail('away'))
+      await assert.rejects(bench.call(careful, owner))
+      bench.desks.set(owner.peer, desk)
+      assert.equal((await bench.call(careful, owner)).charged, 100n)
+      await careful.till.stop()
+      assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
+    })
+
     it('a payer that forgot what it wrote behind believes its own signature, and the books agree', async () => {
       await bench.call(payer, owner)
       await payer.till.stop()

@@ -103,6 +103,18 @@ describe('purse', () => {
     assert.equal(purse.spent, 20n)
   })
 
+  it('still knows a lost call that comes late, after the owner’s books were heard without it', () => {
+    const purse = purseOf({ windowCalls: 0, exposureMax: 250n }, { spent: 100n, ceiling: 100n })
+    promised(purse.promise(100n, 0)).lose()
+    promised(purse.promise(100n, 0)).lose()
+    assert.equal(purse.reconcile(100n), true)
+    assert.equal(purse.promised, 0n)
+    assert.equal(purse.hear(200n, 0n, 0n), true)
+    assert.equal(purse.reconcile(300n), true)
+    assert.equal(purse.spent, 300n)
+    assert.equal(purse.reconcile(301n), false, 'nobody sent that')
+  })
+
   it('takes what runs at the owner without its knowing as promised: it may still come back', () => {
     const purse = purseOf({ windowCalls: 0 }, { isWhole: false })
     assert.equal(purse.isWhole, false)
