@@ -154,7 +154,7 @@ export class Payer {
     if (reserved > 0n) throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
     if (!channel.purse.reconcile(captured)) channels.dispute(channel)
     channels.touch(channel)
-    if (channel.isDisputed) throw disputed()
+    channel.checkOpen()
   }
 
   /** Written behind: no call waits for its payer's books. */

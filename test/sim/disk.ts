@@ -1,0 +1,247 @@
+import type { DocumentPut, Entry } from '../../lib/interface/ledger.ts'
+import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.ts'
+import { storeFailed, storeNotOpen } from '../../lib/store/commit-queue.ts'
+import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import type { Life } from './life.ts'
+import type { Rng } from './rng.ts'
+import type { World } from './world.ts'
+
+/** One write, as it is on disk: whole or not at all. */
+export type Write =
+  | { readonly kind: 'append'; readonly record: CallRecord; readonly effects: CallEffects }
+  | { readonly kind: 'acknowledge'; readonly peer: string; readonly requestIds: readonly Uint8Array[] }
+  | { readonly kind: 'drop'; readonly before: number }
+  | ({ readonly kind: 'put' | 'insert' } & DocumentPut)
+  | ({ readonly kind: 'replace'; readonly before: string } & DocumentPut)
+  | { readonly kind: 'delete'; readonly collection: string; readonly key: string }
+  | {
+      readonly kind: 'book'
+      readonly entry: Entry
+      readonly documents: readonly DocumentPut[]
+      /** Of a draw. */
+      readonly account?: string
+    }
+
+interface Waiting {
+  readonly write: Write
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What became of writes, in their order: whoever asked for one waits for its own. */
+interface Results {
+  readonly results: ReadonlyArray<Promise<unknown>>
+}
+
+export interface DiskInit {
+  readonly world: World
+  readonly name: string
+  readonly rng: Rng
+  /** How long a commit takes at most; 0 stops the process for it, as SQLite does. */
+  readonly commitMs: number
+  /** How likely a commit is the last thing its process does. */
+  readonly crashes: () => number
+  /** Told of every write when it is durable. */
+  readonly onDurable: (write: Write) => void
+}
+
+/**
+ * What a node keeps over its deaths. Writes of one turn are one commit; a commit that its process did not hear the end of may
+ * have survived or not, and so may one that failed.
+ */
+export class Disk {
+  readonly #init: DiskInit
+  #log: Write[][] = []
+  #state = openStore()
+
+  constructor(init: DiskInit) {
+    this.#init = init
+  }
+
+  /** As it would be read after a crash now. */
+  get state(): Store {
+    return this.#state
+  }
+
+  /** The store of one process. `onFailure`: it must stop. */
+  mount(life: Life, onFailure: () => void): Store {
+    const session = new Session(this.#init, life, onFailure, (writes) => this.#apply(writes))
+    return session.store(() => this.#state)
+  }
+
+  /** A disk that lied: what it said was safe last is gone. For planted bugs only. */
+  loseLastCommit(): void {
+    const log = this.#log.slice(0, -1)
+    this.#log = []
+    this.#state = openStore()
+    for (const writes of log) void this.#commit(writes)
+  }
+
+  #apply(writes: readonly Write[]): Results {
+    const results = this.#commit(writes)
+    for (const write of writes) this.#init.onDurable(write)
+    return results
+  }
+
+  #commit(writes: readonly Write[]): Results {
+    this.#log.push([...writes])
+    const results = writes.map((write) => perform(this.#state, write))
+    // Whoever waits hears of it; a process that is dead does not.
+    for (const result of results) result.catch(() => {})
+    return { results }
+  }
+}
+
+class Session {
+  readonly #init: DiskInit
+  readonly #life: Life
+  readonly #onFailure: () => void
+  readonly #apply: (writes: readonly Write[]) => Results
+  #waiting: Waiting[] = []
+  #underWay: Waiting[] = []
+  #isBusy = false
+  #isOpen = false
+  #hasFailed = false
+
+  constructor(init: DiskInit, life: Life, onFailure: () => void, apply: (writes: readonly Write[]) => Results) {
+    this.#init = init
+    this.#life = life
+    this.#onFailure = onFailure
+    this.#apply = apply
+    life.onDeath(() => this.#die())
+  }
+
+  store(state: () => Store): Store {
+    const read = async <T>(ask: (store: Store) => Promise<T>): Promise<T> => {
+      this.#check()
+      // A process that a read is answered to later may be dead by then.
+      return this.#life.isDead ? new Promise<never>(() => {}) : ask(state())
+    }
+    const write = <T>(write: Write) => this.#write(write) as Promise<T>
+    return {
+      calls: {
+        append: (record, effects = {}) => write({ kind: 'append', record, effects }),
+        find: (peer, requestId) => read((store) => store.calls.find(peer, requestId)),
+        acknowledge: (peer, requestIds) => {
+          if (this.#isOpen && !this.#hasFailed) void write({ kind: 'acknowledge', peer, requestIds }).catch(() => {})
+        },
+        recent: (query) => read((store) => store.calls.recent(query)),
+        usage: () => read((store) => store.calls.usage()),
+        dropResponses: (before) => write({ kind: 'drop', before })
+      },
+      documents: {
+        get: (collection, key) => read((store) => store.documents.get(collection, key)),
+        put: (collection, key, value) => write({ kind: 'put', collection, key, value }),
+        insert: (collection, key, value) => write({ kind: 'insert', collection, key, value }),
+        replace: (collection, key, before, value) => write({ kind: 'replace', collection, key, before, value }),
+        delete: (collection, key) => write({ kind: 'delete', collection, key }),
+        list: (collection) => read((store) => store.documents.list(collection))
+      },
+      ledger: {
+        book: (entry, documents = []) => write({ kind: 'book', entry, documents }),
+        draw: (entry, account, documents = []) => write({ kind: 'book', entry, documents, account }),
+        balance: (account) => read((store) => store.ledger.balance(account)),
+        balances: (prefix) => read((store) => store.ledger.balances(prefix)),
+        entries: (query) => read((store) => store.ledger.entries(query))
+      },
+      open: async () => {
+        this.#isOpen = true
+      },
+      close: async () => {
+        while (this.#waiting.length > 0 || this.#isBusy) await this.#init.world.sleep(1)
+        this.#isOpen = false
+      }
+    }
+  }
+
+  #check(): void {
+    if (!this.#isOpen) throw storeNotOpen()
+    if (this.#hasFailed) throw storeFailed()
+  }
+
+  async #write(write: Write): Promise<unknown> {
+    this.#check()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#isBusy || this.#life.isDead) return
+    this.#isBusy = true
+    const { world, rng, commitMs } = this.#init
+    // Everything asked for in this turn shares the commit; what comes while it runs waits for the next.
+    void world.after(0, () => {
+      this.#underWay = this.#waiting
+      this.#waiting = []
+      if (commitMs === 0) this.#finish()
+      else void world.after(rng.between(1, commitMs), () => this.#finish())
+    })
+  }
+
+  #finish(): void {
+    if (this.#life.isDead) return
+    const { rng, crashes, world, name } = this.#init
+    const batch = this.#underWay
+    this.#isBusy = false
+    if (rng.chance(crashes())) {
+      const fate = rng.pick(['before', 'after', 'within', 'unknown'] as const)
+      world.note(name, `dies at a commit of ${batch.length}: ${fate}`)
+      this.#underWay = []
+      if (fate === 'within') this.#apply(batch.slice(0, rng.between(0, batch.length)).map(({ write }) => write))
+      if (fate === 'after' || (fate === 'unknown' && rng.chance(0.5))) this.#apply(batch.map(({ write }) => write))
+      if (fate === 'unknown') this.#fail(batch)
+      else this.#life.kill()
+      return
+    }
+    this.#underWay = []
+    const { results } = this.#apply(batch.map(({ write }) => write))
+    for (const [i, { resolve }] of batch.entries()) resolve(results[i])
+    if (this.#waiting.length > 0) this.#schedule()
+  }
+
+  /** The database said no, and nobody knows what it kept. */
+  #fail(batch: readonly Waiting[]): void {
+    this.#hasFailed = true
+    const lost = [...batch, ...this.#waiting]
+    this.#waiting = []
+    for (const { reject } of lost) reject(storeFailed())
+    this.#onFailure()
+  }
+
+  /** Killed while a commit was on its way to the disk. */
+  #die(): void {
+    if (this.#underWay.length > 0 && this.#init.rng.chance(0.5)) this.#apply(this.#underWay.map(({ write }) => write))
+    this.#underWay = []
+  }
+}
+
+async function perform({ calls, documents, ledger }: Store, write: Write): Promise<unknown> {
+  switch (write.kind) {
+    case 'append':
+      return calls.append(write.record, write.effects)
+    case 'acknowledge':
+      return calls.acknowledge(write.peer, write.requestIds)
+    case 'drop':
+      return calls.dropResponses(write.before)
+    case 'put':
+      return documents.put(write.collection, write.key, write.value)
+    case 'insert':
+      return documents.insert(write.collection, write.key, write.value)
+    case 'replace':
+      return documents.replace(write.collection, write.key, write.before, write.value)
+    case 'delete':
+      return documents.delete(write.collection, write.key)
+    default:
+      return write.account === undefined
+        ? ledger.book(write.entry, write.documents)
+        : ledger.draw(write.entry, write.account, write.documents)
+  }
+}
+
+function openStore(): Store {
+  const store = createMemoryStore()
+  void store.open()
+  return store
+}

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import type { Hex } from '../../lib/base/hex.ts'
+import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../lib/base/limits.ts'
+import type { ChannelState } from '../../lib/interface/chain.ts'
+import type { ChannelConfig, ChannelId, Voucher } from '../../lib/interface/channel.ts'
+import type { ChannelSnapshot } from '../../lib/interface/redeem.ts'
+import type { DocumentPut } from '../../lib/interface/ledger.ts'
+import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.ts'
+import { decodeAuthorization } from '../../lib/pay/authorization.ts'
+import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee-channel.ts'
+import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer-channel.ts'
+import { isSound } from '../../lib/pay/voucher.ts'
+import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL } from './contracts.ts'
+import type { Write } from './disk.ts'
+import type { World } from './world.ts'
+
+/** What must never happen, happened. */
+export class Violation extends Error {}
+
+/** What one call came to, as everybody outside the nodes can tell. */
+interface Fate {
+  /** How often it came to an upstream, and whether that did its work. */
+  reached: number
+  succeeded: boolean
+  /** Its record in an owner's books, where it is durable. */
+  record?: CallRecord
+  owner?: string
+  delivered?: { readonly charged: bigint; readonly body: string }
+}
+
+/** A channel, as both ends and the chain have shown it. */
+interface Seen {
+  readonly payer: string
+  readonly owner: string
+  readonly config: ChannelConfig
+  /** The highest ceiling that its payer let go of. */
+  signed: bigint
+  /** A and S as the owner's disk has them. */
+  ceiling: bigint
+  captured: bigint
+  /** What the head of the chain showed it to hold, and when last. */
+  balances: Array<{ readonly balance: bigint; readonly at: number }>
+}
+
+/** An owner's process, as far as it can be told from outside what it may do. */
+export interface Process {
+  readonly owner: string
+  /** A, with what came since: by channel. */
+  readonly presented: Map<ChannelId, bigint>
+  /** Set aside for calls under way: by channel, then call. */
+  readonly held: Map<ChannelId, Map<string, bigint>>
+  /** What it was told of channels at the head of the chain, and when. */
+  readonly told: Map<ChannelId, Array<{ readonly state: ChannelState; readonly at: number }>>
+}
+
+/** The least delay of a withdrawal that the contract takes, and so the age at which a view of the chain is worth nothing. */
+export const WITHDRAW_DELAY_S = 900
+const VIEW_MS = (WITHDRAW_DELAY_S * 1_000) / 4
+const EARNED = earnedOf('' as ChannelId)
+
+/** Watches everything that passes between nodes, disks and chain, and checks what must hold of it at that moment. */
+export class Invariants {
+  readonly #world: World
+  readonly fates = new Map<string, Fate>()
+  readonly channels = new Map<ChannelId, Seen>()
+  readonly dailyMax: bigint
+  readonly exposureMax: bigint
+
+  constructor(world: World, { dailyMax, exposureMax }: { dailyMax: bigint; exposureMax: bigint }) {
+    this.#world = world
+    this.dailyMax = dailyMax
+    this.exposureMax = exposureMax
+  }
+
+  /** Ends the run where it does not hold. */
+  must(holds: boolean, otherwise: string): void {
+    if (holds) return
+    const violation = new Violation(otherwise)
+    this.#world.fail(violation)
+    throw violation
+  }
+
+  fateOf(id: string): Fate {
+    const fate = this.fates.get(id) ?? { reached: 0, succeeded: false }
+    this.fates.set(id, fate)
+    return fate
+  }
+
+  /** A process begins with what its node's disk kept: everything that was durable. */
+  async startProcess(node: string, peer: string, { documents, ledger }: Store): Promise<Process> {
+    const own = [...this.channels].filter(([, seen]) => seen.owner === peer)
+    for (const [id, { captured, ceiling }] of own) {
+      const earned = -(await ledger.balance(earnedOf(id)))
+      const voucher = await documents.get(PAYEE_VOUCHERS, id)
+      const kept = voucher === undefined ? 0n : readVoucher(id, voucher).ceiling
+      this.must(earned === captured && kept === ceiling, `the disk of ${node} forgot what was durable`)
+    }
+    const presented = new Map(own.map(([id, { ceiling }]) => [id, ceiling]))
+    return { owner: node, presented, held: new Map(), told: new Map() }
+  }
+
+  // The payer's side.
+
+  onSigned(authorization: Uint8Array): void {
+    const { channelId, ceiling } = decodeAuthorization(authorization)
+    const seen = this.#seen(channelId)
+    if (ceiling > seen.signed) seen.signed = ceiling
+    this.must(
+      seen.signed <= seen.captured + this.exposureMax,
+      `a payer signed for ${seen.signed} where ${seen.captured} are earned and ${this.exposureMax} may be out`
+    )
+    const today = [...this.channels.values()].filter(({ payer }) => payer === seen.payer)
+    const sum = today.reduce((total, { signed }) => total + signed, 0n)
+    this.must(sum <= this.dailyMax, `a payer signed for ${sum} in a day of ${this.dailyMax}`)
+  }
+
+  onDelivered(id: string, charged: bigint, body: string, price: bigint): void {
+    const fate = this.fateOf(id)
+    fate.delivered = { charged, body }
+    const { record } = fate
+    this.must(record !== undefined, `${id} was delivered and is in no owner's books`)
+    this.must(record?.charged === charged, `${id} was delivered for ${charged} and booked for ${record?.charged}`)
+    this.must(charged <= price, `${id} was charged ${charged} at a price of ${price}`)
+    if (charged > 0n)
+      this.must(record?.outcome === 'captured' && fate.succeeded, `${id} was charged and did not succeed`)
+  }
+
+  // The owner's side.
+
+  onReached(id: string): void {
+    const fate = this.fateOf(id)
+    fate.reached++
+    this.must(fate.reached === 1, `${id} came to an upstream ${fate.reached} times`)
+  }
+
+  onSucceeded(id: string): void {
+    this.fateOf(id).succeeded = true
+  }
+
+  onPresented({ presented }: Process, { channelId, ceiling, signature }: Voucher): void {
+    const seen = this.channels.get(channelId)
+    if (seen === undefined || ceiling <= (presented.get(channelId) ?? 0n)) return
+    const isTrue = isSound(contracts.domain, { channelId, ceiling, signature }, seen.config.payerAuthorizer)
+    if (isTrue) presented.set(channelId, ceiling)
+  }
+
+  /** S + R ≤ min(A, limit), with everything taken from outside. */
+  onAdmitted(
+    process: Process,
+    id: string,
+    channelId: ChannelId,
+    price: bigint,
+    view: ChannelSnapshot | undefined
+  ): void {
+    const { captured } = this.#seen(channelId)
+    const held = process.held.get(channelId) ?? new Map<string, bigint>()
+    process.held.set(channelId, held.set(id, price))
+    const out = captured + [...held.values()].reduce((sum, amount) => sum + amount, 0n)
+    const ceiling = process.presented.get(channelId) ?? 0n
+    this.must(out <= ceiling, `${process.owner} let in up to ${out} where ${ceiling} is signed`)
+    this.must(view !== undefined, `${process.owner} let a call in without a look at the chain`)
+    if (view === undefined) return
+    const told = process.told.get(channelId) ?? []
+    const isTold = told.some(
+      ({ state, at }) => this.#world.now - at <= VIEW_MS && isDeepStrictEqual(state, view.latest)
+    )
+    this.must(isTold, `${process.owner} counts on a channel as the chain did not show it lately`)
+    const limit = limitOf(view)
+    this.must(out <= limit, `${process.owner} let in up to ${out} where the channel is good for ${limit}`)
+  }
+
+  onEnded({ held }: Process, id: string): void {
+    for (const calls of held.values()) calls.delete(id)
+  }
+
+  /** An owner gives its answer away. */
+  onAnswered(owner: string, id: string, charged: bigint): void {
+    const { record } = this.fateOf(id)
+    this.must(record !== undefined, `${owner} answered ${id} before it was durable`)
+    this.must(record?.charged === charged, `${owner} answered ${id} with ${charged} charged, not ${record?.charged}`)
+  }
+
+  onTold({ told }: Process, id: ChannelId, state: ChannelState = NO_CHANNEL): void {
+    const states = (told.get(id) ?? []).filter(({ at }) => this.#world.now - at <= VIEW_MS)
+    states.push({ state, at: this.#world.now })
+    told.set(id, states)
+  }
+
+  /** An owner tries or sends a claim. */
+  onClaim({ channelId, total, ceiling }: ClaimOf): void {
+    const { captured, signed, balances } = this.#seen(channelId)
+    this.must(total <= captured, `a claim of ${total} where ${captured} was captured`)
+    this.must(total <= ceiling && ceiling <= signed, `a claim of ${total} by a voucher of ${ceiling}`)
+    const held = balances.some(({ balance }) => total <= balance)
+    this.must(held, `a claim of ${total} above all that the channel held lately`)
+  }
+
+  // Disks and chain.
+
+  onDurable(node: string, write: Write): void {
+    if (write.kind === 'append') this.#onRecord(node, write.record, write.effects)
+    else if (write.kind === 'put') this.#onDocument(node, write)
+    else if (write.kind === 'book') for (const document of write.documents) this.#onDocument(node, document)
+  }
+
+  onBlock(head: Accounts): void {
+    for (const [id, seen] of this.channels) {
+      const { signed, captured } = seen
+      const { claimed, balance } = channelOf(head, id)
+      const { now } = this.#world
+      seen.balances = seen.balances.filter((other) => other.balance !== balance && now - other.at <= VIEW_MS)
+      seen.balances.push({ balance, at: now })
+      this.must(claimed <= signed, `the chain paid ${claimed} of a channel where ${signed} was signed`)
+      this.must(claimed <= captured, `the chain paid ${claimed} of a channel where ${captured} was captured`)
+      this.must(claimed <= balance, `the chain paid ${claimed} of a channel that holds ${balance}`)
+    }
+  }
+
+  #onRecord(owner: string, record: CallRecord, { documents = [], postings = [] }: CallEffects): void {
+    const id = idOf(record.requestId)
+    const fate = this.fateOf(id)
+    // The store keeps the first of two; the second is an error to whoever wrote it.
+    if (fate.record !== undefined && fate.owner === owner) return
+    this.must(fate.record === undefined || record.outcome === 'void', `${id} is in the books of two owners`)
+    if (record.outcome === 'captured') this.must(fate.succeeded, `${id} was captured and its upstream did not succeed`)
+    if (fate.record === undefined) Object.assign(fate, { record, owner })
+    for (const document of documents) this.#onDocument(owner, document)
+    this.must(postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n, `the postings of ${id} do not sum to zero`)
+    for (const { account, amount } of postings) {
+      if (!account.startsWith(EARNED)) continue
+      const seen = this.#seen(account.slice(EARNED.length) as ChannelId)
+      seen.captured -= amount
+      const both = `${seen.captured} are captured on disk, with a voucher of ${seen.ceiling}`
+      this.must(seen.captured <= seen.ceiling, both)
+    }
+  }
+
+  #onDocument(node: string, { collection, key, value }: DocumentPut): void {
+    const channelId = key as Hex
+    if (collection === PAYER_CHANNELS) {
+      const { info, standing } = readPayerChannel(channelId, value)
+      this.must(!standing.isDisputed, `${node} thinks that an honest owner cheats`)
+      if (this.channels.has(channelId)) return
+      const { config, owner } = info
+      this.channels.set(channelId, { payer: node, owner, config, signed: 0n, ceiling: 0n, captured: 0n, balances: [] })
+    } else if (collection === PAYEE_VOUCHERS) {
+      const seen = this.#seen(channelId)
+      const voucher = readVoucher(channelId, value)
+      this.must(voucher.ceiling >= seen.ceiling, `A went back from ${seen.ceiling} to ${voucher.ceiling}`)
+      this.must(voucher.ceiling <= seen.signed, `a voucher of ${voucher.ceiling} where ${seen.signed} was signed`)
+      seen.ceiling = voucher.ceiling
+    }
+  }
+
+  #seen(channelId: ChannelId): Seen {
+    const seen = this.channels.get(channelId)
+    if (seen === undefined) throw new assert.AssertionError({ message: `nobody knows the channel ${channelId}` })
+    return seen
+  }
+}
+
+export const idOf = (requestId: Uint8Array): string => Buffer.from(requestId).toString('hex')
+
+/** Written again on purpose, apart from `lib/pay/channel-limit.ts`. */
+function limitOf({ latest, safe, finalized }: ChannelSnapshot): bigint {
+  const counted = [
+    latest.balance < COUNTED_LATEST_ATOMS_MAX ? latest.balance : COUNTED_LATEST_ATOMS_MAX,
+    safe.balance < COUNTED_SAFE_ATOMS_MAX ? safe.balance : COUNTED_SAFE_ATOMS_MAX,
+    finalized.balance
+  ].reduce((most, each) => (each > most ? each : most))
+  return (counted < latest.balance ? counted : latest.balance) - (latest.withdrawal?.amount ?? 0n)
+}

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { utf8, text } from '../../lib/base/bytes.ts'
+import { asSoukError } from '../../lib/base/errors.ts'
+import { earnedOf } from '../../lib/pay/payee-channel.ts'
+import { spentThrough } from '../../lib/pay/payer-channel.ts'
+import { settlementCalls } from '../../lib/pay/settlement-calls.ts'
+import type { Bug } from './bugs.ts'
+import { SimChain } from './chain.ts'
+import { channelOf, contracts, parameters, TREASURY } from './contracts.ts'
+import { Disk } from './disk.ts'
+import { idOf, Invariants, WITHDRAW_DELAY_S } from './invariants.ts'
+import { SimNetwork } from './link.ts'
+import { SimNode } from './node.ts'
+import { manifestOf, OWNERS, PAYERS, PAYOUT, type Scenario, scenarioOf, TROUBLE_MS } from './scenario.ts'
+import { answerTo } from './upstream.ts'
+import { World } from './world.ts'
+
+export interface Run {
+  /** Of everything that happened: two runs of a seed have the same. */
+  readonly digest: string
+  readonly captured: number
+  readonly delivered: number
+  readonly deaths: number
+}
+
+export interface RunOptions {
+  readonly bug?: Bug | undefined
+  /** Gets each line of what happens. */
+  readonly onLine?: (line: string) => void
+}
+
+/** Runs one seed to its end. @throws Violation, or whatever else went wrong */
+export async function run(seed: number, { bug, onLine }: RunOptions = {}): Promise<Run> {
+  const world = new World(seed, onLine)
+  const stage = new Stage(world, scenarioOf(world.rng.fork()), bug)
+  await world.run(stage.play())
+  const fates = [...stage.invariants.fates.values()]
+  return {
+    digest: world.digest(),
+    captured: fates.filter(({ record }) => record?.outcome === 'captured').length,
+    delivered: fates.filter(({ delivered }) => delivered !== undefined).length,
+    deaths: stage.deaths
+  }
+}
+
+const CALM = { reorg: 0, passedOver: 0, forgotten: 0, away: 0, lag: 0 }
+const QUIET = { delayMs: 5, drop: 0, duplicate: 0, reorder: 0, cut: 0 }
+/** Longer than any call that was begun in trouble. */
+const SETTLE_MS = 17_000
+const LAST_TRIES = 8
+const calls = settlementCalls(parameters)
+
+/** Everything of one run: trouble, then peace, then the reckoning. */
+class Stage {
+  readonly invariants: Invariants
+  deaths = 0
+  readonly #world: World
+  readonly #scenario: Scenario
+  readonly #chain: SimChain
+  readonly #network: SimNetwork
+  readonly #owners: SimNode[]
+  readonly #payers: SimNode[]
+  #isCalm = false
+  /** Where calls go, where not to anybody. */
+  #only: string | undefined
+
+  constructor(world: World, scenario: Scenario, bug: Bug | undefined) {
+    this.#world = world
+    this.#scenario = scenario
+    this.invariants = new Invariants(world, scenario.rules)
+    const wallets = new Map(PAYERS.map(({ signer }) => [signer.address, scenario.wallet]))
+    const faults = () => (this.#isCalm ? CALM : scenario.chain)
+    this.#chain = new SimChain({ world, wallets, faults, invariants: this.invariants })
+    this.#network = new SimNetwork(world, () => (this.#isCalm ? QUIET : scenario.link))
+    this.#owners = OWNERS.slice(0, scenario.owners).map((person) => this.#node(person, true, bug))
+    this.#payers = PAYERS.slice(0, scenario.payers).map((person) => this.#node(person, false, bug))
+  }
+
+  async play(): Promise<void> {
+    const nodes = [...this.#owners, ...this.#payers]
+    for (const node of nodes) node.start()
+    const { calls, kills, cuts, withdrawal } = this.#scenario
+    for (const { at, node } of kills) void this.#world.after(at, () => nodes[node]?.kill('out of the blue'))
+    for (const { at, node, forMs } of cuts) this.#cut(at, nodes[node]?.init.peer ?? '', forMs)
+    if (withdrawal !== undefined) void this.#world.after(withdrawal.at, () => this.#withdraw(withdrawal.payer))
+    const made = calls.map(async ({ at, payer, timeoutMs }) => {
+      await this.#world.sleep(at)
+      await this.#call(this.#payers[payer] as SimNode, timeoutMs)
+    })
+    await this.#world.sleep(TROUBLE_MS)
+    this.#isCalm = true
+    this.#world.note('world', 'is at peace')
+    await Promise.all([...nodes.map((node) => node.up()), ...made])
+    await this.#world.sleep(SETTLE_MS)
+    await this.#lastCalls()
+    await this.#world.sleep(1_000)
+    for (const payer of this.#payers) await payer.stop()
+    await this.#checkRetrievable()
+    await this.#settle()
+    await this.#checkBooks()
+    for (const owner of this.#owners) await owner.stop()
+    this.#checkChain()
+  }
+
+  #node({ name, peer, signer }: (typeof OWNERS)[number], serves: boolean, bug: Bug | undefined): SimNode {
+    const { crash, commitMs, rules, redeemAtoms, price, upstreamMs } = this.#scenario
+    const [world, invariants] = [this.#world, this.invariants]
+    const rng = world.rng.fork()
+    const disk = new Disk({
+      world,
+      name,
+      rng: rng.fork(),
+      commitMs,
+      crashes: () => (this.#isCalm ? 0 : crash),
+      onDurable: (write) => invariants.onDurable(name, write)
+    })
+    const chain = this.#chain
+    const network = this.#network
+    const signed = manifestOf(price)
+    const order = world.rng.fork()
+    const owners = () => {
+      if (this.#only !== undefined) return [this.#only]
+      const peers = this.#owners.map(({ init }) => init.peer)
+      return order.chance(0.5) ? peers : peers.toReversed()
+    }
+    const isCalm = () => this.#isCalm
+    const surroundings = { world, rng, disk, chain, network, invariants, isCalm, bug }
+    const onDeath = () => this.deaths++
+    return new SimNode({
+      ...surroundings,
+      name,
+      peer,
+      signer,
+      rules,
+      redeemAtoms,
+      signed,
+      owners,
+      serves,
+      upstreamMs,
+      onDeath
+    })
+  }
+
+  #cut(at: number, peer: string, forMs: number): void {
+    void this.#world.after(at, () => {
+      this.#world.note('link', `of ${peer.slice(-1)} is cut`)
+      this.#network.sever(peer)
+    })
+    void this.#world.after(at + forMs, () => this.#network.mend(peer))
+  }
+
+  /** One call, as an application at the payer's node makes it. Says whether there was an answer. */
+  async #call(payer: SimNode, timeoutMs: number): Promise<boolean> {
+    const running = await payer.up()
+    const requestId = running.ids.next()
+    const id = idOf(requestId)
+    const { name, signed } = payer.init
+    this.#world.note(name, `calls ${id.slice(-6)}`)
+    const died = new Promise<undefined>((resolve) => running.life.onDeath(() => resolve(undefined)))
+    const made = running.consumer
+      .call({ api: signed.id, body: { id }, requestId, timeoutMs })
+      .catch((error: unknown) => asSoukError(error))
+    const reply = await Promise.race([made, died])
+    if (reply === undefined) return false
+    if (reply instanceof Error) {
+      this.#world.note(name, `hears of ${id.slice(-6)}: ${reply.code}`)
+      return false
+    }
+    const body = text(reply.body as Uint8Array)
+    this.#world.note(name, `has ${id.slice(-6)}: ${reply.status} for ${reply.charged}`)
+    this.invariants.onDelivered(id, reply.charged, body, signed.manifest.price)
+    this.invariants.must(body === answerTo(id), `${id} was answered with another call's answer`)
+    return reply.status === 200
+  }
+
+  #withdraw(payer: number): void {
+    const node = this.#payers[payer] as SimNode
+    const { address } = node.init.signer
+    for (const [id, seen] of this.invariants.channels) {
+      const { balance, claimed } = channelOf(this.#chain.head, id)
+      if (seen.payer !== node.init.name || balance === claimed) continue
+      this.#world.note(node.init.name, `wants ${balance - claimed} back`)
+      this.#chain.send(address, calls.initiateWithdraw(seen.config, balance - claimed))
+    }
+  }
+
+  #hasLeft(payer: SimNode): boolean {
+    return this.#scenario.withdrawal?.payer === this.#payers.indexOf(payer)
+  }
+
+  /** What is signed for today is signed for: who reached the cap is heard no more. */
+  #isThrough(payer: SimNode): boolean {
+    return this.#hasLeft(payer) || this.#scenario.isCapped
+  }
+
+  /** Once there is peace everybody can be paid again, and hears what the other has in its books. */
+  async #lastCalls(): Promise<void> {
+    for (const payer of this.#payers.filter((node) => !this.#isThrough(node))) {
+      for (const owner of this.#owners) {
+        this.#only = owner.init.peer
+        let tries = 1
+        while (!(await this.#call(payer, 20_000))) {
+          this.invariants.must(tries++ < LAST_TRIES, `${payer.init.name} cannot call ${owner.init.name} any more`)
+          await this.#world.sleep(2_500)
+        }
+      }
+    }
+  }
+
+  /** What was charged and never arrived, its payer gets when it asks again. */
+  async #checkRetrievable(): Promise<void> {
+    for (const [id, { record, owner, delivered }] of this.invariants.fates) {
+      if (record === undefined || record.charged === 0n || delivered !== undefined) continue
+      const node = this.#owners.find(({ init }) => init.name === owner) as SimNode
+      const running = await node.up()
+      const { requestId, peer, api, revision } = record
+      const call = { requestId, peer, api, revision, method: 'POST', path: '', headers: [], timeoutMs: 1_000 }
+      const body = utf8(JSON.stringify({ id }))
+      const asked = { ...call, body, resentFromEpoch: 0n }
+      const answer = await running.owner.handle(asked, new AbortController().signal)
+      this.invariants.must(
+        answer.charged === record.charged,
+        `${id} is charged ${record.charged}, then ${answer.charged}`
+      )
+      this.invariants.must(text(answer.body as Uint8Array) === answerTo(id), `${id} is charged, and its answer is lost`)
+    }
+  }
+
+  /** Everything earned is fetched; a payer that left has to have paid first. */
+  async #settle(): Promise<void> {
+    for (const { running } of this.#owners) await running?.till.settlement.redeemer.settleNow()
+    await this.#world.sleep(20_000)
+    if (this.#scenario.withdrawal === undefined) return
+    await this.#world.sleep(WITHDRAW_DELAY_S * 1_000)
+    for (const { config, payer } of this.invariants.channels.values()) {
+      const node = this.#payers.find(({ init }) => init.name === payer) as SimNode
+      if (this.#hasLeft(node)) this.#chain.send(node.init.signer.address, calls.finalizeWithdraw(config))
+    }
+    await this.#world.sleep(20_000)
+  }
+
+  async #checkBooks(): Promise<void> {
+    for (const [id, seen] of this.invariants.channels) {
+      const owner = this.#owners.find(({ init }) => init.peer === seen.owner) as SimNode
+      const payer = this.#payers.find(({ init }) => init.name === seen.payer) as SimNode
+      const earned = -(await owner.init.disk.state.ledger.balance(earnedOf(id)))
+      this.invariants.must(earned === seen.captured, `what is earned of ${id} is not what was captured`)
+      if (this.#isThrough(payer)) continue
+      const spent = await payer.init.disk.state.ledger.balance(spentThrough(id))
+      this.invariants.must(spent === earned, `${payer.init.name} spent ${spent} where ${earned} was earned`)
+    }
+    for (const { init } of [...this.#owners, ...this.#payers]) {
+      const balances = await init.disk.state.ledger.balances('')
+      const sum = balances.reduce((total, { amount }) => total + amount, 0n)
+      this.invariants.must(sum === 0n, `the books of ${init.name} are off by ${sum}`)
+    }
+  }
+
+  #checkChain(): void {
+    const accounts = this.#chain.head
+    let earned = 0n
+    for (const [id, { captured }] of this.invariants.channels) {
+      const { claimed } = channelOf(accounts, id)
+      this.invariants.must(claimed === captured, `${captured} was earned through ${id} and ${claimed} fetched`)
+      earned += claimed
+    }
+    const [toProvider = 0n, toTreasury = 0n] = [PAYOUT, TREASURY].map((account) => accounts.usdc.get(account))
+    const share = (earned * 5n) / 100n
+    this.invariants.must(toTreasury === share, `the treasury has ${toTreasury} of ${earned}`)
+    this.invariants.must(toProvider === earned - share, `the provider has ${toProvider} of ${earned}`)
+    const all = [...accounts.usdc.values()].reduce((sum, amount) => sum + amount, 0n)
+    assert.equal(all, this.#scenario.wallet * BigInt(PAYERS.length))
+    assert.ok(contracts.factory.treasury === TREASURY)
+  }
+}

@@ -1,0 +1,133 @@
+import { keySigner } from '../../lib/pay/key-signer.ts'
+import type { SignedManifest } from '../../lib/interface/manifest.ts'
+import type { Address } from '../../lib/interface/signer.ts'
+import type { PayRules } from '../../lib/pay/pay-rules.ts'
+import { WITHDRAW_DELAY_S } from './invariants.ts'
+import type { ChainFaults } from './chain.ts'
+import type { LinkFaults } from './link.ts'
+import type { Rng } from './rng.ts'
+
+/** What a seed makes of a run, before anything of it happens. */
+export interface Scenario {
+  readonly owners: number
+  readonly payers: number
+  readonly price: bigint
+  readonly rules: Partial<PayRules> & Pick<PayRules, 'exposureMax' | 'dailyMax'>
+  /** The cap of the day may be reached. */
+  readonly isCapped: boolean
+  /** What an owner claims from on. */
+  readonly redeemAtoms: bigint
+  /** What each payer's wallet begins with. */
+  readonly wallet: bigint
+  readonly link: LinkFaults
+  readonly chain: ChainFaults
+  /** How likely a commit kills its process, and how long it takes. */
+  readonly crash: number
+  readonly commitMs: number
+  readonly upstreamMs: number
+  /** When what is done to the nodes, milliseconds. */
+  readonly calls: ReadonlyArray<{ readonly at: number; readonly payer: number; readonly timeoutMs: number }>
+  readonly kills: ReadonlyArray<{ readonly at: number; readonly node: number }>
+  readonly cuts: ReadonlyArray<{ readonly at: number; readonly node: number; readonly forMs: number }>
+  /** A payer that wants its money out behind its node's back. */
+  readonly withdrawal?: { readonly at: number; readonly payer: number }
+}
+
+/** The part of a run in which anything may happen. */
+export const TROUBLE_MS = 40_000
+
+export function scenarioOf(rng: Rng): Scenario {
+  const price = rng.pick([1n, 100n, 1_500n, 20_000n])
+  const owners = rng.pick([1, 1, 1, 2])
+  const payers = rng.pick([1, 1, 2])
+  const deposit = price * rng.pick([4n, 20n, 60n])
+  const isCapped = rng.chance(0.15)
+  const some = (most: number) => (rng.chance(0.5) ? rng.fraction() * most : 0)
+  const timed = <T>(most: number, more: (at: number) => T): T[] =>
+    Array.from({ length: rng.between(0, most) }, () => more(rng.between(0, TROUBLE_MS)))
+  const bursts = Array.from({ length: rng.between(2, 5) }, () => rng.between(0, TROUBLE_MS - 5_000))
+  const callAt = (at: number, payer: number) => ({ at, payer, timeoutMs: rng.pick([1_200, 6_000, 15_000]) })
+  const calls = Array.from({ length: rng.between(5, 16) }, () =>
+    callAt(rng.pick(bursts) + rng.pick([0, 0, rng.between(0, 3_000)]), rng.between(0, payers - 1))
+  )
+  const withdrawal = rng.chance(0.15) ? { at: rng.between(6_000, TROUBLE_MS / 2), payer: 0 } : undefined
+  // Who is leaving may well try to be served on.
+  if (withdrawal !== undefined) {
+    for (let i = 0; i < 3; i++) calls.push(callAt(withdrawal.at + rng.between(3_000, 15_000), withdrawal.payer))
+  }
+  return {
+    owners,
+    payers,
+    price,
+    isCapped,
+    rules: {
+      windowCalls: rng.pick([0, 2, 20]),
+      windowAtoms: 10n ** 6n,
+      exposureMax: price * rng.pick([2n, 6n, 40n]),
+      priceMax: price,
+      dailyMax: price * (isCapped ? 4n : 10_000n),
+      deposit,
+      depositMin: deposit,
+      withdrawDelay: WITHDRAW_DELAY_S
+    },
+    redeemAtoms: price * rng.pick([2n, 8n, 1_000n]),
+    wallet: deposit * 1_000n,
+    link: {
+      delayMs: rng.pick([5, 40, 300]),
+      drop: some(0.06),
+      duplicate: some(0.1),
+      reorder: some(0.1),
+      cut: some(0.06)
+    },
+    chain: {
+      reorg: some(0.15),
+      passedOver: some(0.5),
+      forgotten: some(0.1),
+      away: some(0.3),
+      lag: rng.pick([0, 0, 1, 3])
+    },
+    crash: some(0.08),
+    commitMs: rng.pick([0, 0, 8, 60]),
+    upstreamMs: rng.pick([20, 400, 3_000]),
+    calls,
+    kills: timed(4, (at) => ({ at, node: rng.between(0, owners + payers - 1) })),
+    cuts: timed(2, (at) => ({ at, node: rng.between(0, owners + payers - 1), forMs: rng.between(100, 8_000) })),
+    ...(withdrawal === undefined ? {} : { withdrawal })
+  }
+}
+
+export const PAYOUT: Address = `0x${'ee'.repeat(20)}`
+const peerId = (letter: string): string => `12D3KooW${letter.repeat(44)}`
+const PROVIDER = peerId('P')
+
+/** Who takes part: their keys are the same in every run. */
+export const OWNERS = [person('owner-1', 1), person('owner-2', 2)]
+export const PAYERS = [person('payer-1', 3), person('payer-2', 4)]
+
+function person(name: string, key: number) {
+  return { name, peer: peerId('0ABCD'.charAt(key)), signer: keySigner(new Uint8Array(32).fill(key)) }
+}
+
+export function manifestOf(price: bigint): SignedManifest {
+  const name = 'ticker'
+  return {
+    id: `${name}@${PROVIDER}`,
+    envelope: new Uint8Array(0),
+    manifest: {
+      name,
+      provider: PROVIDER,
+      protocol: 'REST',
+      description: '',
+      tags: [],
+      price,
+      currency: 'USDC',
+      payout: PAYOUT,
+      idempotent: false,
+      api: { operations: [] },
+      state: 'published',
+      revision: 1,
+      issuedAt: 0,
+      expiresAt: 2 ** 45
+    }
+  }
+}
