@@ -39,6 +39,10 @@ export interface NodeConfig {
   }
   readonly admin: { readonly port: PortWish }
   readonly payments: PaymentConfig
+  /** PostgreSQL that several ingress nodes share keys and accounts through. A secret. Absent: the node's own store. */
+  readonly store?: string
+  /** Strangers may open prepaid accounts at the ingress. Default false. */
+  readonly accounts?: boolean
 }
 
 /** How a node pays and is paid. */
@@ -75,7 +79,9 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
       bootstrap: all.bootstrap ?? []
     },
     admin: { port: port('adminPort') },
-    payments: composePayments(all)
+    payments: composePayments(all),
+    ...(all.store === undefined ? {} : { store: all.store }),
+    ...(all.accounts === undefined ? {} : { accounts: all.accounts })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
 }

@@ -3,14 +3,13 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { checksummed, createNode, createSqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
+import { type Hosting, startHosting } from './accounts/hosting.ts'
 import { type Admin, startAdmin } from './admin/server.ts'
 import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
-import { createKeys, type Keys } from './keys/keys.ts'
-import { DailyCaps } from './spending/daily-caps.ts'
-import { Spending } from './spending/spending.ts'
+import type { Keys } from './keys/keys.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -81,7 +80,7 @@ interface Start extends PaymentsInit {
 }
 
 async function start(init: Start): Promise<RunningNode> {
-  const { config, clock, undo } = init
+  const { config, undo } = init
   const { profile } = config
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
@@ -91,17 +90,9 @@ async function start(init: Start): Promise<RunningNode> {
   const store = await startStore(init)
   const { souk, registrations, p2pPort } = await startSouk(init, store, payments)
 
-  const keys = createKeys({
-    documents: store.documents,
-    secret: await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES))),
-    clock,
-    random: systemRandom,
-    network: config.network
-  })
-  const caps = new DailyCaps({ clock, documents: store.documents })
-  undo.defer(() => caps.stop())
-  const ingress = await startIngress(init, souk, keys, new Spending({ caps }))
-  const admin = await startAdminApi(init, { souk, registrations, keys, ingress, payments })
+  const hosting = await startHosting({ ...init, store, self: souk.status().peer })
+  const ingress = await startIngress(init, souk, hosting)
+  const admin = await startAdminApi(init, { souk, registrations, keys: hosting.keys, ingress, payments })
   const info = nodeInfo(config, souk, ingress, admin.url)
   undo.defer(() => forgetRunning(profile))
   await rememberRunning(config, info, p2pPort)
@@ -166,20 +157,23 @@ async function startSouk(
 async function startIngress(
   { config, log, clock, undo }: Start,
   souk: Souk,
-  keys: Keys,
-  spending: Spending
+  hosting: Hosting
 ): Promise<string | undefined> {
   const wanted = config.ingress
   if (wanted === undefined) return undefined
   const { tls, port, ...rest } = wanted
   const ingress: Ingress = createIngress({
     souk,
-    keys,
-    spending,
+    ...hosting,
     clock,
     random: systemRandom,
     log,
-    options: { ...rest, ...port, ...(tls === undefined ? {} : { tls: await readTls(tls) }) }
+    options: {
+      ...rest,
+      ...port,
+      opensAccounts: config.accounts ?? false,
+      ...(tls === undefined ? {} : { tls: await readTls(tls) })
+    }
   })
   undo.defer(() => ingress.close())
   const listening = await ingress.listen()

@@ -32,6 +32,7 @@ const peerAddress = address.refine((text) => text.includes('/p2p/'), 'it has to 
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
 const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
+const postgresUrl = z.string().refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
 
 /** How calls are paid for: through channels, or not at all, only counted. */
@@ -59,7 +60,9 @@ const settingsSchema = z.object({
   passphraseFile: z.string().min(1).optional(),
   payout: evmAddress.optional(),
   dailyCap: usdc.optional(),
-  settleOnStop: flag.optional()
+  settleOnStop: flag.optional(),
+  store: postgresUrl.optional(),
+  accounts: flag.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>
@@ -131,6 +134,10 @@ function isMultiaddr(text: string): boolean {
 
 function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+}
+
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
 function isOrigin(text: string): boolean {

@@ -286,6 +286,13 @@ export const KEYS_CACHED_MAX = 10_000
 export const KEY_USE_MS = 1 * MINUTE
 /** A verified key is read again after this: a key revoked at another node that shares its store is refused so soon. */
 export const KEY_FRESH_MS = 5 * SECOND
+/** Accounts that one host may open in a window, and how long that is: enough for an office, too few to fill a disk. */
+export const ACCOUNTS_PER_HOST = 10
+export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
+/** Hosts that are counted so. */
+export const HOSTS_COUNTED_MAX = 10_000
+/** A body sent to `/v1/account`: an amount, a label. */
+export const ACCOUNT_BODY_BYTES_MAX = 4 * KiB
 /** A segment of an ingress path: `name@provider` percent-encoded, with room. */
 export const PATH_SEGMENT_CHARS_MAX = 256
 /** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */
@@ -340,6 +347,13 @@ export const KEY_CAP_SLICES = 20n
 export const SLICE_IDLE_MS = 5 * SECOND
 /** After there was nothing more to take ahead of need, the pause before it is tried again. */
 export const SLICE_PAUSE_MS = 1 * SECOND
+/** What one process takes of an account's balance at a time, to spend from: so much is out of others' reach while it is idle, … */
+export const ACCOUNT_SLICE_ATOMS_MAX = USDC / 4n
+/** … and this part of what is there at most, so that the last of a balance is not held by one of several processes. */
+export const ACCOUNT_SLICE_PART = 8n
+/** How often a process says that it is there, and how long after the last time what it took counts as left behind. */
+export const HOLDER_BEAT_MS = 10 * SECOND
+export const HOLDER_MS = 1 * MINUTE
 /** How long a channel's payer waits from wanting out to getting out: an owner's machine may be away for a night. */
 export const WITHDRAW_DELAY_S = 24 * 60 * 60
 /** The contract's own bounds of it. */

@@ -35,6 +35,13 @@ export interface DocumentPut {
   readonly value: string
 }
 
+export interface EntryQuery {
+  readonly after?: number
+  readonly limit: number
+  /** Costs as much as there are entries of these kinds. Those of calls are not found by it. */
+  readonly kinds?: readonly string[]
+}
+
 /** `booked`; or nothing was written: it was `repeated`, or there was too little to draw on. */
 export type Drawn = 'booked' | 'repeated' | 'short'
 
@@ -56,6 +63,6 @@ export interface Ledger {
   balance(account: string): Promise<Atoms>
   /** Of all accounts whose name begins so, by name. */
   balances(prefix: string): Promise<Balance[]>
-  /** Oldest first, those after the one numbered `after`. */
-  entries(query: { readonly after?: number; readonly limit: number }): Promise<BookedEntry[]>
+  /** Oldest first, those after the one numbered `after`; of these kinds only, where some are named. */
+  entries(query: EntryQuery): Promise<BookedEntry[]>
 }

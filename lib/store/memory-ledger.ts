@@ -48,9 +48,11 @@ export function memoryLedger(check: () => void, putAll: PutAll): MemoryLedger {
       const found = Array.from(balances, ([account, amount]) => ({ account, amount }))
       return found.filter(({ account }) => account.startsWith(prefix)).sort((a, b) => byBytes(a.account, b.account))
     },
-    async entries({ after = 0, limit }) {
+    async entries({ after = 0, limit, kinds }) {
       check()
-      return entries.filter(({ seq }) => seq > after).slice(0, Math.max(0, limit))
+      const isMeant = (entry: BookedEntry) =>
+        kinds === undefined || (kinds.includes(entry.kind) && known.has(nameOf(entry)))
+      return entries.filter((entry) => entry.seq > after && isMeant(entry)).slice(0, Math.max(0, limit))
     }
   }
   return { ledger, post }

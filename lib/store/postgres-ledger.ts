@@ -52,8 +52,11 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
       )
       return rows.map(({ name, balance }) => ({ account: name, amount: BigInt(balance) }))
     },
-    async entries({ after = 0, limit }) {
-      const { rows } = await pool.query<SelectedPosting>(SELECT_POSTINGS, [after, Math.max(0, Math.floor(limit))])
+    async entries({ after = 0, limit, kinds }) {
+      const page = [after, Math.max(0, Math.floor(limit))]
+      const { rows } = await (kinds === undefined
+        ? pool.query<SelectedPosting>(selectPostings(''), page)
+        : pool.query<SelectedPosting>(selectPostings(OF_KINDS), [...page, kinds]))
       return toEntries(rows)
     }
   }
@@ -72,8 +75,10 @@ interface SelectedPosting {
   amount: string
 }
 
-const SELECT_POSTINGS = `
-  WITH page AS (SELECT * FROM entries WHERE seq > $1 ORDER BY seq LIMIT $2), lines AS (
+/** By the index of references, so that it reads no other kinds. */
+const OF_KINDS = 'AND reference IS NOT NULL AND kind IN (SELECT id FROM names WHERE name = ANY($3::text[]))'
+const selectPostings = (where: string): string => `
+  WITH page AS (SELECT * FROM entries WHERE seq > $1 ${where} ORDER BY seq LIMIT $2), lines AS (
     SELECT seq, 0 AS line, account, amount FROM page WHERE amount IS NOT NULL
     UNION ALL SELECT seq, 1, contra, -amount FROM page WHERE amount IS NOT NULL
     UNION ALL SELECT p.seq, l.line, l.account, l.amount FROM page p JOIN postings l ON l.entry = p.seq

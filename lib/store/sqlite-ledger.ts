@@ -35,18 +35,22 @@ export interface SqliteLedgerInit {
 
 /** An entry's row, its postings and their index entries. */
 const ENTRY_BYTES = 256
-const SELECT_ENTRIES = `
+const selectEntries = (where: string): string => `
   SELECT e.seq, e.at, k.name AS kind, e.reference, c.request_id, a.name AS account, o.name AS contra, e.amount
   FROM entries e JOIN names k ON k.id = e.kind LEFT JOIN calls c ON c.seq = e.call
   LEFT JOIN names a ON a.id = e.account LEFT JOIN names o ON o.id = e.contra
-  WHERE e.seq > ? ORDER BY e.seq LIMIT ?`
+  WHERE e.seq > ? ${where} ORDER BY e.seq LIMIT ?`
+/** By the index of references, so that it reads no other kinds. */
+const OF_KINDS =
+  'AND e.reference IS NOT NULL AND e.kind IN (SELECT id FROM names WHERE name IN (SELECT value FROM json_each(?)))'
 const SELECT_POSTINGS =
   'SELECT n.name AS account, p.amount FROM postings p JOIN names n ON n.id = p.account WHERE p.entry = ? ORDER BY p.line'
 
 export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): Ledger {
-  const selectEntries = db.prepare(SELECT_ENTRIES)
+  const selectAll = db.prepare(selectEntries(''))
+  const selectOfKinds = db.prepare(selectEntries(OF_KINDS))
   const selectPostings = db.prepare(SELECT_POSTINGS)
-  for (const statement of [selectEntries, selectPostings]) statement.setReadBigInts(true)
+  for (const statement of [selectAll, selectOfKinds, selectPostings]) statement.setReadBigInts(true)
   const postingsOf = (row: Row): Posting[] => {
     if (row['amount'] === null) return selectPostings.all(row['seq'] as bigint).map(toPosting)
     const first = toPosting(row)
@@ -69,8 +73,10 @@ export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): L
     async balances(prefix) {
       return balances.beginningWith(prefix)
     },
-    async entries({ after = 0, limit }) {
-      const rows = selectEntries.all(after, Math.max(0, Math.floor(limit)))
+    async entries({ after = 0, limit: asked, kinds }) {
+      const limit = Math.max(0, Math.floor(asked))
+      const rows =
+        kinds === undefined ? selectAll.all(after, limit) : selectOfKinds.all(after, JSON.stringify(kinds), limit)
       return rows.map((row) => ({ ...headOf(row), postings: postingsOf(row) }))
     }
   }

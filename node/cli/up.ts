@@ -28,6 +28,11 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--passphrase-file <file>', "passphrase of the profile's wallet (default: it is asked for)")
     .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
     .option('--daily-cap <usdc>', 'what this node pays in one day, all keys together (default: 10)')
+    .option(
+      '--store <url>',
+      'PostgreSQL to share keys and accounts through; SOUK_STORE keeps its password out of sight'
+    )
+    .option('--accounts', 'let anybody open a prepaid account at the ingress')
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.

@@ -1,4 +1,4 @@
-import { type Atoms, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
+import { type Atoms, formatRequestId, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { ApiRef, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
@@ -41,7 +41,7 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, route.requestBytesMax)
     else call.body = streamed = readStreamed(req, route.requestBytesMax)
     const reply = await route.souk.call(call)
-    await sendReply(visit, reply, () => purchase?.capture(reply.charged))
+    await sendReply(visit, reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
   } catch (error) {
     purchase?.release()
     // Nobody is there to be told; what the call made of its abort is no news.

@@ -5,10 +5,12 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { formatRequestId, limits, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
 import { SetupError } from '../setup-error.ts'
+import { addAccountRoutes } from './account-routes.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { Keyless } from './keyless.ts'
@@ -24,6 +26,8 @@ export interface IngressOptions extends ListenWish {
   readonly corsOrigins?: readonly string[]
   /** Calls without a key, paid by x402, are passed on; this node needs no wallet for it. Default true. */
   readonly x402?: boolean
+  /** Strangers may open prepaid accounts. Default false. */
+  readonly opensAccounts?: boolean
   /** A request body, in bytes. Default `REQUEST_BYTES_CEILING`: what a listing takes is its owner's to say. */
   readonly requestBytesMax?: number
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
@@ -36,6 +40,8 @@ export interface IngressInit {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
   readonly keys: Pick<Keys, 'verify'>
   readonly spending: Pick<Spending, 'begin'>
+  /** Prepaid ones. Default: none are kept. */
+  readonly accounts?: Accounts
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -120,7 +126,7 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 }
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
-  const { souk, keys, spending, options } = init
+  const { souk, keys, spending, accounts, options } = init
   const requestBytesMax = options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING
   const ids = requestIds(init.clock, init.random)
   const visitOf = visits(init, ids, ending)
@@ -150,6 +156,10 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.get('/livez', () => ({ status: 'ok' }))
   app.get('/readyz', () => ({ status: 'ok' }))
   addApiRoutes(app, souk)
+  if (accounts !== undefined) {
+    const { opensAccounts = false, trustProxy = false } = options
+    addAccountRoutes(app, { accounts, keys, clock: init.clock, opensAccounts, trustProxy })
+  }
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
   addCallRoutes(app, { souk, keys, spending, requestBytesMax, ...keyless }, visitOf)
   return app

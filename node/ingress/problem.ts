@@ -49,6 +49,8 @@ export function fromFastify(error: unknown): SoukError {
 
 const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/api\/[^/?]+\/api\/[^/?]/, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+  [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
+  [/^\/v1\/account\/entries(?:\?|$)/, 'GET, HEAD'],
   [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+)?)(?:\?|$)/, 'GET, HEAD']
 ]
 

@@ -17,8 +17,6 @@ export interface KeysInit {
 
 /** A key as listed. Times in milliseconds since the epoch. */
 export interface KeyInfo extends KeyHolder {
-  /** Enough to recognise it by: prefix and last four characters. */
-  readonly hint: string
   readonly state: KeyState
   readonly createdAt: number
   readonly expiresAt?: number
@@ -39,6 +37,8 @@ export interface IssueInit {
   readonly maxPrice?: Atoms
   /** What its calls may cost in one day (UTC). Default `KEY_DAILY_ATOMS_MAX`. */
   readonly dailyCap?: Atoms
+  /** Id of the prepaid account that its calls are charged to. Default: none, the house pays. */
+  readonly account?: string
 }
 
 export interface Keys {
@@ -81,7 +81,7 @@ export function createKeys({ documents, secret, clock, random, network }: KeysIn
   const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
 
   return {
-    async issue({ label = '', expiresAt, maxPrice, dailyCap } = {}) {
+    async issue({ label = '', expiresAt, maxPrice, dailyCap, account } = {}) {
       checkLabel(label)
       const createdAt = clock.now()
       if (expiresAt !== undefined && !(expiresAt > createdAt)) {
@@ -101,7 +101,8 @@ export function createKeys({ documents, secret, clock, random, network }: KeysIn
         ...(expiresAt === undefined ? {} : { expiresAt }),
         // Written down with the key, so that a later default changes no key that was issued.
         maxPrice: String(maxPrice ?? limits.CALL_PRICE_ATOMS_MAX),
-        dailyCap: String(dailyCap ?? limits.KEY_DAILY_ATOMS_MAX)
+        dailyCap: String(dailyCap ?? limits.KEY_DAILY_ATOMS_MAX),
+        ...(account === undefined ? {} : { account })
       }
       const { id } = document
       if (!(await documents.insert(COLLECTION, id, JSON.stringify(document)))) {
@@ -156,10 +157,9 @@ function checkLabel(label: string): void {
 }
 
 function describe(document: KeyDocument, now: number, lastUsedAt?: number): KeyInfo {
-  const { hint, createdAt, expiresAt, revokedAt } = document
+  const { createdAt, expiresAt, revokedAt } = document
   return {
     ...holderOf(document),
-    hint,
     state: keyState(document, now),
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),

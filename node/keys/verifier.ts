@@ -17,25 +17,33 @@ export interface KeyDocument {
   /** Atoms, as decimal digits. */
   readonly maxPrice?: string
   readonly dailyCap?: string
+  /** Whose balance its calls are paid from. Absent: the house's own wallet pays. */
+  readonly account?: string
 }
 
 /** Whom a call is made for, and what it may cost. */
 export interface KeyHolder {
   readonly id: string
   readonly label: string
+  /** Enough to recognise the key by. */
+  readonly hint: string
   /** The dearest call. */
   readonly maxPrice: Atoms
   /** All calls of one day (UTC). */
   readonly dailyCap: Atoms
+  /** The prepaid account that its calls are charged to. Absent for a key of the house. */
+  readonly account?: string
 }
 
 /** A key that says nothing of its limits has the usual ones. */
-export function holderOf({ id, label, maxPrice, dailyCap }: KeyDocument): KeyHolder {
+export function holderOf({ id, label, hint, maxPrice, dailyCap, account }: KeyDocument): KeyHolder {
   return {
     id,
     label,
+    hint,
     maxPrice: maxPrice === undefined ? limits.CALL_PRICE_ATOMS_MAX : BigInt(maxPrice),
-    dailyCap: dailyCap === undefined ? limits.KEY_DAILY_ATOMS_MAX : BigInt(dailyCap)
+    dailyCap: dailyCap === undefined ? limits.KEY_DAILY_ATOMS_MAX : BigInt(dailyCap),
+    ...(account === undefined ? {} : { account })
   }
 }
 

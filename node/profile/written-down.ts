@@ -38,13 +38,15 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }
 
-function firstSettings({ network, chain, p2p, ingress, payments }: NodeConfig): Settings {
+function firstSettings({ network, chain, p2p, ingress, payments, store, accounts }: NodeConfig): Settings {
   const settings: Settings = {
     ...chainSettings({ network, chain }),
     p2pHost: p2p.host,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
-    ...paymentSettings(payments)
+    ...paymentSettings(payments),
+    ...(store === undefined ? {} : { store }),
+    ...(accounts === undefined ? {} : { accounts })
   }
   if (ingress === undefined) return { ...settings, ingress: false }
   return {

@@ -4,8 +4,8 @@ import type { Clock } from '../../lib/interface/index.ts'
 /** Where slices come from: something shared and durable, such as what is left of a balance or of a day's cap. */
 export interface SliceSource<T> {
   /**
-   * Takes a slice: at least `needed`, and `wanted` or a usual slice where there is as much. Durable when it resolves. For a
-   * `needed` of 0 it may come back with nothing.
+   * Takes a slice: at least `needed`, and `wanted` or a usual slice where there is as much. Durable when it resolves. Asked for
+   * 0 it may come back with nothing.
    * @throws SoukError what the caller hears where there is less than `needed`
    */
   take(owner: T, needed: Atoms, wanted: Atoms): Promise<Atoms>
@@ -112,7 +112,7 @@ export class Slices<T extends { readonly id: string }> {
     if (now < slice.dryUntil) return
     slice.dryUntil = Infinity
     this.#inTurn(slice, async () => {
-      const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, slice.size) : 0n
+      const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, 0n) : 0n
       this.#put(slice, taken)
       slice.dryUntil = taken === 0n ? this.#clock.elapsed() + limits.SLICE_PAUSE_MS : -Infinity
     }).catch(() => {

@@ -1,61 +1,100 @@
-import type { Atoms } from '../../lib/index.ts'
+import { type Atoms, SoukError } from '../../lib/index.ts'
+import type { AccountFunds, AccountRef } from '../accounts/account-funds.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { DailyCaps, KeyDay } from './daily-caps.ts'
 
 /** What one call costs whoever holds its key. A reservation is a ceiling: at most that much is charged, and only on success. */
 export interface Purchase {
-  /** Before the call is sent, and again where its price has changed since. @throws SoukError `spend_cap_reached` (or rejects) */
+  /**
+   * Before the call is sent, and again where its price has changed since.
+   * @throws SoukError `spend_cap_reached`, `insufficient_funds` (or rejects)
+   */
   reserve(price: Atoms): void | Promise<void>
-  /** The call succeeded; the rest is free again. */
-  capture(charged: Atoms): void
+  /** The call succeeded; what it was not charged is free again. Whatever it was is durable when this resolves. */
+  capture(charged: Atoms, reference: string): void | Promise<void>
   /** It did not. Nothing happens after a capture. */
   release(): void
 }
 
-/** Holds the calls of keys to what their keys may spend. */
-export class Spending {
-  readonly #caps: DailyCaps
+export interface SpendingInit {
+  readonly caps: DailyCaps
+  /** Of prepaid accounts. Absent where there are none: all keys are the house's. */
+  readonly funds?: AccountFunds
+}
 
-  constructor({ caps }: { readonly caps: DailyCaps }) {
-    this.#caps = caps
+/** Holds the calls of keys to what their keys may spend and their accounts have. */
+export class Spending {
+  readonly #init: SpendingInit
+
+  constructor(init: SpendingInit) {
+    this.#init = init
   }
 
+  /** @throws SoukError `key_not_permitted` */
   begin(holder: KeyHolder): Purchase {
-    return new CappedPurchase(this.#caps, holder)
+    if (holder.account !== undefined && this.#init.funds === undefined) {
+      throw new SoukError('key_not_permitted', 'This ingress keeps no accounts.')
+    }
+    return new KeyPurchase(this.#init, holder)
   }
 }
 
-class CappedPurchase implements Purchase {
-  readonly #caps: DailyCaps
+class KeyPurchase implements Purchase {
+  readonly #init: SpendingInit
   readonly #holder: KeyHolder
   #day: KeyDay | undefined
+  #account: AccountRef | undefined
   #reserved = 0n
 
-  constructor(caps: DailyCaps, holder: KeyHolder) {
-    this.#caps = caps
+  constructor(init: SpendingInit, holder: KeyHolder) {
+    this.#init = init
     this.#holder = holder
   }
 
   reserve(price: Atoms): void | Promise<void> {
     const more = price - this.#reserved
     if (more <= 0n) return
-    const day = (this.#day ??= this.#caps.today(this.#holder))
-    const reserving = this.#caps.reserve(day, more)
-    if (reserving === undefined) this.#reserved += more
-    else return reserving.then(() => void (this.#reserved += more))
+    const { caps } = this.#init
+    const day = (this.#day ??= caps.today(this.#holder))
+    const { account } = this.#holder
+    if (account !== undefined) this.#account ??= { id: account }
+    const capping = caps.reserve(day, more)
+    return capping === undefined ? this.#fund(day, more) : capping.then(() => this.#fund(day, more))
   }
 
-  capture(charged: Atoms): void {
-    this.#end(charged)
+  #fund(day: KeyDay, more: Atoms): void | Promise<void> {
+    const { caps, funds } = this.#init
+    const funding = this.#account && funds?.reserve(this.#account, more)
+    if (funding === undefined) this.#reserved += more
+    else {
+      return funding.then(
+        () => void (this.#reserved += more),
+        (error: unknown) => {
+          caps.release(day, more)
+          throw error
+        }
+      )
+    }
+  }
+
+  capture(charged: Atoms, reference: string): void | Promise<void> {
+    const cost = charged < this.#reserved ? charged : this.#reserved
+    const account = this.#account
+    this.#end(cost)
+    if (account !== undefined && cost > 0n) return this.#init.funds?.charge(account, cost, reference)
   }
 
   release(): void {
     this.#end(0n)
   }
 
-  #end(charged: Atoms): void {
-    if (this.#day !== undefined && charged < this.#reserved) this.#caps.release(this.#day, this.#reserved - charged)
-    this.#day = undefined
+  #end(cost: Atoms): void {
+    const rest = this.#reserved - cost
+    if (this.#day !== undefined && rest > 0n) {
+      this.#init.caps.release(this.#day, rest)
+      if (this.#account !== undefined) this.#init.funds?.release(this.#account, rest)
+    }
+    this.#day = this.#account = undefined
     this.#reserved = 0n
   }
 }

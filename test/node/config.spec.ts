@@ -44,6 +44,20 @@ describe('config', () => {
     assert.deepEqual(config.admin.port, { port: 0, exact: true })
   })
 
+  it('says nothing of a store’s URL, which may hold a password', async () => {
+    const flags = { network: 'dev', store: 'mysql://souk:hidden@db/souk' }
+    await assert.rejects(loadConfig({ env, flags }), (error: Error) => {
+      assert.match(error.message, /^--store is not valid: give a URL like postgres:/)
+      return !error.message.includes('hidden')
+    })
+    const store = 'postgres://souk:hidden@db/souk'
+    const config = await loadConfig({
+      env: { ...env, SOUK_STORE: store, SOUK_ACCOUNTS: 'yes' },
+      flags: { network: 'dev' }
+    })
+    assert.deepEqual([config.store, config.accounts], [store, true])
+  })
+
   it('wants a network for a new profile, asks for it where somebody can be asked, and then keeps to it', async () => {
     await assert.rejects(loadConfig({ env, flags: {} }), refused('network_missing', /needs a network/))
     const asked = await loadConfig({ env, flags: {}, askNetwork: async () => 'base-sepolia' })

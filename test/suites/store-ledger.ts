@@ -226,6 +226,20 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.deepEqual(await page({ limit: 0 }), [])
   })
 
+  it('shows entries of some kinds only', async () => {
+    const { ledger, calls } = current()
+    const kinds = ['x', 'y', 'x', 'zoë/😀', 'call', 'y']
+    for (const kind of kinds) await ledger.book(move('a', 'b', 1n, { kind }))
+    await calls.append(callRecord(), { postings: move('a', 'b', 1n).postings })
+    const shown = async (named: string[], after = 0) =>
+      (await ledger.entries({ kinds: named, limit: 10, after })).map(({ kind }) => kind)
+    assert.deepEqual(await shown(['x', 'zoë/😀', 'none']), ['x', 'x', 'zoë/😀'])
+    assert.deepEqual(await shown(['call']), ['call'], 'not those of calls')
+    assert.deepEqual(await shown([]), [])
+    const [first] = await ledger.entries({ kinds: ['y'], limit: 1 })
+    assert.deepEqual(await shown(['x', 'y'], first!.seq), ['x', 'y'])
+  })
+
   it('sums exactly past what 64 bits hold', async () => {
     const entries = Array.from({ length: 5 }, () => move('deep', 'high', AMOUNT_MAX))
     await Promise.all(entries.map((entry) => current().ledger.book(entry)))

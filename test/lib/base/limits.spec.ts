@@ -53,6 +53,10 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['CALL_PRICE_ATOMS_MAX', 'EXPOSURE_ATOMS_MAX', 'a dear call could never be made'],
   ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_LATEST_OWNER_ATOMS_MAX', 'one newcomer would lock out all others'],
   ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_SAFE_ATOMS_MAX', 'waiting would not make a deposit count more'],
+  ['CALL_PRICE_ATOMS_MAX', 'KEY_DAILY_ATOMS_MAX', 'a dear call could never be made'],
+  ['KEY_DAILY_ATOMS_MAX', 'DAILY_ATOMS_MAX', 'one key could use up the node'],
+  ['CALL_PRICE_ATOMS_MAX', 'ACCOUNT_SLICE_ATOMS_MAX', 'each dear call would wait for a slice of its own'],
+  ['HOLDER_BEAT_MS', 'HOLDER_MS', 'a process would be taken for dead between two beats'],
   ['CALL_PRICE_ATOMS_MAX', 'PRICE_ATOMS_MAX', 'the default would allow more than there is']
 ]
 

@@ -7,7 +7,7 @@ import { type ManualClock, manualClock, settle } from '../../helpers/manual-cloc
 import { memoryDocuments } from '../ingress/harness.ts'
 
 const CAP = 1_000_000n
-const KEY = { id: 'key_1', label: '', maxPrice: CAP, dailyCap: CAP }
+const KEY = { id: 'key_1', label: '', hint: '', maxPrice: CAP, dailyCap: CAP }
 
 describe('the daily cap of a key', () => {
   let clock: ManualClock

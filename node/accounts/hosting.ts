@@ -1,0 +1,73 @@
+import { createPostgresStore, systemRandom } from '../../lib/index.ts'
+import type { Clock, Store } from '../../lib/interface/index.ts'
+import { createKeys, type Keys } from '../keys/keys.ts'
+import type { Log } from '../log.ts'
+import type { NodeConfig } from '../node-config.ts'
+import { profileFile, secretOf } from '../profile/profile.ts'
+import { SetupError } from '../setup-error.ts'
+import { DailyCaps } from '../spending/daily-caps.ts'
+import { Spending } from '../spending/spending.ts'
+import { AccountFunds } from './account-funds.ts'
+import { Accounts } from './accounts.ts'
+import { Leases } from './leases.ts'
+import { checkPepper } from './pepper-check.ts'
+
+export interface HostingInit {
+  readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store'>
+  readonly log: Log
+  readonly clock: Clock
+  /** The node's own store: used where no other is shared. */
+  readonly store: Store
+  /** Peer id of this node. */
+  readonly self: string
+  readonly onFailure: (error: Error) => void
+  readonly undo: AsyncDisposableStack
+}
+
+/** Everything about those who call through this node's ingress. */
+export interface Hosting {
+  readonly keys: Keys
+  readonly spending: Spending
+  readonly accounts: Accounts
+}
+
+const SECRET_BYTES = 32
+
+/** @throws SetupError `start_failed`, `config_invalid` */
+export async function startHosting(init: HostingInit): Promise<Hosting> {
+  const { config, log, clock, self: holder, undo } = init
+  const { profile, network } = config
+  const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
+  const { documents, ledger } = config.store === undefined ? init.store : await openShared(config.store, init)
+  if (config.store !== undefined) {
+    await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
+  }
+  const keys = createKeys({ documents, secret, clock, random: systemRandom, network })
+  const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
+  await leases.start()
+  undo.defer(() => leases.stop())
+  const funds = new AccountFunds({ ledger, leases, clock, holder, log })
+  undo.defer(() => funds.stop())
+  const caps = new DailyCaps({ clock, documents })
+  undo.defer(() => caps.stop())
+  return {
+    keys,
+    spending: new Spending({ caps, funds }),
+    accounts: new Accounts({ documents, ledger, keys, clock, random: systemRandom })
+  }
+}
+
+async function openShared(url: string, { onFailure, undo }: HostingInit): Promise<Store> {
+  const store = createPostgresStore({ url, onFailure })
+  try {
+    await store.open()
+  } catch (cause) {
+    // Its address is a secret: it may hold a password.
+    throw new SetupError('start_failed', 'The shared store of keys and accounts cannot be opened.', {
+      cause,
+      hint: 'check --store or SOUK_STORE, and that the database can be reached from here'
+    })
+  }
+  undo.defer(() => store.close())
+  return store
+}

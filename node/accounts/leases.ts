@@ -1,0 +1,102 @@
+import { type Atoms, formatRequestId, limits, requestIds } from '../../lib/index.ts'
+import type { Clock, Documents, Ledger, Random } from '../../lib/interface/index.ts'
+import { ACCOUNTS, balanceOf, leasedTo, moved, readLease } from './account-books.ts'
+
+export interface LeasesInit {
+  readonly documents: Documents
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly random: Random
+  /** This process, over restarts: what it held before is its own to give back. No two may run under one name. */
+  readonly holder: string
+}
+
+/** By holder: until when it counts as alive. */
+const HOLDERS = 'lease-holders'
+
+/**
+ * Parts of balances that were given to a process, so that it can promise them without asking anybody. Each is an account of
+ * the ledger, drawn on by one process, and every draw is refused where it is not covered. So nothing is lost with a process:
+ * what it had not charged goes back to the balances it came from, at its next start, or by any other process once it has not
+ * been heard of for a while. Should it live all the same, it finds its leases empty and can charge nothing to them.
+ */
+export class Leases {
+  readonly #init: LeasesInit
+  readonly #ids: ReturnType<typeof requestIds>
+  #timer: { cancel(): void } | undefined
+  #beating: Promise<void> = Promise.resolve()
+
+  constructor(init: LeasesInit) {
+    this.#init = init
+    this.#ids = requestIds(init.clock, init.random)
+  }
+
+  /** Gives back what an earlier process of this name left, and says from then on that this one is alive. */
+  async start(): Promise<void> {
+    await this.#reclaim(new Set([this.#init.holder]))
+    await this.#beat()
+    this.#beatLater()
+  }
+
+  /** Everything was given back. */
+  async stop(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    await this.#beating
+    await this.#init.documents.delete(HOLDERS, this.#init.holder)
+  }
+
+  /** Durable when it resolves. False where the balance does not cover it. */
+  async take(account: string, amount: Atoms): Promise<boolean> {
+    const { ledger, clock, holder } = this.#init
+    const [from, to] = [balanceOf(account), leasedTo(account, holder)]
+    const event = { kind: 'lease', reference: this.#next(), at: clock.now() }
+    return (await ledger.draw(moved(event, amount, from, to), from)) === 'booked'
+  }
+
+  /** Durable when it resolves. False where the lease is not ours any more. */
+  giveBack(account: string, amount: Atoms): Promise<boolean> {
+    return this.#giveBack(account, this.#init.holder, amount)
+  }
+
+  async #giveBack(account: string, holder: string, amount: Atoms): Promise<boolean> {
+    const { ledger, clock } = this.#init
+    const [from, to] = [leasedTo(account, holder), balanceOf(account)]
+    const event = { kind: 'unlease', reference: this.#next(), at: clock.now() }
+    return (await ledger.draw(moved(event, amount, from, to), from)) === 'booked'
+  }
+
+  #next(): string {
+    return formatRequestId(this.#ids.next())
+  }
+
+  #beatLater(): void {
+    this.#timer = this.#init.clock.after(limits.HOLDER_BEAT_MS, () => {
+      // Where the store fails, whoever runs this process is told by the store.
+      this.#beating = this.#beat().catch(() => {})
+      this.#beatLater()
+    })
+  }
+
+  async #beat(): Promise<void> {
+    const { documents, clock, holder } = this.#init
+    await documents.put(HOLDERS, holder, String(clock.now() + limits.HOLDER_MS))
+    const known = await documents.list(HOLDERS)
+    const dead = known.filter(({ value }) => Number(value) < clock.now()).map(({ key }) => key)
+    if (dead.length === 0) return
+    await this.#reclaim(new Set(dead))
+    for (const key of dead) await documents.delete(HOLDERS, key)
+  }
+
+  /** What the holders have, one lease after the other; a holder that still charges is met by trying again with what is left. */
+  async #reclaim(holders: ReadonlySet<string>): Promise<void> {
+    for (const { account: name } of await this.#init.ledger.balances(ACCOUNTS)) {
+      const lease = readLease(name)
+      if (lease === undefined || !holders.has(lease.holder)) continue
+      for (;;) {
+        const left = -(await this.#init.ledger.balance(name))
+        if (left <= 0n || (await this.#giveBack(lease.account, lease.holder, left))) break
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { createMemoryStore, limits } from '../../../lib/index.ts'
+import type { Store } from '../../../lib/interface/index.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
+import { ACCOUNT, booksOf, deposit, startTill, type Till } from './bench.ts'
+
+const USDC = 1_000_000n
+
+describe('a prepaid account', () => {
+  let clock: ManualClock
+  let store: Store
+  let till: Till
+
+  beforeEach(async () => {
+    clock = manualClock()
+    store = createMemoryStore()
+    await store.open()
+    till = await startTill(store, clock, 'first')
+  })
+
+  async function drain(price: bigint, at = till): Promise<number> {
+    for (let calls = 0; ; calls++) if (!(await at.spend(price))) return calls
+  }
+
+  it('pays for calls as long as there is enough for one', async () => {
+    await deposit(store, USDC)
+    assert.equal(await drain(30_000n), 33)
+    assert.deepEqual((await booksOf(store)).sold, 990_000n)
+    await till.stop()
+    assert.deepEqual(await booksOf(store), { free: 10_000n, leased: 0n, sold: 990_000n })
+  })
+
+  it('says what it has when that is too little', async () => {
+    await deposit(store, 5_000n)
+    await assert.rejects(async () => till.funds.reserve(ACCOUNT, 5_001n), {
+      code: 'insufficient_funds',
+      members: { balance: '0.005', top_up: '/v1/account/deposits' }
+    })
+    assert.equal(await till.spend(5_000n), true)
+  })
+
+  it('is charged what a call cost, and nothing for one that failed', async () => {
+    await deposit(store, 10_000n)
+    for (let i = 0; i < 5; i++) assert.equal(await till.spend(10_000n, 0n), true)
+    assert.equal(await till.spend(10_000n, 4_000n), true)
+    assert.equal(await till.spend(10_000n), false)
+    assert.equal((await booksOf(store)).sold, 4_000n)
+  })
+
+  it('is charged once for a call that is charged twice', async () => {
+    await deposit(store, 10_000n)
+    for (const _ of [1, 2]) {
+      await till.funds.reserve(ACCOUNT, 3_000n)
+      await till.funds.charge(ACCOUNT, 3_000n, 'the same call')
+    }
+    await till.stop()
+    assert.deepEqual(await booksOf(store), { free: 7_000n, leased: 0n, sold: 3_000n })
+  })
+
+  it('has most calls reserved without asking the store', async () => {
+    await deposit(store, 100n * USDC)
+    await till.spend(1_000n)
+    let atOnce = 0
+    for (let i = 0; i < 1_000; i++) {
+      const reserving = till.funds.reserve(ACCOUNT, 1_000n)
+      if (reserving === undefined) atOnce++
+      else await reserving
+      await settle(1)
+    }
+    assert.ok(atOnce > 990, `${atOnce} of 1000`)
+  })
+
+  it('is not held by a process that does not use it', async () => {
+    const other = await startTill(store, clock, 'second')
+    await deposit(store, USDC)
+    await other.spend(10_000n)
+    const first = await drain(10_000n)
+    assert.ok(first < 99, 'the other holds a lease')
+    await clock.advance(limits.SLICE_IDLE_MS * 3)
+    assert.equal(first + (await drain(10_000n)) + 1, 100)
+  })
+
+  it('gets back what a process held that was killed, when it starts again', async () => {
+    await deposit(store, USDC)
+    assert.ok(await till.spend(10_000n))
+    await till.funds.reserve(ACCOUNT, 10_000n)
+    assert.ok((await booksOf(store)).leased > 0n)
+    await startTill(store, clock, 'first')
+    assert.deepEqual(await booksOf(store), { free: USDC - 10_000n, leased: 0n, sold: 10_000n })
+  })
+
+  it('gets it back by another process when it does not', async () => {
+    const killed = await startTill(store, manualClock(), 'killed')
+    await deposit(store, USDC)
+    assert.ok(await killed.spend(10_000n))
+    await clock.advance(limits.HOLDER_MS + 2 * limits.HOLDER_BEAT_MS)
+    assert.deepEqual(await booksOf(store), { free: USDC - 10_000n, leased: 0n, sold: 10_000n })
+    assert.equal(await drain(10_000n), 99)
+  })
+
+  it('is not overdrawn by a process that was taken for dead and is not', async () => {
+    const asleep = await startTill(store, manualClock(), 'asleep')
+    await deposit(store, USDC)
+    for (let i = 0; i < 3; i++) await asleep.funds.reserve(ACCOUNT, 10_000n)
+    await clock.advance(limits.HOLDER_MS + 2 * limits.HOLDER_BEAT_MS)
+    // What is left pays the first of the calls that it let in, and no more.
+    assert.ok(await till.spend(985_000n))
+    await asleep.funds.charge(ACCOUNT, 10_000n, 'a')
+    await till.stop()
+    await asleep.funds.charge(ACCOUNT, 10_000n, 'b')
+    await asleep.funds.charge(ACCOUNT, 10_000n, 'c')
+    const { free, leased, sold } = await booksOf(store)
+    assert.equal(free + leased + sold, USDC)
+    assert.ok(asleep.warnings.length >= 2)
+    assert.equal(await asleep.spend(1n), free > 0n)
+  })
+
+  it('is alive while its process says so', async () => {
+    const other = await startTill(store, clock, 'second')
+    await deposit(store, USDC)
+    await other.funds.reserve(ACCOUNT, 10_000n)
+    const { leased } = await booksOf(store)
+    await clock.advance(limits.HOLDER_MS * 3)
+    await other.funds.charge(ACCOUNT, 10_000n, 'late')
+    assert.ok(leased > 0n)
+    assert.deepEqual([(await booksOf(store)).sold, other.warnings], [10_000n, []])
+  })
+
+  it('is exact to the atom, whatever processes do, and whenever they are killed', async () => {
+    const step = fc.record({
+      process: fc.nat({ max: 2 }),
+      does: fc.constantFrom('spend', 'spend', 'spend', 'fail', 'part', 'kill', 'stop', 'wait', 'deposit'),
+      amount: fc.bigInt({ min: 1n, max: 200_000n })
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const shared = createMemoryStore()
+        await shared.open()
+        const start = (n: number) => startTill(shared, manualClock(), `process ${n}`)
+        const tills = await Promise.all([0, 1, 2].map(start))
+        let [deposited, charged] = [0n, 0n]
+        const all: Till[] = [...tills]
+        for (const { process: n, does, amount } of steps) {
+          const at = tills[n]!
+          if (does === 'deposit') {
+            deposited += amount
+            await deposit(shared, amount)
+          } else if (does === 'kill' || does === 'stop') {
+            if (does === 'stop') await at.stop()
+            all.push((tills[n] = await start(n)))
+          } else if (does !== 'wait') {
+            const cost = does === 'spend' ? amount : does === 'part' ? amount / 2n : 0n
+            if (await at.spend(amount, cost)) charged += cost
+          }
+        }
+        assert.deepEqual(
+          all.flatMap(({ warnings }) => warnings),
+          []
+        )
+        await Promise.all(tills.map((one) => one.stop()))
+        await Promise.all([0, 1, 2].map(start))
+        assert.deepEqual(await booksOf(shared), { free: deposited - charged, leased: 0n, sold: charged })
+      }),
+      { numRuns: 60 }
+    )
+  })
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { systemRandom } from '../../../lib/index.ts'
+import type { Clock, Store } from '../../../lib/interface/index.ts'
+import { AccountFunds } from '../../../node/accounts/account-funds.ts'
+import { balanceOf, moved, PREPAID, soldTo } from '../../../node/accounts/account-books.ts'
+import { Leases } from '../../../node/accounts/leases.ts'
+
+export const ACCOUNT = { id: 'acct_1' }
+let references = 0
+
+/** One process of several that share a store. */
+export interface Till {
+  readonly funds: AccountFunds
+  readonly leases: Leases
+  readonly warnings: string[]
+  /** Reserves, and charges as soon as there is an answer. False where the account has too little. */
+  spend(price: bigint, charged?: bigint): Promise<boolean>
+  stop(): Promise<void>
+}
+
+export async function startTill(
+  store: Pick<Store, 'ledger' | 'documents'>,
+  clock: Clock,
+  holder: string
+): Promise<Till> {
+  const { ledger, documents } = store
+  const warnings: string[] = []
+  const leases = new Leases({ ledger, documents, clock, random: systemRandom, holder })
+  const funds = new AccountFunds({ ledger, leases, clock, holder, log: { warn: (message) => warnings.push(message) } })
+  await leases.start()
+  return {
+    funds,
+    leases,
+    warnings,
+    async spend(price, charged = price) {
+      try {
+        await funds.reserve(ACCOUNT, price)
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'insufficient_funds', String(error))
+        return false
+      }
+      funds.release(ACCOUNT, price - charged)
+      if (charged > 0n) await funds.charge(ACCOUNT, charged, `${holder}/${references++}`)
+      return true
+    },
+    async stop() {
+      await funds.stop()
+      await leases.stop()
+    }
+  }
+}
+
+export async function deposit({ ledger }: Pick<Store, 'ledger'>, amount: bigint): Promise<void> {
+  const event = { kind: 'deposit', reference: `deposit ${references++}`, at: 0 }
+  await ledger.book(moved(event, amount, PREPAID, balanceOf(ACCOUNT.id)))
+}
+
+/** What the customer has, what of it is set aside in leases, and what calls brought the house. */
+export async function booksOf({ ledger }: Pick<Store, 'ledger'>) {
+  const leases = await ledger.balances(`${balanceOf(ACCOUNT.id)}/`)
+  for (const { amount } of leases) assert.ok(amount <= 0n, 'a lease was overdrawn')
+  const leased = -leases.reduce((sum, { amount }) => sum + amount, 0n)
+  const free = -(await ledger.balance(balanceOf(ACCOUNT.id)))
+  assert.ok(free >= 0n, 'the balance was overdrawn')
+  return { free, leased, sold: -(await ledger.balance(soldTo(ACCOUNT.id))) }
+}

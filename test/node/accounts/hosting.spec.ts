@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createMemoryStore, systemClock } from '../../../lib/index.ts'
+import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
+import { createLog } from '../../../node/log.ts'
+import type { NetworkName } from '../../../node/networks.ts'
+import { openProfile, profileFile } from '../../../node/profile/profile.ts'
+import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
+
+describe('ingress nodes that share a store', function () {
+  this.timeout(60_000)
+  let postgres: TestPostgres | undefined
+  let home: string
+  let undo: AsyncDisposableStack
+
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres?.stop())
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-hosting-'))
+    undo = new AsyncDisposableStack()
+  })
+  afterEach(async () => {
+    await undo.disposeAsync()
+    await rm(home, { recursive: true })
+  })
+
+  const profileOf = (name: string) => ({ name, directory: join(home, name) })
+  async function start(name: string, store: string | undefined, network: NetworkName = 'dev'): Promise<Hosting> {
+    const own = createMemoryStore()
+    await own.open()
+    const profile = profileOf(name)
+    await openProfile(profile)
+    return startHosting({
+      config: { profile, network, ...(store === undefined ? {} : { store }) },
+      log: createLog(() => {}),
+      clock: systemClock,
+      store: own,
+      self: name,
+      onFailure: (error) => assert.fail(error),
+      undo
+    })
+  }
+  /** As an operator does it, with the second node stopped. */
+  async function copyPepper(from: string, to: string): Promise<void> {
+    await openProfile(profileOf(to))
+    await copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))
+  }
+
+  it('know each other’s keys and accounts, once they hash keys alike', async () => {
+    const url = await postgres!.create()
+    const first = await start('first', url)
+    await copyPepper('first', 'second')
+    const second = await start('second', url)
+    const { account, key } = await first.accounts.open('shop')
+    const holder = await second.keys.verify(key.key)
+    assert.equal(holder.account, account.id)
+    assert.deepEqual(await second.accounts.get(account.id), account)
+  })
+
+  it('do not start where they would not, and say which file to copy', async () => {
+    const url = await postgres!.create()
+    await start('first', url)
+    await assert.rejects(start('second', url), (error: Error & { code?: string; hint?: string }) => {
+      assert.equal(error.code, 'config_invalid')
+      assert.match(error.message, /another secret/)
+      assert.ok(error.hint?.includes(profileFile(profileOf('second'), 'pepper')), error.hint)
+      return true
+    })
+    await start('first', url)
+  })
+
+  it('belong to one network', async () => {
+    const url = await postgres!.create()
+    await start('first', url)
+    await copyPepper('first', 'other')
+    await assert.rejects(start('other', url, 'base-sepolia'), { code: 'config_invalid', message: /network dev/ })
+  })
+
+  it('say nothing of the store’s address when it cannot be opened', async () => {
+    const url = 'postgres://souk:hidden@127.0.0.1:1/souk'
+    await assert.rejects(start('first', url), (error: Error & { code?: string; hint?: string }) => {
+      assert.equal(error.code, 'start_failed')
+      assert.doesNotMatch(`${error.message} ${error.hint}`, /hidden|127\.0\.0\.1/)
+      return true
+    })
+  })
+
+  it('that share none keep their own', async () => {
+    const { accounts, keys } = await start('alone', undefined)
+    const { account, key } = await accounts.open()
+    assert.equal((await keys.verify(key.key)).account, account.id)
+    assert.deepEqual(await accounts.list(), [account])
+  })
+})
