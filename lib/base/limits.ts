@@ -240,6 +240,8 @@ export const STORED_RESPONSE_MS = 24 * HOUR
 export const COMMIT_BATCH_MAX = 4_096
 /** Bytes of one group commit: they are written while nothing else runs, so a burst of large responses is spread over turns. */
 export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
+/** Calls, or postings, that the sums on disk may be behind by: a restart sums those up again, in some milliseconds. */
+export const SUMS_BEHIND_MAX = 10_000
 /** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
 /** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
@@ -318,8 +320,11 @@ export const CAP_LEASES = 10n
 export const PAYER_WRITE_MS = 100
 /** Peers whose last voucher is kept as it came, so that the calls of a window are not read again and again. */
 export const VOUCHERS_CACHED_MAX = 10_000
-/** Receipts of which the signatures are checked in one go, and the pause between two: of more, those are a sample. */
-export const RECEIPTS_CHECKED_MAX = 64
+/**
+ * Receipts of which the signatures are checked in one go, and the pause between two: of more, those are a sample. A signature
+ * takes a fifth of a call's time, so these are a hundredth of a core.
+ */
+export const RECEIPTS_CHECKED_MAX = 16
 export const RECEIPTS_CHECK_MS = 100
 /** Splitters whose addresses are kept at hand. */
 export const SPLITTERS_CACHED_MAX = 1_000

@@ -109,7 +109,6 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
   }
   const syncBehind = (settle: ReadonlyArray<() => void>, batch: readonly Write[]): void => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    syncing = promise
     transactions.sync((error) => {
       syncing = undefined
       if (error === null) for (const tell of settle) tell()
@@ -117,6 +116,7 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
       resolve()
       if (waiting.length > 0) schedule()
     })
+    syncing = promise
   }
   const fail = (cause: unknown, batch: readonly Write[]): void => {
     hasFailed = true

@@ -1,12 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { SUMS_BEHIND_MAX } from '../base/limits.ts'
 import type { Balance } from '../interface/ledger.ts'
 
-/** The balance of each account. Moved once a transaction, so that a busy account costs one write for all its entries. */
+/**
+ * The balance of each account. Those that moved are kept at hand and written now and then, with the entry up to which they are
+ * summed: a commit costs no page for them, and after a restart the entries since then are summed again.
+ */
 export interface Balances {
   /** Counts a posting that the running transaction holds. `account` is the row id of its name. */
   add(account: number, amount: bigint): void
-  /** Writes what was counted; part of the same transaction. */
+  /** Writes what has moved, where enough has; part of the running transaction, at its end. */
   write(): void
+  /** The transaction is committed. */
+  keep(): void
   /** For after a rollback. */
   forget(): void
   of(account: string): bigint
@@ -17,34 +23,71 @@ export interface Balances {
 
 /** Sorts behind whatever begins with what stands before it. */
 const LAST = '\u{10FFFF}'
+const SELECT_SINCE = `
+  SELECT account, amount FROM entries WHERE seq > ?1 AND amount IS NOT NULL
+  UNION ALL SELECT contra, -amount FROM entries WHERE seq > ?1 AND amount IS NOT NULL
+  UNION ALL SELECT account, amount FROM postings WHERE entry > ?1`
 
 export function sqliteBalances(db: DatabaseSync): Balances {
   const select = db.prepare('SELECT balance FROM accounts WHERE account = ?')
-  const selectByName = db.prepare('SELECT balance FROM accounts WHERE account = (SELECT id FROM names WHERE name = ?)')
+  const selectId = db.prepare('SELECT id FROM names WHERE name = ?')
   const selectRange = db.prepare(
-    `SELECT n.name, a.balance FROM names n JOIN accounts a ON a.account = n.id
+    `SELECT n.id, n.name, a.balance FROM names n LEFT JOIN accounts a ON a.account = n.id
      WHERE n.name >= ? AND n.name < ? ORDER BY n.name`
   )
   const upsert = db.prepare(
     `INSERT INTO accounts (account, balance) VALUES (?, ?)
      ON CONFLICT (account) DO UPDATE SET balance = excluded.balance`
   )
+  const moveOn = db.prepare(`UPDATE sums SET through = (SELECT max(seq) FROM entries) WHERE name = 'accounts'`)
+  /** By the running transaction. */
   const added = new Map<number, bigint>()
-  const current = (account: number): bigint =>
-    BigInt(String(select.get(account)?.['balance'] ?? 0)) + (added.get(account) ?? 0n)
+  /** Balances that are not written. */
+  const moved = new Map<number, bigint>()
+  let behind = 0
+  const written = (account: number): bigint => BigInt(String(select.get(account)?.['balance'] ?? 0))
+  const current = (account: number): bigint => (moved.get(account) ?? written(account)) + (added.get(account) ?? 0n)
+  const keep = (): void => {
+    for (const account of added.keys()) moved.set(account, current(account))
+    added.clear()
+  }
+  const add = (account: number, amount: bigint): void => {
+    added.set(account, (added.get(account) ?? 0n) + amount)
+    behind++
+  }
+
+  const selectSince = db.prepare(SELECT_SINCE)
+  selectSince.setReadBigInts(true)
+  const through = db.prepare(`SELECT through FROM sums WHERE name = 'accounts'`).get()?.['through'] ?? 0
+  for (const { account, amount } of selectSince.all(through)) add(Number(account), amount as bigint)
+  keep()
 
   return {
-    add: (account, amount) => void added.set(account, (added.get(account) ?? 0n) + amount),
+    add,
     write() {
-      for (const account of added.keys()) upsert.run(account, current(account).toString())
+      if (behind < SUMS_BEHIND_MAX) return
+      for (const account of new Set([...moved.keys(), ...added.keys()]))
+        upsert.run(account, current(account).toString())
+      moveOn.run()
+      // They are in the table now; a commit that fails ends the store.
+      moved.clear()
       added.clear()
+      behind = 0
     },
+    keep,
     forget: () => added.clear(),
     current,
-    of: (account) => BigInt(String(selectByName.get(account)?.['balance'] ?? 0)),
-    beginningWith: (prefix) =>
-      selectRange
-        .all(prefix, prefix + LAST)
-        .map((row) => ({ account: row['name'] as string, amount: BigInt(row['balance'] as string) }))
+    of(account) {
+      const id = selectId.get(account)?.['id']
+      return id === undefined ? 0n : (moved.get(Number(id)) ?? written(Number(id)))
+    },
+    beginningWith(prefix) {
+      const balances: Balance[] = []
+      for (const { id, name, balance } of selectRange.all(prefix, prefix + LAST)) {
+        const amount = moved.get(Number(id)) ?? (balance === null ? undefined : BigInt(balance as string))
+        if (amount !== undefined) balances.push({ account: name as string, amount })
+      }
+      return balances
+    }
   }
 }

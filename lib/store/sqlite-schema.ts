@@ -5,12 +5,14 @@ import { SoukError } from '../base/errors.ts'
  * One step per version, run once, in order, never changed after a release. Plain SQL that PostgreSQL could read too.
  *
  * `calls` is append-only: `seq` is the order of the appends, and request ids are time-ordered within a peer, so both trees
- * grow at their ends. What may be dropped again, the stored responses, is apart from it. `usage` holds the sums of `calls`,
- * written in the same transaction; its amounts are texts because a sum may pass 64 bits.
+ * grow at their ends. What may be dropped again, the stored responses, is apart from it. `usage` holds the sums of `calls`;
+ * its amounts are texts because a sum may pass 64 bits.
  *
  * `entries` is the ledger, append-only as well; `accounts` holds its sums. An entry of two postings holds them itself, `amount` on
  * `account` and its opposite on `contra`; longer ones are in `postings`. An entry of a call has no reference, its call names it. So
  * a call's entry is one row at the end of one tree: five times cheaper than a row and an index entry for each posting.
+ *
+ * `sums` says up to which row of `calls` and of `entries` the sums in `usage` and in `accounts` are.
  */
 const MIGRATIONS = [
   `
@@ -88,6 +90,14 @@ const MIGRATIONS = [
     account INTEGER PRIMARY KEY REFERENCES names (id),
     balance TEXT NOT NULL
   ) STRICT;
+  `,
+  `
+  CREATE TABLE sums (
+    name TEXT PRIMARY KEY,
+    through INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO sums SELECT 'usage', coalesce(max(seq), 0) FROM calls;
+  INSERT INTO sums SELECT 'accounts', coalesce(max(seq), 0) FROM entries;
   `
 ]
 

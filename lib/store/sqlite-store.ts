@@ -149,6 +149,10 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
       usage.write()
       balances.write()
     },
+    afterCommit() {
+      usage.keep()
+      balances.keep()
+    },
     afterRollback() {
       usage.forget()
       balances.forget()

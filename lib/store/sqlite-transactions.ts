@@ -5,6 +5,7 @@ import type { Transactions } from './commit-queue.ts'
 /** What belongs to a transaction beside its writes. */
 export interface TransactionHooks {
   beforeCommit(): void
+  afterCommit(): void
   afterRollback(): void
   /** One write was taken back, the transaction goes on. */
   afterSavepointRollback(): void
@@ -19,6 +20,7 @@ export function sqliteTransactions(db: DatabaseSync, wal: number, hooks: Transac
     commit() {
       hooks.beforeCommit()
       commit.run()
+      hooks.afterCommit()
     },
     rollback() {
       // A full or failing disk makes SQLite roll back by itself.

@@ -1,15 +1,21 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { ApiId } from '../base/api-name.ts'
-import type { CallRecord, UsageRow } from '../interface/store.ts'
+import { SUMS_BEHIND_MAX } from '../base/limits.ts'
+import type { CallOutcome, CallRecord, UsageRow } from '../interface/store.ts'
 
 type Sum = { -readonly [K in Exclude<keyof UsageRow, 'api'>]: UsageRow[K] }
 
-/** The sums by API. Moved once a transaction, so that reading them never costs a walk over all calls. */
+/**
+ * The sums by API, so that reading them never costs a walk over all calls. Written now and then, with the call up to which they
+ * are summed; what came since then is kept at hand, and summed again after a restart.
+ */
 export interface Usage {
   /** Counts a call that the running transaction holds. `api` is the row id of its name. */
-  add(api: number, record: CallRecord): void
-  /** Writes what was counted; part of the same transaction. */
+  add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged'>): void
+  /** Writes what was counted, where it is enough; part of the running transaction, at its end. */
   write(): void
+  /** The transaction is committed. */
+  keep(): void
   /** For after a rollback. */
   forget(): void
   all(): UsageRow[]
@@ -17,35 +23,74 @@ export interface Usage {
 
 export function sqliteUsage(db: DatabaseSync): Usage {
   const select = db.prepare('SELECT captured, voided, metered, charged FROM usage WHERE api = ?')
-  const selectAll = db.prepare(
-    'SELECT n.name AS api, captured, voided, metered, charged FROM usage u JOIN names n ON n.id = u.api ORDER BY n.name'
+  const selectApis = db.prepare(
+    'SELECT n.name, n.id FROM names n WHERE n.id IN (SELECT api FROM usage UNION SELECT value FROM json_each(?)) ORDER BY n.name'
   )
   const upsert = db.prepare(`
     INSERT INTO usage (api, captured, voided, metered, charged) VALUES (?, ?, ?, ?, ?) ON CONFLICT (api) DO UPDATE SET
     captured = excluded.captured, voided = excluded.voided, metered = excluded.metered, charged = excluded.charged`)
+  const moveOn = db.prepare(`UPDATE sums SET through = (SELECT max(seq) FROM calls) WHERE name = 'usage'`)
+  /** By the running transaction. */
   const added = new Map<number, Sum>()
+  /** Since the sums were written. */
+  const since = new Map<number, Sum>()
+  let behind = 0
+  const through = (api: number): Sum => plus(toSum(select.get(api)), since.get(api))
+  const add: Usage['add'] = (api, { outcome, price, charged }) => {
+    let sum = added.get(api)
+    if (sum === undefined) added.set(api, (sum = { ...NOTHING }))
+    sum.charged += charged
+    if (outcome === 'captured') {
+      sum.captured++
+      sum.metered += price
+    } else sum.voided++
+    behind++
+  }
+  const keep = (): void => {
+    for (const [api, sum] of added) since.set(api, plus(sum, since.get(api)))
+    added.clear()
+  }
+
+  const selectSince = db.prepare(`
+    SELECT api, outcome, price, charged FROM calls
+    WHERE seq > (SELECT coalesce(max(through), 0) FROM sums WHERE name = 'usage')`)
+  selectSince.setReadBigInts(true)
+  for (const { api, outcome, price, charged } of selectSince.all()) {
+    add(Number(api), { outcome: outcome as CallOutcome, price: price as bigint, charged: charged as bigint })
+  }
+  keep()
 
   return {
-    add(api, { outcome, price, charged }) {
-      const sum = added.get(api) ?? { captured: 0, voided: 0, metered: 0n, charged: 0n }
-      added.set(api, sum)
-      sum.charged += charged
-      if (outcome === 'captured') {
-        sum.captured++
-        sum.metered += price
-      } else sum.voided++
-    },
+    add,
     write() {
-      for (const [api, sum] of added) {
-        const before = toSum(select.get(api))
-        const [metered, charged] = [before.metered + sum.metered, before.charged + sum.charged]
-        const [captured, voided] = [before.captured + sum.captured, before.voided + sum.voided]
+      if (behind < SUMS_BEHIND_MAX) return
+      for (const api of new Set([...since.keys(), ...added.keys()])) {
+        const { captured, voided, metered, charged } = plus(through(api), added.get(api))
         upsert.run(api, captured, voided, metered.toString(), charged.toString())
       }
+      moveOn.run()
+      // They are in the table now; a commit that fails ends the store.
+      since.clear()
       added.clear()
+      behind = 0
     },
+    keep,
     forget: () => added.clear(),
-    all: () => selectAll.all().map((row) => ({ api: row['api'] as ApiId, ...toSum(row) }))
+    all: () =>
+      selectApis
+        .all(JSON.stringify([...since.keys()]))
+        .map(({ id, name }) => ({ api: name as ApiId, ...through(Number(id)) }))
+  }
+}
+
+const NOTHING: Readonly<Sum> = { captured: 0, voided: 0, metered: 0n, charged: 0n }
+
+function plus(a: Sum, b: Sum = NOTHING): Sum {
+  return {
+    captured: a.captured + b.captured,
+    voided: a.voided + b.voided,
+    metered: a.metered + b.metered,
+    charged: a.charged + b.charged
   }
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { SUMS_BEHIND_MAX } from '../../../lib/base/limits.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { SELECT_CALLS } from '../../../lib/store/sqlite-call-row.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
@@ -131,7 +132,7 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 2 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 3 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -143,7 +144,8 @@ describe('the SQLite store', () => {
     const record = callRecord({ response: storedResponse() })
     await first.calls.append(record)
     await first.close()
-    inspect((db) => db.exec('DROP TABLE postings; DROP TABLE entries; DROP TABLE accounts; PRAGMA user_version = 1'))
+    const later = ['postings', 'entries', 'accounts', 'sums'].map((table) => `DROP TABLE ${table};`).join(' ')
+    inspect((db) => db.exec(`${later} PRAGMA user_version = 1`))
     const store = await open()
     assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
     const postings = [
@@ -153,6 +155,53 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord(), { postings })
     assert.equal(await store.ledger.balance('a'), 1n)
     await store.close()
+  })
+
+  it('writes its sums now and then, and has them whole after a restart at any time', async () => {
+    const postings = [
+      { account: 'a', amount: 2n },
+      { account: 'b', amount: -2n }
+    ]
+    const longer = [
+      { account: 'a', amount: 3n },
+      { account: 'b', amount: -1n },
+      { account: 'c', amount: -2n }
+    ]
+    const [{ api }] = [callRecord()]
+    let [calls, sum] = [0, 0n]
+    for (const batch of [1, SUMS_BEHIND_MAX / 2, 10, SUMS_BEHIND_MAX]) {
+      const store = await open()
+      const appends = Array.from({ length: batch }, () => store.calls.append(callRecord({ price: 1n }), { postings }))
+      await Promise.all(appends)
+      await store.ledger.book({ kind: 'test', reference: String(batch), at: 1, postings: longer })
+      calls += batch
+      sum += 2n * BigInt(batch) + 3n
+      for (const again of [store, undefined]) {
+        const read = again ?? (await open())
+        const [usage, ...others] = await read.calls.usage()
+        assert.deepEqual(others, [])
+        assert.deepEqual([usage?.api, usage?.captured, usage?.metered], [api, calls, BigInt(calls)])
+        assert.equal(await read.ledger.balance('a'), sum)
+        const balances = await read.ledger.balances('')
+        assert.deepEqual(
+          balances.map(({ account }) => account),
+          ['a', 'b', 'c']
+        )
+        assert.equal(
+          balances.reduce((all, { amount }) => all + amount, 0n),
+          0n
+        )
+        await read.close()
+      }
+    }
+    inspect((db) => {
+      const behind = db.prepare(
+        `SELECT (SELECT max(seq) FROM calls) - (SELECT through FROM sums WHERE name = 'usage') AS calls,
+          (SELECT max(seq) FROM entries) - (SELECT through FROM sums WHERE name = 'accounts') AS entries`
+      )
+      const { calls, entries } = behind.get() ?? {}
+      assert.ok(Number(calls) < SUMS_BEHIND_MAX && Number(entries) < SUMS_BEHIND_MAX)
+    })
   })
 
   it('keeps amounts as whole numbers that other programs can sum', async () => {
