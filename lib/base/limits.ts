@@ -407,6 +407,8 @@ export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Of a deposit in a `safe` block, so much of one channel counts; what is above it waits for `finalized`. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
 
+/** The least price that is paid by a transaction of its own: on Base that costs about a tenth of a cent in gas. */
+export const EXACT_ATOMS_MIN = USDC / 50n
 /** How long a payment of x402 is signed for, and how much of that is left at least when its call begins: the longest call. */
 export const PAYMENT_VALID_S = 300
 export const PAYMENT_MARGIN_MS = 150 * SECOND

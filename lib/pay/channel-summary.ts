@@ -10,8 +10,8 @@ export interface ChannelSummary {
   /** What this node is on it. */
   readonly role: 'payer' | 'owner'
   readonly channelId: ChannelId
-  /** Peer id of the other side. */
-  readonly peer: string
+  /** Peer id of the other side. Absent where that is a client of x402, which has no node. */
+  readonly peer?: string
   /** The provider's splitter. */
   readonly receiver: Address
   readonly state: ChannelPhase
@@ -58,7 +58,7 @@ export function ownerSummary({ info, tab, standing }: PayeeChannel, channels: Pa
   return {
     role: 'owner',
     channelId: info.channelId,
-    peer: info.peer,
+    ...(info.peer === undefined ? {} : { peer: info.peer }),
     receiver: info.config.receiver,
     state: standing.phase,
     isDisputed: false,

@@ -10,6 +10,7 @@ import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
 import { DailyCap } from './daily-cap.ts'
+import { DepositDesk } from './deposit-desk.ts'
 import { earningsOf } from './earnings.ts'
 import { nodeWallet } from './node-wallet.ts'
 import { Departures } from './departures.ts'
@@ -164,13 +165,15 @@ class ChannelTillService implements ChannelTill {
     const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest)
     this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
-    const offers = new Offers({ parameters: chain.parameters, splitterOf })
-    const owned = { calls, documents, ledger, chain, clock, onError }
-    this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: signer.address })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     this.#refunds = new RefundDesk({ channels, redeemer, watch, clock, onError })
-    new PayDesk({ ...wired, terms, redeemer, watch, channels, refunds: this.#refunds, payouts }).serve(link)
+    const deposits = new DepositDesk({ ...wired, terms, redeemer, watch, channels, payouts })
+    const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
+    const { address } = signer
+    const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, desk }
+    this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: address, settlement: address })
+    new PayDesk({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
       const onDispute = (channel: PayerChannel) => departures.leave(channel)

@@ -3,7 +3,6 @@ import { WITHDRAW_DELAY_S_MAX } from '../base/limits.ts'
 import type { ChannelConfig } from '../interface/channel.ts'
 import type { Address } from '../interface/signer.ts'
 import { ZERO_ADDRESS } from './address.ts'
-import { channelSalt } from './channel-salt.ts'
 import type { Terms } from './pay-messages.ts'
 
 export interface ChannelRules {
@@ -17,7 +16,7 @@ export interface ChannelRules {
  * Everything that has to be true of a channel before an owner gives anything for it, whatever is in it.
  * @throws SoukError `payment_rejected` with what is wrong
  */
-export function checkChannel(config: ChannelConfig, peer: string, counter: bigint, rules: ChannelRules): void {
+export function checkChannel(config: ChannelConfig, rules: ChannelRules): void {
   const { terms, token, receivers } = rules
   const must = (holds: boolean, otherwise: string): void => {
     if (!holds) throw new SoukError('payment_rejected', `The channel is refused: ${otherwise}.`)
@@ -30,5 +29,4 @@ export function checkChannel(config: ChannelConfig, peer: string, counter: bigin
   must(config.payerAuthorizer !== ZERO_ADDRESS && config.payer !== ZERO_ADDRESS, 'nobody signs for it')
   must(config.withdrawDelay >= terms.withdrawDelay, `its withdrawDelay is under ${terms.withdrawDelay} seconds`)
   must(config.withdrawDelay <= WITHDRAW_DELAY_S_MAX, 'its withdrawDelay is more than the contract takes')
-  must(config.salt === channelSalt(peer, counter), 'its salt is not of this peer')
 }

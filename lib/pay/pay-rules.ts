@@ -4,6 +4,7 @@ import {
   DAILY_ATOMS_MAX,
   DEPOSIT_ATOMS_MAX,
   DEPOSIT_ATOMS_MIN,
+  EXACT_ATOMS_MIN,
   EXPOSURE_ATOMS_MAX,
   WINDOW_ATOMS,
   WINDOW_CALLS,
@@ -27,6 +28,8 @@ export interface PayRules extends PurseRules {
   /** As an owner: the least deposit, and the least delay of a withdrawal in seconds. Defaults $0.50 and 24 hours. */
   readonly depositMin: Atoms
   readonly withdrawDelay: number
+  /** As an owner: the least price that clients without a node can pay call by call (x402 `exact`). Default $0.02. */
+  readonly exactMin: Atoms
 }
 
 const DEFAULTS: PayRules = {
@@ -38,7 +41,8 @@ const DEFAULTS: PayRules = {
   deposit: DEPOSIT_ATOMS_MIN,
   depositMax: DEPOSIT_ATOMS_MAX,
   depositMin: DEPOSIT_ATOMS_MIN,
-  withdrawDelay: WITHDRAW_DELAY_S
+  withdrawDelay: WITHDRAW_DELAY_S,
+  exactMin: EXACT_ATOMS_MIN
 }
 
 /** Checks once, defaults once. @throws SoukError `invalid_request` */

@@ -17,8 +17,8 @@ export const PAYEE_VOUCHERS = 'payee-vouchers'
 export interface PayeeChannelInfo {
   readonly channelId: ChannelId
   readonly config: ChannelConfig
-  /** Peer id of the payer's node: calls are taken from no other. */
-  readonly peer: string
+  /** Peer id of the payer's node: calls are taken from no other. Absent for a client of x402, which has no node. */
+  readonly peer?: string
 }
 
 /** A refund that was decided on: with the nonce it can be paid once only, however often it is sent. */
@@ -137,7 +137,7 @@ export function channelDocument({ info, standing }: PayeeChannel): DocumentPut {
   const { phase, refund, claimed } = standing
   const kept: KeptChannel = {
     config,
-    peer,
+    ...(peer === undefined ? {} : { peer }),
     phase,
     ...(refund && { refund: { amount: refund.amount.toString(), nonce: refund.nonce.toString() } }),
     ...(claimed === undefined ? {} : { claimed: claimed.toString() })
@@ -151,7 +151,7 @@ export function readChannel(
 ): { readonly info: PayeeChannelInfo; readonly standing: PayeeStanding } {
   const { config, peer, phase, refund, claimed } = JSON.parse(document) as KeptChannel
   return {
-    info: { channelId, config, peer },
+    info: { channelId, config, ...(peer === undefined ? {} : { peer }) },
     standing: {
       phase,
       ...(refund && { refund: { amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),

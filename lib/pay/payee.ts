@@ -156,7 +156,7 @@ export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutco
   return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
 }
 
-function postingsOf({ info }: PayeeChannel, charged: Atoms) {
+export function postingsOf({ info }: PayeeChannel, charged: Atoms) {
   return [
     { account: receivableOf(info.channelId), amount: charged },
     { account: earnedOf(info.channelId), amount: -charged }

@@ -12,7 +12,7 @@ const paidToProvider = (splitter: Address): string => `payout/${splitter}`
 const paidToTreasury = (splitter: Address): string => `treasury/${splitter}`
 /** Where money came from that no call of this owner's earned. */
 const claimedByOthers = (splitter: Address): string => `others/${splitter}`
-const paidDirectly = (splitter: Address): string => `direct/${splitter}`
+export const paidDirectly = (splitter: Address): string => `direct/${splitter}`
 
 /** An entry but for its time. It is named by the total it leads to, as the chain counts, so that it is booked once. */
 export type MoneyEntry = Omit<Entry, 'at'>

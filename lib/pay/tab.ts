@@ -63,8 +63,9 @@ export class Tab {
     this.#limit = limit < 0n ? 0n : limit
   }
 
-  reserve(price: Atoms): Hold | TabRefusal {
-    const refusal = this.#set(price)
+  /** @param ceiling of a voucher that counts only if the call is charged; default: A */
+  reserve(price: Atoms, ceiling = this.#ceiling): Hold | TabRefusal {
+    const refusal = this.#set(price, ceiling)
     if (refusal !== undefined) return refusal
     let amount = price
     let isOpen = true
@@ -81,7 +82,7 @@ export class Tab {
       },
       extend: (more) => {
         if (!isOpen) throw new SoukError('internal_error', 'The call was settled before.')
-        const refusal = this.#set(more)
+        const refusal = this.#set(more, this.#ceiling)
         if (refusal === undefined) amount += more
         return refusal
       },
@@ -90,11 +91,11 @@ export class Tab {
     }
   }
 
-  #set(price: Atoms): TabRefusal | undefined {
+  #set(price: Atoms, ceiling: Atoms): TabRefusal | undefined {
     if (price < 0n) throw new SoukError('internal_error', 'A price is below zero.')
     const sum = this.#captured + this.#reserved + price
     if (sum > this.#limit) return 'limit'
-    if (sum > this.#ceiling) return 'ceiling'
+    if (sum > ceiling) return 'ceiling'
     this.#reserved += price
     return undefined
   }

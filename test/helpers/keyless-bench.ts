@@ -1,5 +1,7 @@
 import { create as createAxios } from 'axios'
 import type { Client } from 'viem'
+import { toClientEvmSigner } from '@x402/evm'
+import { BatchSettlementEvmScheme, InMemoryClientChannelStorage } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
 import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
@@ -124,8 +126,20 @@ export async function keylessBench() {
     spendControls: { allowedAssets: true }
   })
 
+  /** A client that pays through a channel, and what it remembers of it. */
+  const batch = (name: string, storage = new InMemoryClientChannelStorage()) => {
+    const signer = toClientEvmSigner(actor(name), client)
+    const scheme = new BatchSettlementEvmScheme(signer, { storage })
+    const config: x402ClientConfig = {
+      schemes: [{ network: `eip155:${parameters.chainId}`, client: scheme }],
+      spendControls: { allowedAssets: true }
+    }
+    return { config, scheme, fetch: wrapFetchWithPaymentFromConfig(fetch, config) }
+  }
+
   return {
     ...bench,
+    batch,
     owner,
     provider,
     treasury,

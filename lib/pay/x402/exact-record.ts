@@ -3,6 +3,7 @@ import type { Atoms } from '../../base/money.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { StoredResponse } from '../../interface/store.ts'
+import { paidDirectly } from '../settlement-entries.ts'
 import type { ExactPayment } from './exact-payment.ts'
 
 /** Documents of an owner: `exact` payments that were spent on a call, by payer and nonce. */
@@ -32,7 +33,7 @@ export interface ExactRecord {
 export const exactAccounts = (splitter: Address) => ({
   receivable: `receivable/exact/${splitter}`,
   earned: `earned/exact/${splitter}`,
-  collected: `collected/exact/${splitter}`,
+  collected: paidDirectly(splitter),
   lost: `lost/exact/${splitter}`
 })
 

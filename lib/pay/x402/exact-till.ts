@@ -24,6 +24,7 @@ import {
   readExactDocument
 } from './exact-record.ts'
 import { paymentIdOf, writeSettlement } from './payment-text.ts'
+import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactTillInit extends ExactCheckInit, Omit<ExactCollectorInit, 'parameters'> {
   readonly calls: Pick<CallLog, 'append'>
@@ -270,11 +271,3 @@ class OpenPayments {
 
 const FIELDS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce', 'signature'] as const
 const isSame = (a: ExactPayment, b: ExactPayment): boolean => FIELDS.every((field) => a[field] === b[field])
-
-const notRepeated = () =>
-  new SoukError('idempotency_in_flight', 'The same payment came with another call, which failed: send it once more.', {
-    source: 'owner'
-  })
-
-const unused = () =>
-  Promise.reject(new SoukError('internal_error', 'A call that was answered before cannot end again.'))

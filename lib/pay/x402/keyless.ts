@@ -1,25 +1,31 @@
 import { toHex } from '../../base/hex.ts'
 import type { Admission, Payment, Reservation } from '../../interface/till.ts'
+import { Answers } from './answers.ts'
+import { BatchTill, type BatchTillInit } from './batch-till.ts'
 import { ExactTill, type ExactTillInit } from './exact-till.ts'
 import type { Offers } from './offers.ts'
 import { readPayment } from './payment-text.ts'
 
-export interface KeylessInit extends ExactTillInit {
-  readonly offers: Offers
-}
+export type KeylessInit = Omit<ExactTillInit & BatchTillInit, 'answers' | 'parameters'>
 
 /** The owner's side of calls whose clients have no node: x402 version 2. */
 export class Keyless {
   readonly #offers: Offers
   readonly #exact: ExactTill
+  readonly #answers: Answers
+  readonly #batch: BatchTill
 
   constructor(init: KeylessInit) {
-    this.#offers = init.offers
+    const { offers, chain, documents, clock } = init
+    this.#offers = offers
     this.#exact = new ExactTill(init)
+    this.#answers = new Answers(documents, clock)
+    this.#batch = new BatchTill({ ...init, parameters: chain.parameters, answers: this.#answers })
   }
 
-  start(): Promise<void> {
-    return this.#exact.start()
+  async start(): Promise<void> {
+    await this.#answers.start()
+    await this.#exact.start()
   }
 
   stop(): void {
@@ -31,7 +37,10 @@ export class Keyless {
     if (text === '') throw this.#offers.ask(admission)
     const payload = await readPayment(text)
     const { scheme } = payload.accepted
-    if (scheme === 'exact') return this.#exact.admit(admission, toHex(requestHash), payload)
+    if (scheme === 'batch-settlement') return this.#batch.admit(admission, toHex(requestHash), payload)
+    if (scheme === 'exact' && this.#offers.takesExact(admission)) {
+      return this.#exact.admit(admission, toHex(requestHash), payload)
+    }
     const detail = 'The payment is refused: its scheme is not taken for this API.'
     throw this.#offers.refuse(admission, { code: 'payment_rejected', reason: 'unsupported_scheme', detail })
   }

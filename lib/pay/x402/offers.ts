@@ -1,15 +1,21 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import { type ErrorCode, SoukError } from '../../base/errors.ts'
 import { PAYMENT_VALID_S } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address } from '../../interface/signer.ts'
 import { type Admission, PAYMENT_MEMBER } from '../../interface/till.ts'
 import { checksummed } from '../address.ts'
+import type { Terms } from '../pay-messages.ts'
 import { PAYMENT_IDENTIFIER } from './payment-text.ts'
 
 export interface OffersInit {
   readonly parameters: ChainParameters
   readonly splitterOf: (payout: Address) => Address
+  /** What this owner asks of channels. */
+  readonly terms: Terms
+  /** The least price that is taken by `exact`: each such call is a transaction. */
+  readonly exactMin: Atoms
 }
 
 /** Why a payment is not taken, in the words that x402's clients know. */
@@ -18,6 +24,10 @@ export interface Refusal {
   /** Error of x402. */
   readonly reason: string
   readonly detail: string
+  /** For the offer of `batch-settlement`: what the channel stands at. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** Another owner of the API may take it. */
+  readonly notAccepted?: boolean
 }
 
 /** What an owner asks for a call of a client without a node, as x402 writes it. */
@@ -37,7 +47,26 @@ export class Offers {
     throw new SoukError('payment_required', 'This API is called with a key only.', { source: 'owner' })
   }
 
-  exact(admission: Admission): PaymentRequirements {
+  takesExact({ price }: Admission): boolean {
+    return price >= this.#init.exactMin
+  }
+
+  /** Nothing was run. It says how the call can be paid. */
+  refuse(admission: Admission, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
+    const accepts = [this.#batch(admission, extra), ...(this.takesExact(admission) ? [this.#exact(admission)] : [])]
+    const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions: EXTENSIONS } }
+    return new SoukError(code, detail, { source: 'owner', members, notAccepted })
+  }
+
+  ask(admission: Admission): SoukError {
+    return this.refuse(admission, {
+      code: 'payment_required',
+      reason: 'PAYMENT-SIGNATURE header is required',
+      detail: 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
+    })
+  }
+
+  #exact(admission: Admission): PaymentRequirements {
     const { usdc } = this.#init.parameters
     return {
       scheme: 'exact',
@@ -51,18 +80,12 @@ export class Offers {
     }
   }
 
-  /** Nothing was run. It says how the call can be paid. */
-  refuse(admission: Admission, { code, reason, detail }: Refusal): SoukError {
-    const offer = { error: reason, accepts: [this.exact(admission)], extensions: EXTENSIONS }
-    return new SoukError(code, detail, { source: 'owner', members: { [PAYMENT_MEMBER]: offer } })
-  }
-
-  ask(admission: Admission): SoukError {
-    return this.refuse(admission, {
-      code: 'payment_required',
-      reason: 'PAYMENT-SIGNATURE header is required',
-      detail: 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
-    })
+  #batch(admission: Admission, extra: Refusal['extra'] = {}): PaymentRequirements {
+    const { settlement, withdrawDelay, depositMin } = this.#init.terms
+    const exact = this.#exact(admission)
+    const minDeposit = depositMin > admission.price ? depositMin : admission.price
+    const terms = { receiverAuthorizer: checksummed(settlement), withdrawDelay, minDeposit: minDeposit.toString() }
+    return { ...exact, scheme: 'batch-settlement', extra: { ...exact.extra, ...terms, ...extra } }
   }
 }
 

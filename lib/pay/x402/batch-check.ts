@@ -1,0 +1,45 @@
+import type { PaymentPayload } from '@x402/core/types'
+import type { Address } from '../../interface/signer.ts'
+import type { ChainParameters } from '../../interface/network.ts'
+import type { Admission } from '../../interface/till.ts'
+import type { SettlementDomain } from '../settlement-domain.ts'
+import { isSound } from '../voucher.ts'
+import type { BatchPayment } from './batch-payment.ts'
+import type { Offers } from './offers.ts'
+
+export interface BatchCheckInit {
+  readonly parameters: ChainParameters
+  readonly domain: SettlementDomain
+  readonly offers: Offers
+  /** This owner's settlement address. */
+  readonly settlement: Address
+}
+
+/**
+ * Whether a payment is one for this API and by the payer of its channel, whatever is in the channel.
+ * @throws SoukError `payment_rejected` with what is asked; where the channel is one with another owner of the API, that one may
+ *   take it
+ */
+export function checkBatch(
+  { parameters, domain, offers, settlement }: BatchCheckInit,
+  admission: Admission,
+  { accepted }: PaymentPayload,
+  { config, voucher }: BatchPayment
+): void {
+  const must = (holds: boolean, reason: string, otherwise: string, notAccepted = false): void => {
+    if (holds) return
+    const detail = `The payment is refused: ${otherwise}.`
+    const refusal = { code: 'payment_rejected', reason: `${ERROR_PREFIX}${reason}`, detail, notAccepted } as const
+    throw offers.refuse(admission, refusal)
+  }
+  must(accepted.network === offers.network, 'network_mismatch', `it is for another network than ${offers.network}`)
+  must(config.token === parameters.usdc.address, 'token_mismatch', 'its channel does not hold USDC of this network')
+  must(config.receiver === offers.payTo(admission), 'receiver_mismatch', 'its channel pays another provider')
+  const isOurs = config.receiverAuthorizer === settlement
+  must(isOurs, 'receiver_authorizer_mismatch', 'its channel is with another node that serves this API', true)
+  must(domain.channelId(config) === voucher.channelId, 'channel_id_mismatch', 'its voucher is for another channel')
+  must(isSound(domain, voucher, config.payerAuthorizer), 'voucher_signature', 'its voucher is not signed by the payer')
+}
+
+/** Of the errors that the stock client knows. */
+export const ERROR_PREFIX = 'invalid_batch_settlement_evm_'

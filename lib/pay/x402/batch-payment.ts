@@ -1,0 +1,83 @@
+import { fromHex, type Hex, isHex } from '../../base/hex.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { ChannelConfig, Voucher } from '../../interface/channel.ts'
+import { CEILING_MAX } from '../authorization.ts'
+import type { Deposit } from '../deposit-desk.ts'
+import { malformed } from './payment-text.ts'
+
+/** What pays for a call through a channel: a voucher, and money to go into the channel first where there is too little in it. */
+export interface BatchPayment {
+  readonly config: ChannelConfig
+  readonly voucher: Voucher
+  readonly deposit?: Deposit
+}
+
+const ADDRESSES = ['payer', 'payerAuthorizer', 'receiver', 'receiverAuthorizer', 'token'] as const
+const NUMBER = /^\d{1,20}$/
+/** A salt is any number of 256 bits, written as one or as bytes. */
+const SALT = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,77})$/
+const SIGNATURE_BYTES = 65
+
+/** The scheme's part of a `batch-settlement` payment. @throws SoukError `payment_malformed` */
+export function readBatch(payload: Record<string, unknown>): BatchPayment {
+  const config = readConfig(membersOf(payload['channelConfig']))
+  const { channelId, maxClaimableAmount, signature } = membersOf(payload['voucher'])
+  if (!isHex(channelId, 32) || !isHex(signature, SIGNATURE_BYTES)) throw malformed('it has no voucher')
+  const voucher = {
+    channelId: lower(channelId),
+    ceiling: amount(maxClaimableAmount),
+    signature: fromHex(signature, SIGNATURE_BYTES)
+  }
+  if (payload['type'] === 'voucher') return { config, voucher }
+  if (payload['type'] !== 'deposit') throw malformed('it is neither a voucher nor a deposit')
+  return { config, voucher, deposit: readDeposit(config, membersOf(payload['deposit'])) }
+}
+
+function readConfig(members: Record<string, unknown>): ChannelConfig {
+  const { withdrawDelay, salt } = members
+  const addresses = ADDRESSES.map((name) => {
+    const address = members[name]
+    if (!isHex(address, 20)) throw malformed(`its channel has no ${name}`)
+    return [name, lower(address)]
+  })
+  if (typeof withdrawDelay !== 'number' || !Number.isSafeInteger(withdrawDelay) || withdrawDelay < 0) {
+    throw malformed('its channel has no withdrawDelay')
+  }
+  if (!isHex(salt, 32)) throw malformed('its channel has no salt')
+  const known = Object.fromEntries(addresses) as Pick<ChannelConfig, (typeof ADDRESSES)[number]>
+  return { ...known, withdrawDelay, salt: lower(salt) }
+}
+
+function readDeposit(config: ChannelConfig, members: Record<string, unknown>): Deposit {
+  const authorization = membersOf(membersOf(members['authorization'])['erc3009Authorization'])
+  const { validAfter, validBefore, salt, signature } = authorization
+  if (typeof salt !== 'string' || !SALT.test(salt) || !isHex(signature, SIGNATURE_BYTES)) {
+    throw malformed('its deposit has no signed EIP-3009 authorization')
+  }
+  return {
+    config,
+    amount: amount(members['amount']),
+    validAfter: seconds(validAfter),
+    validBefore: seconds(validBefore),
+    salt: BigInt(salt),
+    signature: fromHex(signature, SIGNATURE_BYTES)
+  }
+}
+
+function amount(text: unknown): Atoms {
+  const atoms = typeof text === 'string' && NUMBER.test(text) ? BigInt(text) : undefined
+  if (atoms === undefined || atoms === 0n || atoms > CEILING_MAX) throw malformed('an amount of it is none')
+  return atoms
+}
+
+function seconds(text: unknown): number {
+  const number = typeof text === 'string' && NUMBER.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(number)) throw malformed('a time of its deposit is none')
+  return number
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex

@@ -1,0 +1,313 @@
+import type { PaymentPayload } from '@x402/core/types'
+import { EMPTY_BYTES } from '../../base/bytes.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { type Hex, toHex } from '../../base/hex.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { ChannelId, Voucher } from '../../interface/channel.ts'
+import type { ChannelWatch } from '../../interface/redeem.ts'
+import type { CallLog } from '../../interface/store.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import { checksummed } from '../address.ts'
+import type { DepositDesk } from '../deposit-desk.ts'
+import type { PayeeChannel } from '../payee-channel.ts'
+import type { PayeeChannels } from '../payee-channels.ts'
+import { postingsOf, recordOf } from '../payee.ts'
+import type { ReceiptDesk } from '../receipt-desk.ts'
+import type { Hold } from '../tab.ts'
+import type { Answers } from './answers.ts'
+import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
+import { type BatchPayment, readBatch } from './batch-payment.ts'
+import { paymentIdOf, writeSettlement } from './payment-text.ts'
+import { notRepeated, unused } from './repeats.ts'
+
+export interface BatchTillInit extends BatchCheckInit {
+  readonly calls: Pick<CallLog, 'append'>
+  readonly channels: PayeeChannels
+  readonly deposits: Pick<DepositDesk, 'bring'>
+  readonly watch: Pick<ChannelWatch, 'refresh'>
+  readonly desk: Pick<ReceiptDesk, 'sign'>
+  readonly answers: Answers
+}
+
+/** The one call that is under way on a channel. */
+interface Running {
+  readonly ceiling: Atoms
+  readonly requestHash: Hex
+  /** True where the API ran and it was not charged. */
+  readonly ended: Promise<boolean>
+  readonly end: (isReleased: boolean) => void
+}
+
+/** A payment that is to be taken, with what is known of it. */
+interface Payment extends BatchPayment {
+  readonly requestHash: Hex
+  /** Where its answer is kept. */
+  readonly key: string
+}
+
+/**
+ * Calls that are paid by vouchers of a client without a node, by the strict rule of the stock scheme: a voucher is for exactly
+ * one price above what was charged, there is one call at a time, and one not above the last is stale. A voucher counts only when
+ * its call is charged, so that a failed call leaves it as good as new, and what claims publish of it buys nothing.
+ */
+export class BatchTill {
+  readonly #init: BatchTillInit
+  readonly #running = new Map<ChannelId, Running>()
+
+  constructor(init: BatchTillInit) {
+    this.#init = init
+  }
+
+  /**
+   * @throws SoukError `payment_malformed`, `payment_rejected`, `insufficient_funds`, `payment_id_conflict`,
+   *   `idempotency_in_flight`, `settlement_pending`, `settlement_unavailable`, `overloaded`, `call_interrupted`
+   */
+  async admit(admission: Admission, requestHash: Hex, payload: PaymentPayload): Promise<Reservation> {
+    const read = readBatch(payload.payload)
+    const { channelId, ceiling } = read.voucher
+    checkBatch(this.#init, admission, payload, read)
+    const id = paymentIdOf(payload)
+    const payment = { ...read, requestHash, key: id === undefined ? channelId : `${channelId}/${id}` }
+    let isRepeat = id !== undefined
+    for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
+      if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#busy(admission)
+      if (await before.ended) throw notRepeated()
+      isRepeat = true
+    }
+    // In its place before anything is waited for: of many that come together, the others find the first.
+    const running = this.#enter(channelId, ceiling, requestHash)
+    try {
+      const replay = await this.#replay(admission, payment, isRepeat)
+      if (replay === undefined) return await this.#reserve(admission, payment, running)
+      running.end(false)
+      return replay
+    } catch (error) {
+      running.end(false)
+      throw error
+    }
+  }
+
+  #enter(channelId: ChannelId, ceiling: Atoms, requestHash: Hex): Running {
+    const { promise: ended, resolve } = Promise.withResolvers<boolean>()
+    const end = (isReleased: boolean) => {
+      this.#running.delete(channelId)
+      resolve(isReleased)
+    }
+    const running: Running = { ceiling, requestHash, ended, end }
+    this.#running.set(channelId, running)
+    return running
+  }
+
+  /**
+   * The answer of a call that this one repeats: by the client's own name for it, beside the first or after a broken link. A stale
+   * voucher alone is no repeat: its client may have lost its place and mean another call.
+   */
+  async #replay(
+    { requestId }: Admission,
+    { voucher, requestHash, key }: Payment,
+    isRepeat: boolean
+  ): Promise<Reservation | undefined> {
+    const { answers, channels } = this.#init
+    const channel = channels.get(voucher.channelId)
+    const answer = channel === undefined ? undefined : await answers.find(key)
+    if (channel === undefined || answer === undefined) return undefined
+    if (!isRepeat && answer.requestId !== toHex(requestId)) return undefined
+    if (answer.requestHash !== requestHash) {
+      throw new SoukError('payment_id_conflict', undefined, { source: 'owner' })
+    }
+    if (answer.response === undefined) {
+      throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')
+    }
+    // Charged with the voucher that it came with: the same one says so again, another one is not touched.
+    const charged = answer.ceiling === voucher.ceiling ? answer.charged : 0n
+    const settled = { charged, receipt: EMPTY_BYTES, payment: this.#settlement(channel, charged) }
+    return { replay: { response: answer.response, settled }, capture: unused, release: unused }
+  }
+
+  async #reserve(admission: Admission, payment: Payment, running: Running): Promise<Reservation> {
+    const { calls, channels } = this.#init
+    const { voucher } = payment
+    const known = channels.get(voucher.channelId)
+    // Before a deposit: with a stale voucher it would lie in the channel for nothing.
+    if (known !== undefined) this.#checkCeiling(admission, known, voucher)
+    const { channel, deposited } = await this.#channelOf(admission, payment, known)
+    const hold = await this.#hold(admission, channel, voucher)
+    return {
+      capture: async (outcome) => {
+        try {
+          return await this.#capture(admission, payment, { channel, hold, deposited }, outcome)
+        } finally {
+          running.end(false)
+        }
+      },
+      release: async (outcome) => {
+        try {
+          await calls.append(recordOf(admission, outcome, 'void', 0n))
+        } finally {
+          hold.release()
+          running.end(true)
+        }
+        // A deposit that came with the call stays in the channel, and the client has to know of it.
+        const paid = deposited === undefined ? {} : { payment: this.#settlement(channel, 0n, deposited) }
+        return { charged: 0n, receipt: EMPTY_BYTES, ...paid }
+      }
+    }
+  }
+
+  async #capture(
+    admission: Admission,
+    { voucher, requestHash, key }: Payment,
+    { channel, hold, deposited }: Entered,
+    outcome: Outcome
+  ): Promise<Settled> {
+    const { calls, domain, answers } = this.#init
+    const charged = hold.amount
+    const { response } = outcome
+    channel.take(voucher, domain)
+    const vouchers = channel.unsaved()
+    const { ceiling } = voucher
+    const requestId = toHex(admission.requestId)
+    const answer = { requestId, requestHash, ceiling, charged, ...(response && { response }) }
+    try {
+      await calls.append(recordOf(admission, outcome, 'captured', charged), {
+        documents: [...vouchers, answers.document(key, answer)],
+        postings: postingsOf(channel, charged)
+      })
+    } catch (error) {
+      if (vouchers.length > 0) channel.notSaved()
+      hold.release()
+      throw error
+    }
+    hold.capture(charged)
+    await answers.written(key)
+    const receipt = await this.#receipt(admission, channel, charged, outcome)
+    return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
+  }
+
+  /** Its channel, made known and filled where that is to be done. */
+  async #channelOf(
+    admission: Admission,
+    { config, deposit }: Payment,
+    known: PayeeChannel | undefined
+  ): Promise<Filled> {
+    if (deposit === undefined && known?.isLeft === false && known.info.peer === undefined) return { channel: known }
+    const nothing = { config, amount: 0n, validAfter: 0, validBefore: 0, salt: 0n, signature: EMPTY_BYTES }
+    try {
+      const { channel, transaction } = await this.#init.deposits.bring(deposit ?? nothing, undefined)
+      return deposit === undefined ? { channel } : { channel, deposited: { transaction, amount: deposit.amount } }
+    } catch (thrown) {
+      const { code, message: detail } = asSoukError(thrown)
+      if (code !== 'payment_rejected') throw thrown
+      const reason = deposit === undefined ? 'channel_not_found' : 'deposit_transaction_failed'
+      throw this.#init.offers.refuse(admission, { code, reason: ERROR_PREFIX + reason, detail })
+    }
+  }
+
+  /** The stock scheme's rule. What is refused comes with what the channel stands at, so that its client can go on from there. */
+  #checkCeiling(admission: Admission, channel: PayeeChannel, { ceiling }: Voucher): void {
+    const { offers } = this.#init
+    const { captured, ceiling: signed } = channel.tab
+    if (channel.info.peer !== undefined || ceiling === captured + admission.price) return
+    const { voucher } = channel
+    throw offers.refuse(admission, {
+      code: 'payment_rejected',
+      reason: `${ERROR_PREFIX}cumulative_amount_mismatch`,
+      detail: `The voucher is stale: it has to be for ${captured + admission.price} atoms.`,
+      extra: {
+        channelState: this.#state(channel),
+        ...(voucher && {
+          voucherState: { signedMaxClaimable: signed.toString(), signature: toHex(voucher.signature) }
+        })
+      }
+    })
+  }
+
+  async #hold(admission: Admission, channel: PayeeChannel, voucher: Voucher): Promise<Hold> {
+    const { channels, watch, offers } = this.#init
+    const { channelId } = channel.info
+    if (!channels.isFresh(channel)) await watch.refresh([channelId])
+    if (!channels.isFresh(channel)) {
+      throw new SoukError('settlement_unavailable', 'The owner has seen nothing new of the chain for too long.')
+    }
+    this.#checkCeiling(admission, channel, voucher)
+    const { captured } = channel.tab
+    if ((channels.snapshot(channelId)?.latest.claimed ?? 0n) > captured) {
+      const reason = `${ERROR_PREFIX}missing_channel`
+      const detail = 'The owner has lost its books of this channel: withdraw from it, and pay with another salt.'
+      throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
+    }
+    const hold = channel.tab.reserve(admission.price, voucher.ceiling)
+    if (typeof hold === 'object') return hold
+    if (voucher.ceiling <= channels.shownAt(channelId)) {
+      const detail = 'The deposit does not count in full yet: it is too new.'
+      throw new SoukError('settlement_pending', detail, { source: 'owner' })
+    }
+    const reason = `${ERROR_PREFIX}cumulative_exceeds_balance`
+    throw offers.refuse(admission, {
+      code: 'insufficient_funds',
+      reason,
+      detail: 'There is not enough in the channel.',
+      extra: { channelState: this.#state(channel) }
+    })
+  }
+
+  #busy(admission: Admission): SoukError {
+    return this.#init.offers.refuse(admission, {
+      code: 'payment_rejected',
+      reason: `${ERROR_PREFIX}channel_busy`,
+      detail: 'Another call on the channel is under way: it carries one at a time.'
+    })
+  }
+
+  /** As the chain last showed it, and with what was charged. */
+  #state({ info, tab }: PayeeChannel): Record<string, unknown> {
+    const latest = this.#init.channels.snapshot(info.channelId)?.latest
+    return {
+      channelId: info.channelId,
+      balance: (latest?.balance ?? 0n).toString(),
+      totalClaimed: (latest?.claimed ?? 0n).toString(),
+      withdrawRequestedAt: Math.floor((latest?.withdrawal?.since ?? 0) / 1_000),
+      refundNonce: (latest?.refundNonce ?? 0n).toString(),
+      chargedCumulativeAmount: tab.captured.toString()
+    }
+  }
+
+  #settlement(channel: PayeeChannel, charged: Atoms, deposited?: Deposited): string {
+    return writeSettlement({
+      success: true,
+      payer: checksummed(channel.info.config.payer),
+      transaction: deposited?.transaction ?? '',
+      network: this.#init.offers.network,
+      amount: deposited?.amount.toString() ?? '',
+      extra: { channelState: this.#state(channel), chargedAmount: charged.toString() }
+    })
+  }
+
+  async #receipt(
+    { requestId, api }: Admission,
+    { info, tab }: PayeeChannel,
+    charged: Atoms,
+    { requestHash, status, at }: Outcome
+  ): Promise<Uint8Array> {
+    const { captured, reserved } = tab
+    const { channelId } = info
+    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
+    // As for other calls: a key that is away costs the proof, not the answer.
+    return this.#init.desk.sign(body).catch(() => EMPTY_BYTES)
+  }
+}
+
+interface Deposited {
+  readonly transaction: Hex | undefined
+  readonly amount: Atoms
+}
+
+interface Filled {
+  readonly channel: PayeeChannel
+  readonly deposited?: Deposited | undefined
+}
+
+/** Of a call that was let in. */
+interface Entered extends Filled {
+  readonly hold: Hold
+}

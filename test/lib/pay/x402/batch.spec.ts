@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { x402Client } from '@x402/core/client'
+import {
+  decodePaymentRequiredHeader,
+  decodePaymentResponseHeader,
+  decodePaymentSignatureHeader,
+  encodePaymentSignatureHeader
+} from '@x402/core/http'
+import type { PaymentPayload } from '@x402/core/types'
+import type { Problem } from '../../../../lib/base/errors.ts'
+import type { ChannelId } from '../../../../lib/interface/channel.ts'
+import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
+
+const USDC = 1_000_000n
+const PRICE = 1_000n
+
+describe('x402 batch-settlement, of clients without a key', function () {
+  this.timeout(60_000)
+  let bench: KeylessBench
+  let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
+  let url: string
+
+  before(async () => {
+    bench = await keylessBench()
+    owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'counter', price: '0.001', payout: bench.provider }, owner.api)
+    const consumer = await bench.startConsumer(owner)
+    url = `${await bench.startIngress(consumer)}/api/demo/api/counter`
+  })
+  after(() => bench.close())
+  let count: typeof owner.api.answer | undefined
+  beforeEach(() => {
+    owner.api.runs = 0
+    count ??= owner.api.answer
+  })
+  afterEach(() => {
+    if (count !== undefined) owner.api.answer = count
+  })
+  /** From now on the API answers when it is let. */
+  function gated(): () => void {
+    const gate = Promise.withResolvers<void>()
+    owner.api.answer = async () => {
+      await gate.promise
+      return reply(200, { run: owner.api.runs })
+    }
+    return gate.resolve
+  }
+
+  const request = (body = '{}') => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const settledOf = (response: Response) => decodePaymentResponseHeader(response.headers.get('payment-response')!)
+  const channelOf = (response: Response): ChannelId => {
+    const { channelId } = settledOf(response).extra!['channelState'] as { channelId: ChannelId }
+    return channelId
+  }
+  const codeOf = async (response: Response) => ((await response.json()) as Problem).code
+  const pay = (text: string, body = '{}') => {
+    const { headers, ...rest } = request(body)
+    return fetch(url, { ...rest, headers: { ...headers, 'payment-signature': text } })
+  }
+  /** What a client sends, caught before it is sent. */
+  async function payment(client: ReturnType<KeylessBench['batch']>): Promise<string> {
+    const required = decodePaymentRequiredHeader((await fetch(url, request())).headers.get('payment-required')!)
+    return encodePaymentSignatureHeader(await x402Client.fromConfig(client.config).createPaymentPayload(required))
+  }
+  const changed = (text: string, change: (payload: PaymentPayload) => unknown): string => {
+    const payload = decodePaymentSignatureHeader(text)
+    change(payload)
+    return encodePaymentSignatureHeader(payload)
+  }
+
+  it('is the only offer below the price that is worth a transaction', async () => {
+    const required = decodePaymentRequiredHeader((await fetch(url, request())).headers.get('payment-required')!)
+    assert.deepEqual(
+      required.accepts.map(({ scheme }) => scheme),
+      ['batch-settlement']
+    )
+  })
+
+  it('is paid by the stock client: one deposit, then vouchers alone', async () => {
+    const payer = await bench.payer('batch', USDC)
+    const client = bench.batch('batch')
+    const first = await client.fetch(url, request())
+    assert.equal(first.status, 200, await first.clone().text())
+    assert.notEqual(settledOf(first).transaction, '')
+    assert.equal(await bench.usdc(payer), USDC / 2n)
+    for (let run = 2; run <= 5; run++) {
+      const next = await client.fetch(url, request())
+      assert.deepEqual([next.status, await next.json()], [200, { run }])
+      assert.equal(settledOf(next).transaction, '')
+      assert.equal(next.headers.get('souk-charged'), '0.001')
+      assert.ok(next.headers.has('souk-receipt'))
+    }
+    assert.equal(await bench.usdc(payer), USDC / 2n)
+    assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -5n * PRICE)
+  })
+
+  it('goes on where the owner says the client has lost its place', async () => {
+    await bench.payer('forgetful', USDC)
+    const first = await bench.batch('forgetful').fetch(url, request())
+    assert.equal(first.status, 200)
+    // It remembers nothing, finds on chain that nothing was claimed, and signs a voucher that is stale.
+    const again = await bench.batch('forgetful').fetch(url, request())
+    assert.deepEqual([again.status, await again.json()], [200, { run: 2 }])
+    assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -2n * PRICE)
+  })
+
+  it('takes a voucher once: of ten at once all have the same answer, and later it is stale', async () => {
+    await bench.payer('twice', USDC)
+    const client = bench.batch('twice')
+    await client.fetch(url, request())
+    const text = await payment(client)
+    const open = gated()
+    const paying = Array.from({ length: 10 }, () => pay(text))
+    await bench.eventually('all ten', 5_000, () => (owner.souk.status().serving === 10 ? true : undefined))
+    open()
+    for (const response of await Promise.all(paying)) {
+      assert.deepEqual([response.status, await response.json()], [200, { run: 2 }])
+    }
+    assert.equal(owner.api.runs, 2)
+    const stale = await pay(text)
+    const required = decodePaymentRequiredHeader(stale.headers.get('payment-required')!)
+    assert.equal(stale.status, 402)
+    assert.equal(required.error, 'invalid_batch_settlement_evm_cumulative_amount_mismatch')
+    const { channelState, voucherState } = required.accepts[0]!.extra as Record<string, Record<string, string>>
+    assert.equal(channelState!['chargedCumulativeAmount'], String(2n * PRICE))
+    assert.equal(voucherState!['signedMaxClaimable'], String(2n * PRICE))
+  })
+
+  it('carries one call at a time', async () => {
+    await bench.payer('hasty', USDC)
+    const client = bench.batch('hasty')
+    await client.fetch(url, request())
+    const open = gated()
+    const text = await payment(client)
+    const slow = pay(text)
+    await bench.eventually('the call runs', 5_000, () => (owner.api.runs === 2 ? true : undefined))
+    const busy = await pay(text, '{"other":true}')
+    const required = decodePaymentRequiredHeader(busy.headers.get('payment-required')!)
+    assert.deepEqual([busy.status, required.error], [402, 'invalid_batch_settlement_evm_channel_busy'])
+    open()
+    assert.equal((await slow).status, 200)
+  })
+
+  it('charges nothing where the API fails: deposit and voucher stay good', async () => {
+    const payer = await bench.payer('patient', USDC)
+    const client = bench.batch('patient')
+    const { answer } = owner.api
+    owner.api.answer = () => reply(500, {})
+    for (let i = 0; i < 2; i++) {
+      const failed = await client.fetch(url, request())
+      assert.deepEqual([failed.status, failed.headers.get('souk-charged')], [500, '0'])
+    }
+    owner.api.answer = answer
+    const response = await client.fetch(url, request())
+    assert.equal(response.status, 200)
+    assert.equal(await bench.usdc(payer), USDC / 2n)
+    assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -PRICE)
+  })
+
+  it('knows a payment again by the name that the client gave it', async () => {
+    await bench.payer('named', USDC)
+    const client = bench.batch('named')
+    const named = async () =>
+      changed(await payment(client), (payload) => {
+        payload.extensions = { 'payment-identifier': { info: { required: false, id: 'order-0123456789' } } }
+      })
+    await client.fetch(url, request())
+    assert.deepEqual(await (await pay(await named())).json(), { run: 2 })
+    // The client has not heard of it: this voucher is the same. After the next, it is another.
+    assert.deepEqual(await (await pay(await named())).json(), { run: 2 })
+    await client.fetch(url, request())
+    const again = await pay(await named())
+    assert.deepEqual([again.status, await again.json()], [200, { run: 2 }])
+    assert.equal(settledOf(again).extra!['chargedAmount'], '0')
+    const other = await pay(await named(), '{"other":true}')
+    assert.deepEqual([other.status, await codeOf(other)], [409, 'payment_id_conflict'])
+  })
+
+  it('is refused, with a reason and nothing run, for any other channel than one that pays this owner', async () => {
+    await bench.payer('liar', USDC)
+    const client = bench.batch('liar')
+    const text = await payment(client)
+    const cases: ReadonlyArray<readonly [reason: string, part: string, member: string, value: unknown]> = [
+      ['token_mismatch', 'channelConfig', 'token', bench.provider],
+      ['receiver_mismatch', 'channelConfig', 'receiver', bench.provider],
+      ['receiver_authorizer_mismatch', 'channelConfig', 'receiverAuthorizer', bench.provider],
+      ['channel_id_mismatch', 'channelConfig', 'withdrawDelay', 901],
+      ['voucher_signature', 'voucher', 'maxClaimableAmount', '999'],
+      ['deposit_transaction_failed', 'deposit', 'amount', '600000']
+    ]
+    const withMember = (part: string, member: string, value: unknown) =>
+      changed(text, ({ payload }) => Object.assign(payload[part] as object, { [member]: value }))
+    for (const [reason, part, member, value] of cases) {
+      const response = await pay(withMember(part, member, value))
+      const required = decodePaymentRequiredHeader(response.headers.get('payment-required')!)
+      assert.deepEqual([response.status, required.error], [402, `invalid_batch_settlement_evm_${reason}`])
+    }
+    const empty = changed(text, ({ payload }) => {
+      payload['type'] = 'voucher'
+      delete payload['deposit']
+    })
+    const response = await pay(empty)
+    const required = decodePaymentRequiredHeader(response.headers.get('payment-required')!)
+    assert.deepEqual([response.status, required.error], [402, 'invalid_batch_settlement_evm_channel_not_found'])
+    const unreadable = [
+      changed(text, ({ payload }) => (payload['type'] = 'refund')),
+      changed(text, ({ payload }) => delete payload['voucher']),
+      withMember('deposit', 'amount', '-5'),
+      withMember('channelConfig', 'salt', '0x')
+    ]
+    for (const garbage of unreadable) {
+      const response = await pay(garbage)
+      assert.deepEqual([response.status, await codeOf(response)], [400, 'payment_malformed'])
+    }
+    assert.equal(owner.api.runs, 0)
+    assert.equal(
+      [...owner.till.channels()].some(({ deposit }) => deposit === 0n),
+      false
+    )
+  })
+
+  it('tops the channel up when it is used up', async () => {
+    const payer = await bench.payer('busy', 2n * USDC)
+    await owner.souk.serve({ name: 'counter', price: '0.3', payout: bench.provider }, owner.api)
+    const client = bench.batch('busy')
+    await bench.eventually('the new price', 10_000, async () => {
+      const required = decodePaymentRequiredHeader((await fetch(url, request())).headers.get('payment-required')!)
+      return required.accepts[0]?.amount === '300000' ? true : undefined
+    })
+    for (let run = 1; run <= 3; run++) assert.equal((await client.fetch(url, request())).status, 200)
+    assert.equal(await bench.usdc(payer), USDC)
+  })
+
+  it('is claimed like any channel, 95 and 5 of a hundred to the last atom', async () => {
+    const earned = await owner.store.ledger.balances('earned/')
+    const due = -earned.reduce((sum, { amount }) => sum + amount, 0n)
+    const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
+    await owner.till.settlement.redeemer.settleNow()
+    const share = (due * 5n) / 100n
+    assert.equal((await bench.usdc(bench.treasury)) - treasury, share)
+    assert.equal((await bench.usdc(bench.provider)) - provider, due - share)
+  })
+})
