@@ -1,7 +1,7 @@
 import { run } from './killed-while-paid/run.ts'
 
 const ROUNDS = 6
-const CALLS = 200
+const CALLERS = 200
 
 describe('owner and consumer killed at random while calls are paid', function () {
   this.timeout(180_000)
@@ -10,7 +10,7 @@ describe('owner and consumer killed at random while calls are paid', function ()
     const seed = Number(process.env['SOUK_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
     const lines: string[] = []
     try {
-      lines.push(await run({ seed, rounds: ROUNDS, calls: CALLS, say: (line) => lines.push(line) }))
+      lines.push(await run({ seed, rounds: ROUNDS, callers: CALLERS, say: (line) => lines.push(line) }))
     } catch (error) {
       console.error(lines.join('\n'))
       throw new Error(`with SOUK_TEST_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, {

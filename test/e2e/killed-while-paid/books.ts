@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { createChain, createSqliteStore } from '../../../lib/index.ts'
+import { createChain } from '../../../lib/index.ts'
 import { toHex } from '../../../lib/base/hex.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { readChannel, readVoucher } from '../../../lib/pay/payee-channel.ts'
 import { readPayerChannel } from '../../../lib/pay/payer-channel.ts'
 import { ReceiptCheck, readReceipt, receiptDigests } from '../../../lib/pay/receipt.ts'
+import { storeAt } from './roles/store.ts'
 import { PRICE_ATOMS, WALLET_ATOMS, type World } from './world.ts'
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER
 
 /** Everything that has to hold when both processes are stopped. Returns a line about it. */
 export async function checkBooks(world: World, refused: readonly string[]): Promise<string> {
-  for (const name of ['owner', 'consumer'] as const) checkIntegrity(world.pathOf(name))
-  const owner = createSqliteStore({ path: world.pathOf('owner') })
-  const payer = createSqliteStore({ path: world.pathOf('consumer') })
+  const places = (['owner', 'consumer'] as const).map((name) => world.placeOf(name))
+  for (const place of places) if (existsSync(place)) checkIntegrity(place)
+  const [owner, payer] = places.map((place) => storeAt(place))
+  assert.ok(owner !== undefined && payer !== undefined)
   await Promise.all([owner.open(), payer.open()])
   try {
     const captured = await checkCalls(world, owner)

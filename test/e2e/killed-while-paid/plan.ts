@@ -30,7 +30,8 @@ export interface PlannedCall {
 }
 
 export interface Round {
-  readonly calls: readonly PlannedCall[]
+  /** What so many callers ask for at the same time: each its first, and the next where that was interrupted. */
+  readonly callers: ReadonlyArray<readonly PlannedCall[]>
   readonly kills: readonly Kill[]
 }
 
@@ -46,10 +47,11 @@ const FIRST_KILL_MS = 20
 const SECOND_KILL_MS = 2_000
 const SECOND_KILL_PART = 0.5
 const SLOW_MS = 300
+const CALLS_EACH = 3
 const FAILS_PART = 0.1
 
 /** Everything that happens by chance in a run. What the machine makes of it differs from run to run all the same. */
-export function planOf(seed: number, rounds: number, callsPerRound: number): Plan {
+export function planOf(seed: number, rounds: number, callers: number): Plan {
   const next = dice(seed)
   const upTo = (most: number) => Math.floor(next() * most)
   const call = (): PlannedCall => ({
@@ -58,14 +60,13 @@ export function planOf(seed: number, rounds: number, callsPerRound: number): Pla
   })
   const round = (index: number): Round => {
     const victims = VICTIMS[index % VICTIMS.length] ?? []
-    const kills = victims.map(
-      (victim): Kill => ({ victim, answered: upTo(callsPerRound), thenMs: upTo(FIRST_KILL_MS) })
-    )
+    const kills = victims.map((victim): Kill => ({ victim, answered: upTo(callers), thenMs: upTo(FIRST_KILL_MS) }))
     const [first] = kills
     if (first !== undefined && next() < SECOND_KILL_PART) {
       kills.push({ ...first, victim: next() < 0.5 ? 'owner' : 'consumer', thenMs: upTo(SECOND_KILL_MS) })
     }
-    return { calls: Array.from({ length: callsPerRound }, call), kills }
+    const calls = () => Array.from({ length: CALLS_EACH }, call)
+    return { callers: Array.from({ length: callers }, calls), kills }
   }
   return { seed, rounds: Array.from({ length: rounds }, (_, index) => round(index)) }
 }

@@ -6,7 +6,10 @@ import { World } from './world.ts'
 export interface RunInit {
   readonly seed: number
   readonly rounds: number
-  readonly calls: number
+  /** At the same time. */
+  readonly callers: number
+  /** URL of an empty PostgreSQL database for the owner's books. Default: SQLite. */
+  readonly database?: string
   readonly say: (line: string) => void
 }
 
@@ -14,10 +17,13 @@ export interface RunInit {
 const HEALING_CALLS = 3
 
 /** One whole run: rounds of kills, healing, settling on chain, and everything that has to hold then. */
-export async function run({ seed, rounds, calls, say }: RunInit): Promise<string> {
-  const plan = planOf(seed, rounds, calls)
+export async function run({ seed, rounds, callers, database, say }: RunInit): Promise<string> {
+  const plan = planOf(seed, rounds, callers)
   say(`seed ${seed}`)
-  const world = await World.create(plan.rounds.flatMap((round) => round.calls))
+  const world = await World.create(
+    plan.rounds.flatMap(({ callers }) => callers.flat()),
+    database
+  )
   try {
     await world.owner.start()
     await world.consumer.start()

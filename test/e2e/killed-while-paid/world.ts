@@ -40,6 +40,15 @@ const RETRY_MS = 250
 /** A call that has no end by then never has one. */
 const CALL_ENDS_MS = 60_000
 
+interface Surroundings {
+  readonly directory: string
+  readonly database: string | undefined
+  readonly chain: DevChain
+  readonly upstream: CountingUpstream
+  readonly hub: SoukNode
+  readonly api: string
+}
+
 /** Owner and consumer as processes, and around them what is never killed: chain, upstream and one more node. */
 export class World {
   readonly told = new Map<string, Told>()
@@ -51,11 +60,13 @@ export class World {
   readonly consumer: Victim<NodeInfo>
   readonly payout = actor('provider of killed').address.toLowerCase() as `0x${string}`
   readonly #directory: string
+  readonly #database: string | undefined
   readonly #hub: SoukNode
   #isClosed = false
 
-  private constructor(directory: string, chain: DevChain, upstream: CountingUpstream, hub: SoukNode, api: string) {
+  private constructor({ directory, database, chain, upstream, hub, api }: Surroundings) {
     this.#directory = directory
+    this.#database = database
     this.chain = chain
     this.upstream = upstream
     this.#hub = hub
@@ -69,7 +80,7 @@ export class World {
       name: 'owner',
       role: role('owner'),
       args: (): OwnerArgs => ({
-        path: this.pathOf('owner'),
+        place: this.placeOf('owner'),
         bootstrap: bootstrap(this.consumer),
         parameters,
         payout: this.payout,
@@ -80,11 +91,12 @@ export class World {
     this.consumer = new Victim<NodeInfo>({
       name: 'consumer',
       role: role('consumer'),
-      args: (): ConsumerArgs => ({ path: this.pathOf('consumer'), bootstrap: bootstrap(this.owner), parameters, api })
+      args: (): ConsumerArgs => ({ place: this.placeOf('consumer'), bootstrap: bootstrap(this.owner), parameters, api })
     })
   }
 
-  static async create(calls: Iterable<PlannedCall>): Promise<World> {
+  /** @param database Where the owner keeps its books. Default: SQLite, as the consumer. */
+  static async create(calls: Iterable<PlannedCall>, database?: string): Promise<World> {
     const behaviours = new Map(Array.from(calls, ({ id, behaviour }) => [id, behaviour]))
     const chain = await startDevChain()
     const directory = mkdtempSync(join(tmpdir(), 'souk-killed-'))
@@ -92,7 +104,8 @@ export class World {
     const hub = await createNode({ network: 'killed' })
     await hub.start()
     const provider = (await identityOf('owner')).publicKey.toString()
-    const world = new World(directory, chain, upstream, hub, apiId('paid', provider))
+    const api = apiId('paid', provider)
+    const world = new World({ directory, database, chain, upstream, hub, api })
     await chain.fundGas(world.signers.owner.address)
     await chain.mint(world.signers.consumer.address, WALLET_ATOMS)
     return world
@@ -100,16 +113,17 @@ export class World {
 
   readonly signers = { owner: keySigner(secretOf('owner')), consumer: keySigner(secretOf('consumer')) }
 
-  pathOf(name: VictimName): string {
-    return join(this.#directory, name, 'souk.db')
+  /** Of its store: a file, or the URL of a database. */
+  placeOf(name: VictimName): string {
+    return (name === 'owner' ? this.#database : undefined) ?? join(this.#directory, name, 'souk.db')
   }
 
   usdc(account: `0x${string}`): Promise<bigint> {
     return createChain(this.chain.parameters).balance(account, 'latest')
   }
 
-  /** All calls at once, and the kills in the midst of them. Resolves when every call has its end. */
-  async play({ calls, kills }: Round): Promise<void> {
+  /** All callers at once, and the kills in the midst of their calls. Resolves when every call has its end. */
+  async play({ callers, kills }: Round): Promise<void> {
     const over = Promise.withResolvers<void>()
     const killing = kills.map(async ({ victim, answered, thenMs }) => {
       // A round in which fewer calls get so far ends with the kill.
@@ -117,14 +131,13 @@ export class World {
       await pause(thenMs)
       await this[victim].kill()
     })
-    await Promise.all(calls.map(({ id }) => this.#drive(id))).finally(over.resolve)
+    await Promise.all(callers.map((calls) => this.#drive(calls))).finally(over.resolve)
     await Promise.all(killing)
   }
 
   /** One call at a time, nobody killed. */
-  async call(id: string): Promise<Told> {
-    await this.#drive(id)
-    return this.told.get(id) ?? { kind: 'interrupted', why: 'nobody said' }
+  call(id: string): Promise<Told> {
+    return this.#tell(id)
   }
 
   /** Lets both end by themselves; everything they keep is on disk then. */
@@ -143,8 +156,18 @@ export class World {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
+  async #drive(calls: readonly PlannedCall[]): Promise<void> {
+    for (const { id } of calls) if ((await this.#tell(id)).kind === 'answered') return
+  }
+
   /** Sends a call, and asks for it again under the same id until it is told what became of it. */
-  async #drive(id: string): Promise<void> {
+  async #tell(id: string): Promise<Told> {
+    const told = await this.#ended(id)
+    this.told.set(id, told)
+    return told
+  }
+
+  async #ended(id: string): Promise<Told> {
     const end = performance.now() + CALL_ENDS_MS
     let mayHaveRun = false
     let last = 'nothing'
@@ -156,12 +179,10 @@ export class World {
       this.heard.set(what, (this.heard.get(what) ?? 0) + 1)
       if ('status' in result) {
         const { status, charged, echoed } = result
-        this.told.set(id, { kind: 'answered', status, charged: BigInt(charged), echoed })
-        return
+        return { kind: 'answered', status, charged: BigInt(charged), echoed }
       }
       if ('code' in result && result.code === 'call_interrupted' && mayHaveRun) {
-        this.told.set(id, { kind: 'interrupted', why: result.detail })
-        return
+        return { kind: 'interrupted', why: result.detail }
       }
       mayHaveRun ||= 'killed' in result || !NOT_TAKEN.has(result.code)
       await pause(RETRY_MS)

@@ -1,20 +1,13 @@
-import {
-  asSoukError,
-  createChain,
-  createChannelTill,
-  createNode,
-  createSqliteStore,
-  fromHex,
-  keySigner
-} from '../../../../lib/index.ts'
+import { asSoukError, createChain, createChannelTill, createNode, fromHex, keySigner } from '../../../../lib/index.ts'
 import type { ErrorCode } from '../../../../lib/base/errors.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import { play } from '../../../bench/role.ts'
 import { identityOf, secretOf } from './identity.ts'
 import type { NodeInfo } from './owner.ts'
+import { storeAt } from './store.ts'
 
 export interface ConsumerArgs {
-  readonly path: string
+  readonly place: string
   readonly bootstrap: readonly string[]
   readonly parameters: ChainParameters
   readonly api: string
@@ -35,8 +28,8 @@ export type CallResult =
 const RULES = { dailyMax: 1_000_000_000n }
 const CALL_MS = 20_000
 
-play(async ({ path, bootstrap, parameters, api }: ConsumerArgs) => {
-  const store = createSqliteStore({ path, onFailure: () => process.exit(1) })
+play(async ({ place, bootstrap, parameters, api }: ConsumerArgs) => {
+  const store = storeAt(place, () => process.exit(1))
   const signer = keySigner(secretOf('consumer'))
   const node = await createNode({
     network: 'killed',

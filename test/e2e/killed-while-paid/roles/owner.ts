@@ -1,13 +1,14 @@
-import { createChannelTill, createChain, createNode, createSqliteStore, keySigner } from '../../../../lib/index.ts'
+import { createChannelTill, createChain, createNode, keySigner } from '../../../../lib/index.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import type { ChannelTill } from '../../../../lib/pay/channel-till.ts'
 import { restFactory } from '../../../../protocols/index.ts'
 import { play } from '../../../bench/role.ts'
 import { identityOf, secretOf } from './identity.ts'
+import { storeAt } from './store.ts'
 
 export interface OwnerArgs {
-  readonly path: string
+  readonly place: string
   readonly bootstrap: readonly string[]
   readonly parameters: ChainParameters
   readonly payout: Address
@@ -23,9 +24,9 @@ export interface NodeInfo {
 /** Redeemed often, so that processes are killed in the middle of that as well. */
 const POLICY = { atoms: 20_000n, ageMs: 2_000 }
 
-play(async ({ path, bootstrap, parameters, payout, price, endpoint }: OwnerArgs) => {
+play(async ({ place, bootstrap, parameters, payout, price, endpoint }: OwnerArgs) => {
   // What a failed commit left is for the next process to find.
-  const store = createSqliteStore({ path, onFailure: () => process.exit(1) })
+  const store = storeAt(place, () => process.exit(1))
   const make = createChannelTill({
     chain: createChain(parameters),
     signer: keySigner(secretOf('owner')),

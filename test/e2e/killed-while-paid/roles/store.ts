@@ -1,0 +1,9 @@
+import { createPostgresStore, createSqliteStore } from '../../../../lib/index.ts'
+import type { Store } from '../../../../lib/interface/store.ts'
+
+/** A file, or a database by its URL. */
+export function storeAt(place: string, onFailure: () => void = () => {}): Store {
+  return place.startsWith('postgres:')
+    ? createPostgresStore({ url: place, onFailure })
+    : createSqliteStore({ path: place, onFailure })
+}
