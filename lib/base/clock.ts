@@ -29,7 +29,9 @@ export const systemClock: Clock = {
     let handle: NodeJS.Timeout
     const arm = (leftMs: number) => {
       handle =
-        leftMs > TIMER_MS_MAX ? setTimeout(() => arm(leftMs - TIMER_MS_MAX), TIMER_MS_MAX) : setTimeout(task, leftMs)
+        leftMs > TIMER_MS_MAX
+          ? setTimeout(() => arm(leftMs - TIMER_MS_MAX), TIMER_MS_MAX)
+          : setTimeout(task, Math.max(0, leftMs))
       handle.unref()
     }
     arm(delayMs)

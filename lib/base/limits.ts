@@ -398,6 +398,8 @@ export const EXPOSURE_WAIT_MS = 5 * SECOND
 /** Channels of one peer at one owner, as its providers differ; and of all peers. */
 export const CHANNELS_PER_PEER_MAX = 8
 export const CHANNELS_MAX = 100_000
+/** A payer that lost its books may meet channels it has forgotten: so many counters of salts are tried for a new one. */
+export const COUNTERS_TRIED_MAX = 100
 /** Receipts signed together are leaves of one tree; as deep as a commit is large. */
 export const RECEIPT_PATH_MAX = 12
 /** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../base/limits.ts'
+import { COUNTERS_TRIED_MAX, DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../base/limits.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import type { Random } from '../base/random.ts'
-import type { Chain } from '../interface/chain.ts'
+import type { Chain, ChannelState } from '../interface/chain.ts'
 import type { ChannelConfig } from '../interface/channel.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { Link } from '../interface/link.ts'
@@ -13,7 +13,7 @@ import type { DailyCap } from './daily-cap.ts'
 import { type PayLine, unreadable } from './pay-line.ts'
 import type { ChannelBooks, Terms } from './pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
-import { depositedIn, PayerChannel, type PendingDeposit } from './payer-channel.ts'
+import { depositedIn, PayerChannel, type PayerChannelInfo, type PendingDeposit } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
 import { Purse } from './purse.ts'
 import { depositNonce } from './settlement-calls.ts'
@@ -35,6 +35,8 @@ export interface ChannelOpenerInit {
   readonly random: Random
 }
 
+const OPEN = { phase: 'open', isDisputed: false } as const
+
 /** Opens channels and puts money into them: one signed deposit, which the owner brings in. */
 export class ChannelOpener {
   readonly #init: ChannelOpenerInit
@@ -46,27 +48,51 @@ export class ChannelOpener {
 
   /** @throws SoukError `insufficient_funds`, `settlement_pending`, `settlement_unavailable`, `payment_rejected` */
   async open(owner: string, receiver: Address): Promise<PayerChannel> {
-    const { channels, signer, chain, rules, cap, domain, link } = this.#init
+    const { channels, signer, chain, rules, domain, link } = this.#init
     const terms = await this.#terms(owner)
     const amount = terms.depositMin > rules.deposit ? terms.depositMin : rules.deposit
-    await this.#checkFunds(amount)
-    const counter = await channels.nextCounter()
-    const config: ChannelConfig = {
-      payer: signer.address,
-      payerAuthorizer: signer.address,
-      receiver,
-      receiverAuthorizer: terms.settlement,
-      token: chain.parameters.usdc.address,
-      withdrawDelay: terms.withdrawDelay,
-      salt: channelSalt(link.self, counter)
+    for (let tries = 0; tries < COUNTERS_TRIED_MAX; tries++) {
+      const counter = await channels.nextCounter()
+      const config: ChannelConfig = {
+        payer: signer.address,
+        payerAuthorizer: signer.address,
+        receiver,
+        receiverAuthorizer: terms.settlement,
+        token: chain.parameters.usdc.address,
+        withdrawDelay: terms.withdrawDelay,
+        salt: channelSalt(link.self, counter)
+      }
+      const info = { channelId: domain.channelId(config), config, counter, owner }
+      const [state] = (await chain.channels([info.channelId], 'latest')).channels
+      if (state === undefined || isUnused(state)) return this.#begin(info, amount)
+      if (state.balance > state.claimed && state.withdrawal === undefined) return this.#adopt(info, state)
     }
-    const info = { channelId: domain.channelId(config), config, counter, owner }
-    const standing = { phase: 'open', isDisputed: false } as const
+    throw new SoukError('settlement_unavailable', 'This node has forgotten too many channels to find a new one.')
+  }
+
+  async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {
+    const { channels, rules, cap } = this.#init
+    await this.#checkFunds(amount)
     const purse = new Purse({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
-    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), standing)
+    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), OPEN)
     // Known on disk before anything is signed: a deposit that nobody remembers would be lost until it is looked for.
     await channels.add(channel)
     await this.fund(channel)
+    return channel
+  }
+
+  /** It was opened before the books were lost that knew it: its owner knows the rest. */
+  async #adopt(info: PayerChannelInfo, { balance, claimed }: ChannelState): Promise<PayerChannel> {
+    const { channels, rules, cap, ledger, clock } = this.#init
+    const { channelId } = info
+    const purse = new Purse({ ceiling: claimed, spent: claimed, deposit: balance, isWhole: false }, rules, cap)
+    const channel = new PayerChannel(info, purse, undefined, OPEN)
+    const postings = [
+      { account: depositedIn(channelId), amount: balance },
+      { account: 'wallet', amount: -balance }
+    ]
+    await ledger.book({ kind: 'deposit', reference: `${channelId}/found`, at: clock.now(), postings })
+    await channels.add(channel)
     return channel
   }
 
@@ -214,3 +240,6 @@ export class ChannelOpener {
 function onItsWay(): SoukError {
   return new SoukError('settlement_pending', 'The deposit is on its way, and not on the chain yet.')
 }
+
+const isUnused = ({ balance, claimed, refundNonce }: ChannelState): boolean =>
+  balance === 0n && claimed === 0n && refundNonce === 0n

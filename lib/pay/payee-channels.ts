@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../base/clock.ts'
 import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../interface/channel.ts'
@@ -15,13 +16,15 @@ import {
   PayeeChannel,
   type PayeeChannelInfo,
   type PayeeStanding,
+  receivableOf,
   readChannel,
   readVoucher
 } from './payee-channel.ts'
 
 export interface PayeeChannelsInit {
   readonly documents: Documents
-  readonly ledger: Pick<Ledger, 'balance'>
+  readonly ledger: Pick<Ledger, 'balance' | 'book'>
+  readonly clock: Pick<Clock, 'now'>
   readonly payouts: () => Iterable<Address>
 }
 
@@ -170,11 +173,29 @@ export class PayeeChannels implements OwnerBooks {
         refunding: refunding(channel, latest.refundNonce),
         latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
       })
+      if (channel.phase !== 'closed') this.#recover(channel, latest.claimed)
       channel.tab.limitTo(limit)
       channel.onLatest = onLatest
       this.#onLatest += onLatest
       this.#followLeaving(channel, snapshot)
     }
+  }
+
+  /**
+   * More was claimed than the books know to be captured: they are lost, or come from a backup. What was claimed was captured.
+   * Without this the payer could spend it a second time, and of what he spends anew as much could not be claimed.
+   */
+  #recover({ info, tab }: PayeeChannel, claimed: Atoms): void {
+    const { ledger, clock } = this.#init
+    const { channelId } = info
+    const amount = tab.recover(claimed)
+    if (amount === 0n) return
+    const postings = [
+      { account: receivableOf(channelId), amount },
+      { account: earnedOf(channelId), amount: -amount }
+    ]
+    // Before anything that is captured from now on, as the store keeps the order: what a crash leaves out is found again.
+    ledger.book({ kind: 'recovered', reference: `${channelId}/${claimed}`, at: clock.now(), postings }).catch(ignore)
   }
 
   /** The payer leaves by himself: what he did not take, or was given back before, stays open. */

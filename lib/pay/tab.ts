@@ -58,6 +58,14 @@ export class Tab {
     return true
   }
 
+  /** So much was captured at least. Returns by how much that is more than was known. */
+  recover(captured: Atoms): Atoms {
+    const more = captured - this.#captured
+    if (more <= 0n) return 0n
+    this.#captured = captured
+    return more
+  }
+
   /** What the channel is good for, as the chain shows it now. It may fall below what is out already: then nothing more is let in. */
   limitTo(limit: Atoms): void {
     this.#limit = limit < 0n ? 0n : limit

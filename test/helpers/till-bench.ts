@@ -41,6 +41,7 @@ interface OnChain {
   safe: bigint
   finalized: bigint
   withdrawing: bigint
+  claimed?: bigint
 }
 
 /** A chain without blocks: what is done is done, and shows on every tag unless a test says otherwise. */
@@ -79,7 +80,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const channel = this.channels.get(id)
     const withdrawing = channel?.withdrawing ?? 0n
     const withdrawal = withdrawing === 0n ? {} : { withdrawal: { amount: withdrawing, since: 0 } }
-    return { balance: channel?.[at] ?? 0n, claimed: 0n, refundNonce: 0n, ...withdrawal }
+    return { balance: channel?.[at] ?? 0n, claimed: channel?.claimed ?? 0n, refundNonce: 0n, ...withdrawal }
   }
 
   #block(): Block {

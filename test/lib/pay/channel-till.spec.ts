@@ -344,14 +344,6 @@ describe('the channel till', () => {
       assert.equal(bench.play.channels.size, 1)
     })
 
-    it('an owner that lost its books is told of the channel again', async () => {
-      for (let i = 0; i < 3; i++) await bench.call(payer, owner)
-      owner = await restart(owner, 'D', createMemoryStore())
-      await bench.call(payer, owner)
-      assert.equal(bench.play.deposits, 1)
-      assert.equal(bench.play.channels.size, 1)
-    })
-
     it('an owner whose books nobody can explain is paid no more', async () => {
       await bench.call(payer, owner)
       const order = {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { systemClock } from '../../../lib/base/clock.ts'
 import type { PayeeChannelInfo } from '../../../lib/pay/payee-channel.ts'
 import { PayeeChannels } from '../../../lib/pay/payee-channels.ts'
 import { createMemoryStore } from '../../../lib/store/memory-store.ts'
@@ -23,12 +24,12 @@ describe('the channels of an owner', () => {
   const open = async () => {
     const { documents, ledger, open } = createMemoryStore()
     await open()
-    const channels = new PayeeChannels({ documents, ledger, payouts: () => [] })
+    const channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [] })
     const channel = await channels.add(info)
     channel.tab.raise(100n)
     channel.tab.limitTo(100n)
     const ids = async () => {
-      const again = new PayeeChannels({ documents, ledger, payouts: () => [] })
+      const again = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [] })
       await again.start()
       return [...again.channels()].map(({ channelId }) => channelId)
     }

@@ -150,6 +150,20 @@ describe('purse', () => {
     assert.equal(purse.hear(851n, 0n, 0n), false)
   })
 
+  it('accuses nobody where an answer was overtaken by the end of a later call', () => {
+    const purse = purseOf()
+    const [overtaken, lost] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
+    lost.lose()
+    overtaken.settle(100n)
+    // Said before the owner had the second, which it captured.
+    assert.equal(purse.reconcile(100n), true)
+    assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
+    promised(purse.promise(100n, 0)).settle(100n)
+    assert.equal(purse.reconcile(300n), true)
+    assert.equal(purse.spent, 300n)
+    assert.equal(purse.reconcile(301n), false, 'once')
+  })
+
   it('ends a call once', () => {
     const call = promised(purseOf().promise(1n, 0))
     call.lose()

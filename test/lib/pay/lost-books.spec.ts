@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { type TillBench, tillBench, type TillNode } from '../../helpers/till-bench.ts'
+
+const USDC = 1_000_000n
+
+describe('the channel till on a disk that is not the one it had', () => {
+  let bench: TillBench
+  let owner: TillNode
+  let payer: TillNode
+
+  beforeEach(async () => {
+    bench = tillBench()
+    owner = await bench.start('D')
+    payer = await bench.start('C')
+    bench.play.wallets.set(payer.signer.address, 10n * USDC)
+  })
+
+  const channelId = () => [...bench.play.channels.keys()].at(-1)!
+  const onChain = () => bench.play.channels.get(channelId())!
+  /** The books of the one channel there is, with all that was waiting to be written. */
+  const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
+    await payer.till.stop()
+    return {
+      earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
+      spent: await payer.store.ledger.balance(`spent/${channelId()}`)
+    }
+  }
+  const restart = async (node: TillNode, name: string, kept: TillNode['store'] = node.store): Promise<TillNode> => {
+    await node.till.stop()
+    return bench.start(name, {}, { store: kept, signer: node.signer })
+  }
+
+  it('an owner that lost its books is told of the channel again', async () => {
+    for (let i = 0; i < 3; i++) await bench.call(payer, owner)
+    owner = await restart(owner, 'D', createMemoryStore())
+    await bench.call(payer, owner)
+    assert.equal(bench.play.deposits, 1)
+    assert.equal(bench.play.channels.size, 1)
+  })
+
+  it('an owner that lost its books takes what was claimed for captured: nobody spends it twice', async () => {
+    for (let i = 0; i < 5; i++) await bench.call(payer, owner)
+    onChain().claimed = 400n
+    owner = await restart(owner, 'D', createMemoryStore())
+    await bench.call(payer, owner)
+    // Four were claimed, the fifth was not and is lost, the sixth is new.
+    assert.equal(await owner.store.ledger.balance(`earned/${channelId()}`), -500n)
+    owner = await restart(owner, 'D')
+    await bench.call(payer, owner)
+    assert.equal(await owner.store.ledger.balance(`earned/${channelId()}`), -600n)
+    assert.equal(
+      (await owner.store.ledger.entries({ limit: 100 })).filter(({ kind }) => kind === 'recovered').length,
+      1
+    )
+  })
+
+  it('a payer that lost its books finds its channel again, and what it spent', async () => {
+    for (let i = 0; i < 3; i++) await bench.call(payer, owner)
+    bench.play.wallets.set(payer.signer.address, 0n)
+    payer = await restart(payer, 'C', createMemoryStore())
+    await bench.call(payer, owner)
+    assert.equal(bench.play.deposits, 1)
+    assert.deepEqual(await books(), { earned: 400n, spent: 400n })
+    assert.equal(await payer.store.ledger.balance('wallet'), -500_000n)
+  })
+})
