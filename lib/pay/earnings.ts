@@ -2,7 +2,7 @@ import { asSoukError, type SoukError } from '../base/errors.ts'
 import { SETTLEMENTS_SHOWN_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Earnings, ProviderEarnings } from '../interface/earnings.ts'
-import type { ChannelWatch, OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
+import type { OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
 import type { Address } from '../interface/signer.ts'
 import { type BookedSplitter, NOTHING_BOOKED } from './booked-money.ts'
 import type { Settlement } from './settlement.ts'
@@ -22,14 +22,19 @@ export async function earningsOf({ books, settlement, onError }: EarningsInit): 
     isStale = true
     onError(asSoukError(error))
   })
-  const channels = Map.groupBy([...books.channels(), ...books.closed()], ({ config }) => config.receiver)
+  const open = Array.from(books.channels(), (channel) => {
+    return { ...channel, atHead: watch.snapshot(channel.channelId)?.latest.claimed ?? 0n }
+  })
+  // All that a closed one ever earned is claimed, also where nobody looks at it any more.
+  const closed = Array.from(books.closed(), (channel) => ({ ...channel, atHead: channel.captured }))
+  const channels = Map.groupBy([...open, ...closed], ({ config }) => config.receiver)
   const booked = bookkeeper.splitters()
   const splitters = new Set<Address>([...booked.keys(), ...channels.keys()])
   const { asOf } = bookkeeper
   return {
     providers: Array.from(splitters, (splitter) => ({
       splitter,
-      ...moneyOf(channels.get(splitter) ?? [], booked.get(splitter), watch, (id) => bookkeeper.claimedOf(id)),
+      ...moneyOf(channels.get(splitter) ?? [], booked.get(splitter), (id) => bookkeeper.claimedOf(id)),
       transactions: transactions.latest([`settle/${splitter}/`, `distribute/${splitter}/`], SETTLEMENTS_SHOWN_MAX)
     })),
     ...(asOf === undefined ? {} : { asOf: { block: asOf.number, at: asOf.at } }),
@@ -39,17 +44,21 @@ export async function earningsOf({ books, settlement, onError }: EarningsInit): 
   }
 }
 
+interface ClaimedChannel extends Pick<OwnedChannel, 'channelId' | 'captured'> {
+  /** Of it, claimed as the head of the chain shows it. */
+  readonly atHead: Atoms
+}
+
 /** Each atom that calls earned, or that came otherwise, is counted in one place. */
 function moneyOf(
-  channels: readonly OwnedChannel[],
+  channels: readonly ClaimedChannel[],
   booked: BookedSplitter = NOTHING_BOOKED,
-  watch: Pick<ChannelWatch, 'snapshot'>,
   bookedOf: (id: OwnedChannel['channelId']) => Atoms
 ): Omit<ProviderEarnings, 'splitter' | 'transactions'> {
   let [captured, claiming] = [0n, 0n]
   for (const channel of channels) {
     const final = bookedOf(channel.channelId)
-    const atHead = most(watch.snapshot(channel.channelId)?.latest.claimed ?? 0n, final)
+    const atHead = most(channel.atHead, final)
     captured += most(channel.captured - atHead, 0n)
     claiming += atHead - final
   }

@@ -221,6 +221,33 @@ export interface DoctorView {
   readonly checks: readonly DoctorCheck[]
 }
 
+/** A channel as this node has it on its side. */
+export interface ChannelView {
+  readonly role: 'payer' | 'owner'
+  readonly channel: string
+  /** Peer id of the other side. */
+  readonly peer: string
+  /** The provider's splitter. */
+  readonly receiver: string
+  readonly state: string
+  readonly disputed: boolean
+  /** What it holds; what may be claimed of it by the highest voucher; what calls have cost; set aside for calls under way. */
+  readonly deposit: string
+  readonly ceiling: string
+  readonly spent: string
+  readonly reserved: string
+  /** Claimed by the owner; given back in the end. Null where it is not known, or not so far. */
+  readonly claimed: string | null
+  readonly returned: string | null
+  /** Milliseconds since the epoch: when a withdrawal can be finished. Null where none was begun. */
+  readonly withdrawable_at: number | null
+}
+
+/** `POST /channels/close`: each channel as it is then, and what kept it from being closed. */
+export interface ClosedChannelsView {
+  readonly channels: ReadonlyArray<{ readonly channel: ChannelView; readonly problem: string | null }>
+}
+
 /** `GET /wallet` */
 export interface WalletView {
   readonly address: string

@@ -13,6 +13,8 @@ import type {
   CallEvent,
   CallHead,
   CallInput,
+  ChannelView,
+  ClosedChannelsView,
   DelegationView,
   DoctorView,
   EarningsView,
@@ -92,6 +94,10 @@ export interface AdminClient {
   settle(): Promise<SettlementView>
   earnings(): Promise<EarningsView>
   receipts(input: ReceiptsInput): Promise<ReceiptsView>
+  channels(): Promise<{ channels: readonly ChannelView[] }>
+  closeChannel(channel: string): Promise<ChannelView>
+  closeChannels(): Promise<ClosedChannelsView>
+  withdrawChannel(channel: string): Promise<ChannelView>
   wallet(): Promise<WalletView>
   withdraw(input: WithdrawInput): Promise<WithdrawalView>
 }
@@ -163,6 +169,10 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     settle: () => json('POST', '/settlements'),
     earnings: () => json('GET', '/earnings'),
     receipts: (input) => json('GET', `/receipts?${query(input)}`),
+    channels: () => json('GET', '/channels'),
+    closeChannel: (channel) => json('POST', `${named('channels', channel)}/close`),
+    closeChannels: () => json('POST', '/channels/close'),
+    withdrawChannel: (channel) => json('POST', `${named('channels', channel)}/withdraw`),
     wallet: () => json('GET', '/wallet'),
     withdraw: (input) => json('POST', '/wallet/withdrawals', input),
     setPayout: (address) => json('PUT', '/payout', { address }),

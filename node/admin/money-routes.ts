@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { checksummed, formatUsdc, parseAddress, parseUsdc, SoukError } from '../../lib/index.ts'
+import { checksummed, formatUsdc, parseAddress, parseUsdc } from '../../lib/index.ts'
 import type { Redemption } from '../../lib/interface/index.ts'
 import { whileConnected } from '../ingress/visit.ts'
-import type { Money } from '../payments/money.ts'
 import type { AdminInit } from './admin-init.ts'
 import {
   type EarningsView,
@@ -13,6 +12,7 @@ import {
   type WithdrawalView,
   withdrawSchema
 } from './api.ts'
+import { moving } from './moving.ts'
 import { earningsView, receiptView, walletView } from './money-views.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
@@ -49,12 +49,6 @@ export function moneyRoutes(app: FastifyInstance, { souk, money }: AdminInit): v
     const { hash } = await till.wallet.withdraw(withdrawal, whileConnected(reply.raw))
     return { amount: formatUsdc(withdrawal.amount), to: checksummed(withdrawal.to), transaction: hash }
   })
-}
-
-/** @throws SoukError `settlement_unavailable` */
-function moving(money: Money | undefined): Money {
-  if (money !== undefined) return money
-  throw new SoukError('settlement_unavailable', 'This node moves no money: it has no wallet, or only counts calls.')
 }
 
 function settlementView({ claimed, settled, distributed, transactions, refused }: Redemption): SettlementView {

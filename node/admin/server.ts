@@ -6,6 +6,7 @@ import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
 import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
+import { channelRoutes } from './channel-routes.ts'
 import { guard } from './guard.ts'
 import { keyRoutes } from './key-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
@@ -32,7 +33,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, port: () => bound })
   answerWithProblems(app, init.log)
-  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute, moneyRoutes]
+  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute, moneyRoutes, channelRoutes]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
 
   await app.ready()

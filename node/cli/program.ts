@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
 import { addApi } from './api.ts'
 import { addCall } from './call.ts'
+import { addChannel } from './channel.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addDemo } from './demo.ts'
 import { addDevChain } from './dev-chain.ts'
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addEarnings,
   addReceipts,
   addSettle,
+  addChannel,
   addSearch,
   addCall,
   addStatus,

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
-import type { EarningsView, ReceiptView, WalletView, WithdrawalView } from '../../node/admin/api.ts'
+import type {
+  ChannelView,
+  ClosedChannelsView,
+  EarningsView,
+  ReceiptView,
+  WalletView,
+  WithdrawalView
+} from '../../node/admin/api.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
@@ -137,9 +144,49 @@ describe('the commands about money', function () {
     assert.equal((await owner.cli<WalletView>('wallet balance')).balance, '3.5')
   })
 
+  it('close channels, and get back what was not spent', async () => {
+    const list = (node: NodeProcess) => node.cli<{ channels: ChannelView[] }>('channel list')
+    const [paid] = (await list(consumer)).channels
+    const [earned] = (await list(owner)).channels
+    assert.ok(paid !== undefined && earned !== undefined)
+    assert.deepEqual([paid.role, paid.state, paid.spent, paid.peer], ['payer', 'open', '0.04', owner.peer])
+    assert.deepEqual([earned.role, earned.spent, earned.claimed], ['owner', '0.04', '0.04'])
+    assert.equal(earned.channel, paid.channel)
+    const before = (await owner.cli<EarningsView>('earnings')).providers[0]!
+    const { channels } = await consumer.cli<ClosedChannelsView>('channel close --all')
+    assert.deepEqual(
+      channels.map(({ channel, problem }) => [channel.state, channel.returned, problem]),
+      [['closed', '0.46', null]]
+    )
+    assert.equal((await consumer.cli<WalletView>('wallet balance')).balance, '4.96')
+    assert.deepEqual((await list(consumer)).channels, [])
+    assert.equal((await consumer.cli<{ channels: ChannelView[] }>('channel list --all')).channels.length, 1)
+    const { gross, paid_provider: out } = (await owner.cli<EarningsView>('earnings')).providers[0]!
+    assert.deepEqual([gross, out], [before.gross, before.paid_provider])
+  })
+
+  it('leave a channel without its owner, named by its beginning', async () => {
+    await consumer.cli('call sold', '{"id":"again"}')
+    const { channels } = await consumer.cli<{ channels: ChannelView[] }>('channel list')
+    const brief = channels[0]!.channel.slice(0, 14)
+    const left = await consumer.cli<ChannelView>(`channel withdraw ${brief}`)
+    assert.equal(left.state, 'withdrawing')
+    assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
+    for (const [command, code, words] of [
+      [`channel withdraw 0x${'00'.repeat(32)}`, 1, /no such channel/],
+      ['channel withdraw 0xffff', 64, /no channel that begins with 0xffff/],
+      ['channel close', 64, /--all/],
+      [`channel close ${brief} --all`, 64, /--all/]
+    ] as const) {
+      const refused = await home.run(`--profile consumer ${command}`)
+      assert.equal(refused.code, code, refused.stderr)
+      assert.match(refused.stderr, words)
+    }
+  })
+
   it('say on a node without money what is missing', async () => {
     const node = await home.up('plain', '--no-ingress')
-    for (const command of ['earnings', 'receipts', 'wallet withdraw 1 --to 0x00 --yes']) {
+    for (const command of ['earnings', 'channel list', 'wallet withdraw 1 --to 0x00 --yes']) {
       const { code, stderr } = await home.run(`--profile plain ${command}`)
       assert.equal(code, 1, stderr)
       assert.match(stderr, /moves no money/)
