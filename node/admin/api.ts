@@ -225,8 +225,8 @@ export interface DoctorView {
 export interface ChannelView {
   readonly role: 'payer' | 'owner'
   readonly channel: string
-  /** Peer id of the other side. */
-  readonly peer: string
+  /** Peer id of the other side; null for a client of x402, which has no node. */
+  readonly peer: string | null
   /** The provider's splitter. */
   readonly receiver: string
   readonly state: string

@@ -48,7 +48,7 @@ function channelView(summary: ChannelSummary): ChannelView {
   return {
     role,
     channel: channelId,
-    peer,
+    peer: peer ?? null,
     receiver: checksummed(receiver),
     state,
     disputed: isDisputed,

@@ -86,7 +86,7 @@ function lines(channels: readonly ChannelView[]): string[] {
       channel.claimed ?? '-',
       channel.returned ?? '-',
       moment(channel.withdrawable_at),
-      channel.peer
+      channel.peer ?? 'x402'
     ])
   )
 }
