@@ -20,8 +20,13 @@ export async function asking<T>(ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (error) {
     if (error instanceof SoukError) throw error
-    throw new SoukError('settlement_unavailable', 'The chain does not answer at the moment.', { cause: error })
+    throw new SoukError('settlement_unavailable', 'The chain does not answer at the moment.', { cause: plain(error) })
   }
+}
+
+/** viem's errors quote the endpoint's URL, which may carry an access key: what went wrong is told without it. */
+function plain(error: unknown): unknown {
+  return error instanceof BaseError ? new Error(`${error.shortMessage} ${error.details}`) : error
 }
 
 /** What an endpoint said of a request that it understood and refused; undefined where there was no such answer. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { encodeFunctionData, type Hex } from 'viem'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { fromHex } from '../../../lib/base/hex.ts'
@@ -171,7 +172,7 @@ describe('a chain over JSON-RPC', function () {
       const { port } = server.address() as AddressInfo
       const closed = () => new Promise((resolve) => server.close(resolve))
       if (answer === undefined) await closed()
-      const broken = createChain({ ...bench.parameters, rpcUrl: `http://127.0.0.1:${port}` })
+      const broken = createChain({ ...bench.parameters, rpcUrl: `http://127.0.0.1:${port}/v2/access-key` })
       for (const ask of [
         broken.verify(),
         broken.block('latest'),
@@ -180,7 +181,10 @@ describe('a chain over JSON-RPC', function () {
         broken.broadcast('0x00'),
         broken.simulate(payer.address, transfer(1n))
       ]) {
-        await assert.rejects(ask, unavailable(/^The chain does not answer at the moment\.$/))
+        await assert.rejects(ask, (error: Error) => {
+          assert.doesNotMatch(inspect(error), /access-key/)
+          return unavailable(/^The chain does not answer at the moment\.$/)(error)
+        })
       }
       if (answer !== undefined) {
         server.closeAllConnections()
