@@ -98,6 +98,11 @@ export interface Documents {
   replace(collection: string, key: string, before: string, value: string): Promise<boolean>
   /** Resolves true when there was one. */
   delete(collection: string, key: string): Promise<boolean>
+  /** In reverse key order; those before the key `before`, where it is given. Costs as much as it gives. */
+  last(
+    collection: string,
+    query: { readonly before?: string; readonly limit: number }
+  ): Promise<Array<{ key: string; value: string }>>
   /** In key order, by code point. */
   list(collection: string): Promise<Array<{ key: string; value: string }>>
 }

@@ -9,10 +9,9 @@ export interface KeptReceipt {
 
 /** A payer's receipts, newest first, those before the id `before`. The only reader of how they are stored. */
 export async function keptReceipts(
-  documents: Pick<Documents, 'list'>,
+  documents: Pick<Documents, 'last'>,
   { before, limit }: { readonly before?: string; readonly limit: number }
 ): Promise<KeptReceipt[]> {
-  const kept = (await documents.list(RECEIPTS)).filter(({ key }) => before === undefined || key < before)
-  const page = kept.toReversed().slice(0, limit)
+  const page = await documents.last(RECEIPTS, { limit, ...(before === undefined ? {} : { before }) })
   return page.map(({ key, value }) => ({ requestId: key, bytes: Buffer.from(value, 'base64') }))
 }

@@ -11,7 +11,7 @@ import type { Digest } from './typed-data.ts'
 
 export interface ReceiptBookInit {
   readonly calls: Pick<CallLog, 'recent'>
-  readonly documents: Pick<Documents, 'get' | 'list'>
+  readonly documents: Pick<Documents, 'get' | 'last'>
   readonly digest: Digest
 }
 

@@ -128,10 +128,20 @@ function memoryDocuments(check: Check): Documents {
     async delete(name, key) {
       return collection(name).delete(key)
     },
+    async last(name, { before, limit }) {
+      const documents = inOrder(collection(name)).toReversed()
+      const wanted = documents.filter(({ key }) => before === undefined || byBytes(key, before) < 0)
+      return wanted.slice(0, Math.max(0, limit))
+    },
     async list(name) {
-      const documents = Array.from(collection(name), ([key, value]) => ({ key, value }))
-      // By bytes, as databases do it: UTF-16 order differs past the basic plane.
-      return documents.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+      return inOrder(collection(name))
     }
   }
 }
+
+function inOrder(collection: ReadonlyMap<string, string>): Array<{ key: string; value: string }> {
+  return Array.from(collection, ([key, value]) => ({ key, value })).sort((a, b) => byBytes(a.key, b.key))
+}
+
+/** As databases do it: UTF-16 order differs past the basic plane. */
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

@@ -80,6 +80,19 @@ export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
     replace: (collection, key, before, value) =>
       queue.write(replacements, { collection, key, before, value }, value.length),
     delete: (collection, key) => queue.write(deletions, { collection, key }, key.length),
+    async last(collection, { before, limit }) {
+      const until = before === undefined ? '' : 'AND key < $3'
+      const values = [
+        bytes(collection),
+        Math.max(0, Math.floor(limit)),
+        ...(before === undefined ? [] : [bytes(before)])
+      ]
+      const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(
+        `SELECT key, value FROM documents WHERE collection = $1 ${until} ORDER BY key DESC LIMIT $2`,
+        values
+      )
+      return rows.map(({ key, value }) => ({ key: text(key), value: text(value) }))
+    },
     async list(collection) {
       const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(
         'SELECT key, value FROM documents WHERE collection = $1 ORDER BY key',

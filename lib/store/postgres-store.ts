@@ -60,6 +60,7 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
       replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
+      last: async (collection, query) => told(opened().documents.last(collection, query)),
       list: async (collection) => told(opened().documents.list(collection))
     },
     ledger: {

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -19,6 +19,10 @@ export function preparePut(db: DatabaseSync): PutDocuments {
 export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDocuments): Documents {
   const select = db.prepare('SELECT value FROM documents WHERE collection = ? AND key = ?')
   const selectAll = db.prepare('SELECT key, value FROM documents WHERE collection = ? ORDER BY key')
+  const selectLast = db.prepare('SELECT key, value FROM documents WHERE collection = ? ORDER BY key DESC LIMIT ?')
+  const selectBefore = db.prepare(
+    'SELECT key, value FROM documents WHERE collection = ? AND key < ? ORDER BY key DESC LIMIT ?'
+  )
   const insert = db.prepare(
     'INSERT INTO documents (collection, key, value) VALUES (?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
   )
@@ -41,8 +45,17 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
     async delete(collection, key) {
       return queue.write(key.length, () => remove.run(collection, key).changes === 1)
     },
+    async last(collection, { before, limit }) {
+      const most = Math.max(0, Math.floor(limit))
+      const rows = before === undefined ? selectLast.all(collection, most) : selectBefore.all(collection, before, most)
+      return rows.map(toDocument)
+    },
     async list(collection) {
-      return selectAll.all(collection).map((row) => ({ key: row['key'] as string, value: row['value'] as string }))
+      return selectAll.all(collection).map(toDocument)
     }
   }
+}
+
+function toDocument(row: Record<string, SQLOutputValue>): { key: string; value: string } {
+  return { key: row['key'] as string, value: row['value'] as string }
 }

@@ -80,6 +80,7 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
       replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
+      last: (collection, query) => read(({ documents }) => documents.last(collection, query)),
       list: (collection) => read(({ documents }) => documents.list(collection))
     },
     ledger: {

@@ -135,6 +135,7 @@ class Session {
         insert: (collection, key, value) => write({ kind: 'insert', collection, key, value }),
         replace: (collection, key, before, value) => write({ kind: 'replace', collection, key, before, value }),
         delete: (collection, key) => write({ kind: 'delete', collection, key }),
+        last: (collection, query) => read((store) => store.documents.last(collection, query)),
         list: (collection) => read((store) => store.documents.list(collection))
       },
       ledger: {

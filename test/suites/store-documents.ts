@@ -44,6 +44,26 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await documents.get('nowhere', 'b'), undefined)
   })
 
+  it('are read from the last one back, page by page', async () => {
+    const { documents } = current()
+    const keys = ['', 'a', 'a\0', 'ab', 'b', 'z', 'é', '\uffff', '😀']
+    for (const key of keys) await documents.put('pages', key, `of ${key}`)
+    await documents.put('pager', 'c', 'another')
+    for (const limit of [1, 2, 4, 100]) {
+      const found: string[] = []
+      for (let before: string | undefined; ; before = found.at(-1)) {
+        const page = await documents.last('pages', { limit, ...(before === undefined ? {} : { before }) })
+        for (const { key, value } of page) assert.equal(value, `of ${key}`)
+        found.push(...page.map(({ key }) => key))
+        if (page.length < limit) break
+      }
+      assert.deepEqual(found, keys.toReversed())
+    }
+    assert.deepEqual(await documents.last('nowhere', { limit: 5 }), [])
+    for (const limit of [0, -1]) assert.deepEqual(await documents.last('pages', { limit }), [])
+    assert.deepEqual((await documents.last('pages', { before: 'aa', limit: 1 }))[0]?.key, 'a\0')
+  })
+
   it('are inserted only where there is none', async () => {
     const { documents } = current()
     assert.equal(await documents.insert('keys', 'a', '1'), true)

@@ -100,6 +100,10 @@ export function memoryDocuments(): Documents & { readonly writes: string[] } {
       return true
     },
     delete: async (collection, key) => texts.delete(at(collection, key)),
+    async last(collection, { before, limit }) {
+      const all = (await this.list(collection)).toReversed()
+      return all.filter(({ key }) => before === undefined || key < before).slice(0, limit)
+    },
     async list(collection) {
       const found = [...texts].filter(([key]) => key.startsWith(`${collection}/`)).sort(([a], [b]) => (a < b ? -1 : 1))
       return found.map(([key, value]) => ({ key: key.slice(collection.length + 1), value }))

@@ -51,6 +51,10 @@ export function memoryDocuments(): Documents & { readonly reads: number } {
     async delete(collection, key) {
       return of(collection).delete(key)
     },
+    async last(collection, { before, limit }) {
+      const all = (await this.list(collection)).toReversed()
+      return all.filter(({ key }) => before === undefined || key < before).slice(0, limit)
+    },
     async list(collection) {
       return [...of(collection)].map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1))
     }
