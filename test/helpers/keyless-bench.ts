@@ -1,5 +1,5 @@
 import { create as createAxios } from 'axios'
-import type { Client } from 'viem'
+import { type Client, erc20Abi } from 'viem'
 import { toClientEvmSigner } from '@x402/evm'
 import { BatchSettlementEvmScheme, InMemoryClientChannelStorage } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -27,7 +27,7 @@ import { eventually } from './eventually.ts'
 const HASTE = 10
 
 /** The till's timers run ten times as fast: it looks for blocks ten times a second, and waits for them for one. */
-const tillClock: Clock = {
+export const tillClock: Clock = {
   ...systemClock,
   elapsed: () => systemClock.elapsed() * HASTE,
   after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
@@ -157,6 +157,14 @@ export async function keylessBench() {
       return address.toLowerCase() as Address
     },
     usdc: (account: string) => createChain(parameters).balance(account.toLowerCase() as Address, 'latest'),
+    /** Sends what an account has elsewhere, at a fee that brings it in before anything else that waits. */
+    async moveAway(name: string, amount: bigint): Promise<void> {
+      const { address } = parameters.usdc
+      const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n, gas: 100_000n }
+      const args = [actor('elsewhere').address, amount] as const
+      const call = { abi: erc20Abi, address, functionName: 'transfer', args } as const
+      await client.writeContract({ ...call, ...fees, account: actor(name), chain: client.chain })
+    },
     async mining(isOn: boolean): Promise<void> {
       await (client as Client).request({ method: 'evm_setAutomine', params: [isOn] } as never)
       if (isOn) await client.mine({ blocks: 1 })

@@ -1,6 +1,6 @@
 import type { Chain } from '../../lib/interface/chain.ts'
 import type { Ledger } from '../../lib/interface/ledger.ts'
-import type { Documents } from '../../lib/interface/store.ts'
+import type { CallLog, Documents } from '../../lib/interface/store.ts'
 
 /** A process that dies at a planned instant, as by kill -9: what it asked for is never answered, and it asks for no more. */
 export interface Mortal {
@@ -10,6 +10,7 @@ export interface Mortal {
   chain(chain: Chain): Chain
   documents(documents: Documents): Documents
   ledger(ledger: Ledger): Ledger
+  calls(calls: CallLog): CallLog
   kill(): void
 }
 
@@ -45,6 +46,7 @@ export function mortal(dieAt = Infinity): Mortal {
     chain: (chain) => around(chain, ['broadcast']),
     documents: (documents) => around(documents, ['put', 'insert', 'replace', 'delete']),
     ledger: (ledger) => around(ledger, ['book', 'draw']),
+    calls: (calls) => around(calls, ['append']),
     kill: () => (isDead = true)
   }
 }

@@ -131,4 +131,50 @@ describe('a paid call', () => {
       assert.equal(bench.orders.length, 1)
     })
   }
+
+  describe('with a payment of its own', () => {
+    it('is passed on with it: the till is not asked, and hears of nothing', async () => {
+      bench.movesMoney = false
+      bench.owners = { [A]: answered(), [B]: answered() }
+      const onPrice = () => assert.fail('told')
+      const { charged } = await bench.call({ payment: 'cGFpZA==', onPrice })
+      assert.equal(bench.tried[0]?.call.payment, 'cGFpZA==')
+      assert.equal(bench.tried[0]?.call.authorization, undefined)
+      assert.equal(charged, 7n)
+      await assert.rejects(
+        (async () => {
+          bench.owners = { [A]: failed('failed', 'payment_rejected'), [B]: failed('failed', 'payment_rejected') }
+          await bench.call({ payment: 'cGFpZA==' })
+        })(),
+        { code: 'payment_rejected' }
+      )
+      assert.deepEqual([bench.orders, bench.accepted], [[], []])
+    })
+
+    it('comes to the same owner again, whoever is the best now, and to the others where that one cannot take it', async () => {
+      bench.owners = { [A]: answered(), [B]: answered() }
+      const firsts = new Set<string>()
+      for (let i = 0; i < 16; i++) {
+        bench.tried.length = 0
+        bench.found = [
+          [A, B],
+          [B, A]
+        ]
+        bench.lookUps.length = 0
+        await bench.call({ payment: `${i}` })
+        await bench.call({ payment: `${i}` })
+        const [first, second] = bench.triedOwners()
+        assert.equal(first, second)
+        firsts.add(first!)
+      }
+      assert.equal(firsts.size, 2)
+      bench.tried.length = 0
+      bench.owners = {
+        [A]: failed('not_accepted', 'payment_rejected'),
+        [B]: failed('not_accepted', 'payment_rejected')
+      }
+      await assert.rejects(bench.call({ payment: 'x' }), { code: 'payment_rejected' })
+      assert.deepEqual([...new Set(bench.triedOwners())].sort(), [A, B].sort())
+    })
+  })
 })

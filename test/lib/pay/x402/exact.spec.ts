@@ -244,6 +244,52 @@ describe('x402 exact, of clients without a key', function () {
     })
   })
 
+  it('is lost to the owner, and in its books, where the payer moves the money meanwhile; the answer is kept back', async () => {
+    const payer = await bench.payer('slippery', PRICE)
+    await bench.fundGas(payer)
+    const text = await payment('slippery')
+    await bench.mining(false)
+    try {
+      const pending = await pay(text)
+      assert.equal(await codeOf(pending), 'settlement_pending')
+      await bench.moveAway('slippery', PRICE)
+    } finally {
+      await bench.mining(true)
+    }
+    const refused = await bench.eventually('the end', 10_000, async () => {
+      const response = await pay(text)
+      return response.status === 503 ? undefined : response
+    })
+    assert.deepEqual([refused.status, await codeOf(refused)], [402, 'payment_rejected'])
+    assert.equal(owner.api.runs, 1)
+    const { ledger } = owner.store
+    assert.equal(await ledger.balance(`lost/exact/${bench.splitter}`), PRICE)
+    assert.equal(await ledger.balance(`receivable/exact/${bench.splitter}`), 0n)
+  })
+
+  it('pays a node that owns the API the same way, and for a stream before its first chunk', async () => {
+    const payer = await bench.payer('local', USDC)
+    const own = `${await bench.startIngress(owner)}/api/demo/api/counter`
+    const { answer } = owner.api
+    owner.api.answer = () => ({ ...reply(200, {}), body: chunks() })
+    async function* chunks() {
+      assert.equal(await bench.usdc(payer), USDC - PRICE)
+      yield Buffer.from('one,')
+      yield Buffer.from('two')
+    }
+    try {
+      const response = await bench.fetchOf('local')(own, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}'
+      })
+      assert.equal(response.headers.get('souk-charged'), '0.04')
+      assert.equal(await response.text(), 'one,two')
+    } finally {
+      owner.api.answer = answer
+    }
+  })
+
   it('brings provider and treasury 95 and 5 of a hundred, to the last atom', async () => {
     const due = await bench.usdc(bench.splitter)
     const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
@@ -253,7 +299,8 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal((await bench.usdc(bench.provider)) - provider, due - share)
     assert.equal(await bench.usdc(bench.splitter), 0n)
     const { ledger } = owner.store
-    assert.equal(await ledger.balance(`earned/exact/${bench.splitter}`), -due)
+    const lost = await ledger.balance(`lost/exact/${bench.splitter}`)
+    assert.equal(await ledger.balance(`earned/exact/${bench.splitter}`), -due - lost)
     assert.equal(await ledger.balance(`receivable/exact/${bench.splitter}`), 0n)
   })
 })

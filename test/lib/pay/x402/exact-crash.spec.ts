@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { x402Client } from '@x402/core/client'
+import { encodePaymentSignatureHeader } from '@x402/core/http'
+import type { PaymentRequired } from '@x402/core/types'
+import { asSoukError } from '../../../../lib/base/errors.ts'
+import { systemRandom } from '../../../../lib/base/random.ts'
+import type { Store } from '../../../../lib/interface/store.ts'
+import { type Admission, PAYMENT_MEMBER, type Settled } from '../../../../lib/interface/till.ts'
+import { createChain } from '../../../../lib/pay/chain.ts'
+import { type ChannelTill, createChannelTill } from '../../../../lib/pay/channel-till.ts'
+import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { freshIds, peerId } from '../../../helpers/call-record.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+import { type KeylessBench, keylessBench, tillClock } from '../../../helpers/keyless-bench.ts'
+import { type Mortal, mortal } from '../../../helpers/mortal.ts'
+import { API, outcome } from '../../../helpers/till-bench.ts'
+
+const PRICE = 50_000n
+
+describe('x402 exact, over kill -9 of the owner', function () {
+  this.timeout(120_000)
+  let bench: KeylessBench
+  before(async () => {
+    bench = await keylessBench()
+  })
+  after(() => bench.close())
+
+  async function start(store: Store, life: Mortal): Promise<ChannelTill> {
+    const chain = life.chain(createChain(bench.parameters))
+    const till = createChannelTill({ chain, signer: bench.owner })({
+      calls: life.calls(store.calls),
+      documents: life.documents(store.documents),
+      ledger: life.ledger(store.ledger),
+      link: { self: peerId('O'), serve: () => {}, exchange: () => assert.fail('asks nobody') },
+      clock: tillClock,
+      random: systemRandom,
+      payouts: () => [bench.provider]
+    })
+    await till.start()
+    return till
+  }
+
+  const admission = (text: string): Admission => ({
+    requestId: freshIds.next(),
+    api: API,
+    peer: peerId('C'),
+    revision: 1,
+    price: PRICE,
+    payout: bench.provider,
+    payment: { text, requestHash: new Uint8Array(32).fill(1) }
+  })
+
+  async function signed(till: ChannelTill, payer: string): Promise<string> {
+    const refusal = await Promise.resolve(till.admit(admission(''))).then(
+      () => assert.fail('it was let in'),
+      (error: unknown) => asSoukError(error)
+    )
+    const offer = refusal.members?.[PAYMENT_MEMBER] as Omit<PaymentRequired, 'x402Version' | 'resource'>
+    const required = { x402Version: 2, resource: { url: 'http://127.0.0.1' }, ...offer }
+    return encodePaymentSignatureHeader(await x402Client.fromConfig(bench.stock(payer)).createPaymentPayload(required))
+  }
+
+  /** One call: the API runs where it is let in and was not answered before. */
+  async function call(till: ChannelTill, text: string, run: () => void): Promise<Settled> {
+    const reservation = await till.admit(admission(text))
+    if (reservation.replay !== undefined) return reservation.replay.settled
+    run()
+    const response = { status: 200, headers: [], body: Buffer.from('answer') }
+    return reservation.capture({ ...outcome(), response })
+  }
+
+  const balance = async (store: Store, account: string) => store.ledger.balance(`${account}/exact/${bench.splitter}`)
+
+  /** Runs one call with a process that dies at an instant, and another that comes after it; tells how long the first lived. */
+  async function round(dieAt?: number): Promise<{ readonly started: number; readonly lived: number }> {
+    const store = createMemoryStore()
+    await store.open()
+    const first = mortal(dieAt)
+    const payer = await bench.payer(`crash ${dieAt}`, 10n * PRICE)
+    const dead = eventually('the end', 60_000, () => (first.isDead ? true : undefined))
+    const till = await Promise.race([start(store, first), dead])
+    // What it writes while it starts is another test's.
+    if (till === true) return { started: 0, lived: 0 }
+    const started = first.lived.length
+    const text = await signed(till, `crash ${dieAt}`)
+    let runs = 0
+    const answered = call(till, text, () => void runs++).then(() => true)
+    await Promise.race([answered, dead])
+    first.kill()
+    await dead
+    const wasBooked = (await balance(store, 'earned')) !== 0n
+
+    const second = await start(store, mortal())
+    const settled = await eventually('the answer', 10_000, () =>
+      call(second, text, () => void runs++).catch((error: unknown) => {
+        assert.equal(asSoukError(error).code, 'settlement_pending')
+        return undefined
+      })
+    )
+    assert.equal(settled.charged, PRICE)
+    assert.ok(settled.payment !== undefined)
+    assert.equal(runs, wasBooked ? 1 : 2, `died ${first.lived.at(-1)}`)
+    assert.equal(await bench.usdc(payer), 9n * PRICE)
+    assert.deepEqual([await balance(store, 'earned'), await balance(store, 'receivable')], [-PRICE, 0n])
+    await second.stop()
+    return { started, lived: first.lived.length }
+  }
+
+  it('is taken once and runs once, whenever the owner is killed once the call is in its books', async () => {
+    const { started, lived } = await round()
+    assert.ok(lived - started > 6, 'there are instants to die at')
+    for (let dieAt = started; dieAt < lived; dieAt++) await round(dieAt)
+  })
+})
