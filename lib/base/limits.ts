@@ -326,6 +326,12 @@ export const VOUCHERS_CACHED_MAX = 10_000
  */
 export const RECEIPTS_CHECKED_MAX = 16
 export const RECEIPTS_CHECK_MS = 100
+/**
+ * A busy owner signs receipts once in so long, or when they are this part of the calls under way: a thousand signatures a second
+ * are a twentieth of a core.
+ */
+export const RECEIPTS_SIGN_MS = 1
+export const RECEIPTS_SIGNED_PART = 4
 /** Splitters whose addresses are kept at hand. */
 export const SPLITTERS_CACHED_MAX = 1_000
 /** Entries that wait so at most. */

@@ -163,7 +163,7 @@ class ChannelTillService implements ChannelTill {
     this.earnings = () => earningsOf({ books: channels, settlement: this.settlement, onError })
     this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)
-    const desk = new ReceiptDesk(signer, digest)
+    const desk = new ReceiptDesk(signer, digest, clock)
     this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }

@@ -102,10 +102,12 @@ export class Payee {
   }
 
   #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {
-    const finish = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<Settled> => {
+    const { calls, desk } = this.#init
+    desk.underWay++
+    const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<void> => {
       const documents = channel.unsaved()
       try {
-        await this.#init.calls.append(recordOf(admission, outcome, kind, charged), {
+        await calls.append(recordOf(admission, outcome, kind, charged), {
           documents,
           ...(charged === 0n ? {} : { postings: postingsOf(channel, charged) })
         })
@@ -116,7 +118,14 @@ export class Payee {
         throw error
       }
       hold.capture(charged)
-      return { charged, receipt: await this.#receipt(admission, channel, charged, outcome) }
+    }
+    const finish = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<Settled> => {
+      try {
+        await book(kind, charged, outcome)
+        return { charged, receipt: await this.#receipt(admission, channel, charged, outcome) }
+      } finally {
+        desk.underWay--
+      }
     }
     return {
       capture: (outcome) => finish('captured', hold.amount, outcome),

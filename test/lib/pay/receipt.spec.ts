@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { COMMIT_BATCH_MAX, RECEIPT_PATH_MAX } from '../../../lib/base/limits.ts'
+import { systemClock } from '../../../lib/base/clock.ts'
+import { COMMIT_BATCH_MAX, RECEIPT_PATH_MAX, RECEIPTS_SIGN_MS } from '../../../lib/base/limits.ts'
 import { toHex } from '../../../lib/base/hex.ts'
 import { keySigner } from '../../../lib/pay/key-signer.ts'
 import { readReceipt, ReceiptCheck, receiptDigests, type ReceiptBody } from '../../../lib/pay/receipt.ts'
 import { ReceiptDesk } from '../../../lib/pay/receipt-desk.ts'
 import type { Signer } from '../../../lib/interface/signer.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 
 const digests = receiptDigests({
   chainId: 31337,
@@ -38,7 +40,7 @@ describe('receipt', () => {
   it('says what was agreed, and proves who said it, for any number signed together', async () => {
     for (const many of [1, 2, 3, 5, 8, 13, 64, 100]) {
       const { count, signer } = counting(owner)
-      const desk = new ReceiptDesk(signer, digests)
+      const desk = new ReceiptDesk(signer, digests, systemClock)
       const bodies = Array.from({ length: many }, (_, n) => bodyOf(n))
       const receipts = await Promise.all(bodies.map((body) => desk.sign(body)))
       assert.equal(count.signatures, 1)
@@ -54,10 +56,37 @@ describe('receipt', () => {
 
   it('of a later turn has a signature of its own', async () => {
     const { count, signer } = counting(owner)
-    const desk = new ReceiptDesk(signer, digests)
+    const desk = new ReceiptDesk(signer, digests, systemClock)
     await desk.sign(bodyOf(1))
     await desk.sign(bodyOf(2))
     assert.equal(count.signatures, 2)
+  })
+
+  it('waits a moment, right after another, for those of many calls under way, and not for few', async () => {
+    const { count, signer } = counting(owner)
+    const clock = manualClock()
+    const desk = new ReceiptDesk(signer, digests, clock)
+    desk.underWay = 8
+    await desk.sign(bodyOf(1))
+    assert.equal(count.signatures, 1)
+    const early = desk.sign(bodyOf(2))
+    await new Promise(setImmediate)
+    assert.equal(count.signatures, 1)
+    // A quarter of what is under way.
+    await Promise.all([early, desk.sign(bodyOf(3))])
+    assert.equal(count.signatures, 2)
+
+    const alone = desk.sign(bodyOf(4))
+    await new Promise(setImmediate)
+    assert.equal(count.signatures, 2)
+    await clock.advance(RECEIPTS_SIGN_MS)
+    assert.ok(readReceipt(await alone))
+    await clock.advance(RECEIPTS_SIGN_MS)
+    await desk.sign(bodyOf(5))
+    assert.equal(count.signatures, 4)
+    desk.underWay = 1
+    await desk.sign(bodyOf(6))
+    assert.equal(count.signatures, 5)
   })
 
   it('is refused to all who wait when the key cannot be reached, and to nobody later', async () => {
@@ -66,7 +95,7 @@ describe('receipt', () => {
       ...owner,
       sign: (digest) => (isAway ? Promise.reject(new Error('away')) : owner.sign(digest))
     }
-    const desk = new ReceiptDesk(signer, digests)
+    const desk = new ReceiptDesk(signer, digests, systemClock)
     const results = await Promise.allSettled([1, 2].map((n) => desk.sign(bodyOf(n))))
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -77,7 +106,7 @@ describe('receipt', () => {
   })
 
   it('does not hold with any byte changed', async () => {
-    const desk = new ReceiptDesk(owner, digests)
+    const desk = new ReceiptDesk(owner, digests, systemClock)
     const [bytes] = await Promise.all([desk.sign(bodyOf(1)), desk.sign(bodyOf(2)), desk.sign(bodyOf(3))])
     const original = readReceipt(bytes)
     fc.assert(
@@ -105,8 +134,8 @@ describe('receipt', () => {
   it('is checked by its root: a sound one does not vouch for the next', async () => {
     const check = new ReceiptCheck(digests)
     const [mine, forged] = await Promise.all([
-      new ReceiptDesk(owner, digests).sign(bodyOf(1)),
-      new ReceiptDesk(other, digests).sign(bodyOf(2))
+      new ReceiptDesk(owner, digests, systemClock).sign(bodyOf(1)),
+      new ReceiptDesk(other, digests, systemClock).sign(bodyOf(2))
     ])
     assert.ok(check.isSigned(readReceipt(mine)!, owner.address))
     assert.ok(!check.isSigned(readReceipt(forged)!, owner.address))
