@@ -145,7 +145,7 @@ class ChannelTillService implements ChannelTill {
     const domain = settlementDomain({ chainId, address: settlement.address })
     const token = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address })
     const digest = receiptDigests(chain.parameters)
-    const channels = new PayeeChannels({ documents, ledger, clock, payouts })
+    const channels = new PayeeChannels({ documents, ledger, clock, payouts, settlement: signer.address })
     this.#payeeChannels = channels
     const shared = {
       chain,

@@ -26,6 +26,8 @@ export interface PayeeChannelsInit {
   readonly ledger: Pick<Ledger, 'balance' | 'book'>
   readonly clock: Pick<Clock, 'now'>
   readonly payouts: () => Iterable<Address>
+  /** This owner's settlement address. */
+  readonly settlement: Address
 }
 
 /** The channels of an owner. What each is good for follows the chain once it is watched. */
@@ -130,13 +132,14 @@ export class PayeeChannels implements OwnerBooks {
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)
   }
 
-  /** Reads what an earlier process left. */
+  /** Reads what an earlier process left. From channels made with another wallet nothing can be claimed: they are left alone. */
   async start(): Promise<void> {
-    const { documents } = this.#init
+    const { documents, settlement } = this.#init
     const vouchers = new Map((await documents.list(PAYEE_VOUCHERS)).map(({ key, value }) => [key, value]))
     for (const { key, value } of await documents.list(PAYEE_CHANNELS)) {
       const channelId = key as ChannelId
       const { info, standing } = readChannel(channelId, value)
+      if (info.config.receiverAuthorizer !== settlement) continue
       const channel = await this.#load(info, vouchers.get(key), standing)
       const place = channel.phase === 'closed' ? this.#closed : this.#channels
       place.set(channelId, channel)

@@ -55,6 +55,17 @@ describe('the channel till on a disk that is not the one it had', () => {
     )
   })
 
+  it('an owner with another wallet serves nothing on channels that it cannot claim from, until it has the old one again', async () => {
+    await bench.call(payer, owner)
+    await owner.till.stop()
+    const other = await bench.start('D', {}, { store: owner.store })
+    await assert.rejects(bench.call(payer, other), { code: 'payment_rejected' })
+    await other.till.stop()
+    owner = await bench.start('D', {}, { store: owner.store, signer: owner.signer })
+    await bench.call(payer, owner)
+    assert.deepEqual(await books(), { earned: 200n, spent: 200n })
+  })
+
   it('a payer that lost its books finds its channel again, and what it spent', async () => {
     for (let i = 0; i < 3; i++) await bench.call(payer, owner)
     bench.play.wallets.set(payer.signer.address, 0n)

@@ -24,12 +24,12 @@ describe('the channels of an owner', () => {
   const open = async () => {
     const { documents, ledger, open } = createMemoryStore()
     await open()
-    const channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [] })
+    const channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [], settlement: PAYOUT })
     const channel = await channels.add(info)
     channel.tab.raise(100n)
     channel.tab.limitTo(100n)
     const ids = async () => {
-      const again = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [] })
+      const again = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [], settlement: PAYOUT })
       await again.start()
       return [...again.channels()].map(({ channelId }) => channelId)
     }
