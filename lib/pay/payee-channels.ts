@@ -210,7 +210,7 @@ export class PayeeChannels implements OwnerBooks {
     if (phase === 'closed') channel.isFinal = isFinal
     else if (phase === 'open' && !isWithdrawn) this.#moveBehind(channel, 'withdrawing')
     else if (phase === 'withdrawing' && isWithdrawn && !isEmpty) this.#moveBehind(channel, 'open')
-    else if (phase === 'withdrawing' && isWithdrawn && isFinal) this.close(channel).catch(ignore)
+    else if (phase === 'withdrawing' && isEmpty && isFinal) this.close(channel).catch(ignore)
   }
 
   #moveBehind(channel: PayeeChannel, phase: ChannelPhase): void {

@@ -142,7 +142,9 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
   readonly returned?: string
 }
 
-export function payerDocument({ info, purse, pending, standing }: PayerChannel): string {
+/** @param standing As it is to be written down; default: as it is */
+export function payerDocument(channel: PayerChannel, standing = channel.standing): string {
+  const { info, purse, pending } = channel
   const { config, counter, owner } = info
   const { phase, isDisputed, returned } = standing
   const kept: KeptChannel = {

@@ -103,7 +103,7 @@ export class PayerChannels {
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {
     await this.#flush()
-    const { ledger, clock } = this.#init
+    const { documents, ledger, clock } = this.#init
     const { channelId } = channel.info
     const [inside, spent] = await Promise.all([
       ledger.balance(depositedIn(channelId)),
@@ -117,13 +117,15 @@ export class PayerChannels {
       { account: depositedIn(channelId), amount: -inside },
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
+    const value = payerDocument(channel, { ...channel.standing, phase: 'closed', returned })
+    const document = { collection: PAYER_CHANNELS, key: channelId, value }
+    if (postings.length === 0) await documents.put(document.collection, document.key, value)
+    else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
+    // Only now, so that nothing shows or writes down that it is closed before the books say so.
     channel.move('closed', returned)
     channel.purse.end(kept)
     channel.booked = channel.purse.spent
     this.#unplace(channel)
-    if (postings.length === 0) return this.save(channel)
-    const document = { collection: PAYER_CHANNELS, key: channelId, value: payerDocument(channel) }
-    await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
   }
 
   /** A number that no channel of this node had before, nor will have: durable when it resolves. */

@@ -46,17 +46,17 @@ export async function withdraw(
     const state = channels[0]
     if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain does not show the channel.')
     const { balance, claimed, withdrawal } = state
+    if (balance <= claimed) return balance
     if (withdrawal === undefined) {
-      if (balance <= claimed) return balance
       const amount = amountOf(state, isContested ? channel.purse.ceiling : 0n)
-      const key = `withdraw/${channelId}/${balance}/${amount}`
+      const key = `leave/${channelId}/${balance}/${amount}`
       isContested = !(await isDone(init, key, calls.initiateWithdraw(config, amount), signal))
     } else {
       const until = withdrawal.since + config.withdrawDelay * 1_000
       onBegun(until)
       const leftMs = until - block.at
       if (leftMs <= 0) {
-        const key = `finalize/${channelId}/${withdrawal.since}/${withdrawal.amount}`
+        const key = `left/${channelId}/${withdrawal.since}/${withdrawal.amount}`
         await isDone(init, key, calls.finalizeWithdraw(config), signal)
       } else if (leftMs > LEAVE_PAUSE_MS) {
         await sleep(clock, LEAVE_PAUSE_MS, signal)

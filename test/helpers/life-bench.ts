@@ -24,7 +24,7 @@ import { outcome } from './till-bench.ts'
 const BOUND_MS = 15_000
 const DELAY_S = 900
 /** Polls and pauses are short. What somebody waits for at most, is not: machines are slow. */
-const HASTE = 100
+const shortOf = (delayMs: number): number => Math.min(delayMs / 100, 60)
 const SLOWER = 10
 const PATIENT: readonly number[] = [PAY_EXCHANGE_MS, DEPOSIT_WAIT_MS]
 let keys = 5_000
@@ -48,17 +48,30 @@ export interface LifeOptions {
   readonly process?: Mortal
 }
 
-/** Nodes with channel tills on a real chain, and what they say to each other without sockets. */
-export async function lifeBench(bench: ChannelBench) {
-  const desks = new Map<string, ExchangeHandler>()
-  const running = new Set<Life>()
+/** What nodes on one chain share. */
+export interface Shared {
   /** How far the chain's time was put forward: everybody's clock is. */
-  let aheadMs = 0
+  ms: number
+  minting: Promise<void>
+}
+
+export async function shared({ chain }: ChannelBench): Promise<Shared> {
+  const head = await chain.block('latest')
+  return { ms: Math.max(0, (head?.at ?? 0) - systemClock.now()), minting: Promise.resolve() }
+}
+
+/** Nodes with channel tills on a real chain, and what they say to each other without sockets. */
+export async function lifeBench(bench: ChannelBench, common?: Shared) {
+  const desks = new Map<string, ExchangeHandler>()
+  /** Whoever waits for an answer of a node that dies. */
+  const cuts = new Map<string, Array<() => void>>()
+  const running = new Set<Life>()
+  const ahead = common ?? (await shared(bench))
   const clock: Clock = {
     ...systemClock,
-    now: () => systemClock.now() + aheadMs,
+    now: () => systemClock.now() + ahead.ms,
     elapsed: () => systemClock.elapsed() * SLOWER,
-    after: (delayMs, task) => systemClock.after(PATIENT.includes(delayMs) ? delayMs : delayMs / HASTE, task)
+    after: (delayMs, task) => systemClock.after(PATIENT.includes(delayMs) ? delayMs : shortOf(delayMs), task)
   }
   const provider = keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32)).address
   const api: ApiId = `ticker@${peerId('P')}`
@@ -74,7 +87,9 @@ export async function lifeBench(bench: ChannelBench) {
     const store = of?.store ?? createMemoryStore()
     await store.open()
     if (of === undefined && gas) await bench.fundGas(signer.address)
-    if (usdc > 0n) await bench.mint(signer.address, usdc)
+    // One after the other: they are one account's transactions.
+    ahead.minting = ahead.minting.then(() => (usdc > 0n ? bench.mint(signer.address, usdc) : undefined))
+    await ahead.minting
     const peer = peerId(name)
     const errors: SoukError[] = []
     const till = createChannelTill({
@@ -93,7 +108,9 @@ export async function lifeBench(bench: ChannelBench) {
           const desk = desks.get(id)
           if (desk === undefined || process.isDead) throw new SoukError('owner_unreachable')
           await line.before?.(id, decodePayRequest(request))
-          const reply = await desk(request, peer)
+          const { promise: cut, reject } = Promise.withResolvers<never>()
+          cuts.set(id, [...(cuts.get(id) ?? []), () => reject(new SoukError('owner_unreachable'))])
+          const reply = await Promise.race([desk(request, peer), cut])
           line.after?.()
           return reply
         }
@@ -144,8 +161,14 @@ export async function lifeBench(bench: ChannelBench) {
     stop,
     begin,
     end,
+    async onChain(id: ChannelId) {
+      const [state] = (await bench.chain.channels([id], 'latest')).channels
+      if (state === undefined) throw new Error('no channel')
+      return state
+    },
+    /** Puts the time of the chain and of all nodes forward. */
     async wait(seconds: number): Promise<void> {
-      aheadMs += seconds * 1_000
+      ahead.ms += seconds * 1_000
       await bench.wait(seconds)
     },
     /** Its process dies; nobody answers for the node any more. */
@@ -153,6 +176,7 @@ export async function lifeBench(bench: ChannelBench) {
       life.process.kill()
       running.delete(life)
       desks.delete(life.peer)
+      for (const cut of cuts.get(life.peer) ?? []) cut()
     },
     call: async (payer: Life, owner: Life, price = 1_000n): Promise<Settled> =>
       end(payer, await begin(payer, owner, price)),

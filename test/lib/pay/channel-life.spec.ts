@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
-import { encodePayRequest } from '../../../lib/pay/pay-messages.ts'
+import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
-import { type Life, lifeBench, type LifeBench } from '../../helpers/life-bench.ts'
+import { type Mortal, mortal } from '../../helpers/mortal.ts'
+import { type Life, lifeBench, type LifeBench, type Shared, shared } from '../../helpers/life-bench.ts'
 
 const USDC = 1_000_000n
 const DEPOSIT = USDC / 2n
+/** So that a few calls are worth the gas of a claim. */
+const PRICE = 50_000n
+const SPENT = 18n * PRICE
 const GAS = { gas: false }
 
 describe('the life of a channel', function () {
@@ -175,5 +179,249 @@ describe('the life of a channel', function () {
       assert.ok((await payer.till.withdraw(id)).withdrawableAt)
       assert.equal(lives.channel(payer).state, 'withdrawing')
     })
+  })
+
+  describe('left without its owner', () => {
+    const ripen = async (id: ChannelId): Promise<void> => {
+      await lives.wait(901)
+      await lives.until('it is out', () => lives.channel(payer, id).state === 'closed')
+    }
+
+    it('gives back all that the owner does not claim within the delay', async () => {
+      await spend(5)
+      const id = idOf(payer)
+      await bench.fundGas(payer.signer.address)
+      await lives.stop(owner)
+      const begun = await payer.till.withdraw(id)
+      assert.equal(begun.state, 'withdrawing')
+      const head = await bench.chain.block('latest')
+      assert.equal(begun.withdrawableAt, head!.at + 900_000)
+      assert.equal((await payer.till.withdraw(id)).withdrawableAt, begun.withdrawableAt)
+      await ripen(id)
+      assert.equal(await wallet(), USDC)
+      assert.equal(lives.channel(payer).returned, DEPOSIT)
+      // Five calls that nobody fetched the money for.
+      assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 5_000n, wallet: 0n, unclaimed: -5_000n })
+    })
+
+    it('pays the owner what it is owed, who is watching, and takes no calls any more', async () => {
+      await spend(18, PRICE)
+      const id = idOf(payer)
+      await bench.fundGas(payer.signer.address)
+      await payer.till.withdraw(id)
+      await assert.rejects(lives.call(payer, owner), code('settlement_unavailable'))
+      await lives.until('the owner claims', async () => (await lives.onChain(id)).claimed === SPENT)
+      assert.equal(lives.channel(owner).state, 'withdrawing')
+      await ripen(id)
+      assert.equal(await wallet(), USDC - SPENT)
+      await lives.until('the owner knows', async () => {
+        await bench.client.mine({ blocks: 1 })
+        return lives.channel(owner).state === 'closed'
+      })
+      const { claimed, spent } = lives.channel(owner)
+      assert.deepEqual({ claimed, spent }, { claimed: SPENT, spent: SPENT })
+      await owner.till.settlement.redeemer.settleNow()
+      assert.deepEqual(await lives.paid(), { provider: 17n * PRICE + PRICE / 10n, treasury: PRICE - PRICE / 10n })
+      await lives.stop(owner)
+      owner = await lives.start('D', { of: owner })
+      assert.equal(lives.channel(owner).state, 'closed')
+      await bench.mint(payer.signer.address, USDC)
+      await spend(1)
+      assert.equal(payer.till.channels().length, 2)
+    })
+
+    it('books as spent what the owner claimed beyond what was agreed to', async () => {
+      await spend(1)
+      const { channelId: id, ceiling } = lives.channel(payer)
+      await bench.fundGas(payer.signer.address)
+      await lives.stop(owner)
+      const { documents } = owner.store
+      const [channel] = await documents.list('payee-channels')
+      const { config } = JSON.parse(channel!.value) as { config: Parameters<typeof bench.row>[0] }
+      const row = await bench.row(config, ceiling, { by: payer.signer })
+      await bench.act(owner.signer, bench.calls.claim([row]))
+      await payer.till.withdraw(id)
+      await ripen(id)
+      assert.equal(ceiling, 11_000n)
+      assert.equal(await wallet(), USDC - 11_000n)
+      assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 11_000n, wallet: -11_000n, unclaimed: 0n })
+    })
+
+    it('says what is missing where the wallet has no gas, and stays as it was', async () => {
+      await spend(1)
+      await assert.rejects(payer.till.withdraw(idOf(payer)), (error: Error) => {
+        assert.match(error.message, new RegExp(`${payer.signer.address} has too little ETH`))
+        return code('settlement_unavailable')(error)
+      })
+      assert.equal(lives.channel(payer).state, 'open')
+      await spend(1)
+    })
+
+    it('counts calls that were never heard of until it is out', async () => {
+      await spend(1)
+      const id = idOf(payer)
+      const { order } = await lives.begin(payer, owner, 2_000n)
+      payer.till.fail(order, { fate: 'lost', error: new SoukError('owner_unreachable') })
+      await bench.fundGas(payer.signer.address)
+      await lives.stop(owner)
+      await payer.till.withdraw(id)
+      assert.equal(lives.channel(payer).reserved, 2_000n)
+      await ripen(id)
+      assert.equal(lives.channel(payer).reserved, 0n)
+    })
+
+    it('is done where the owner gives all of it back meanwhile', async () => {
+      await spend(2)
+      const id = idOf(payer)
+      await bench.fundGas(payer.signer.address)
+      await payer.till.withdraw(id)
+      await lives.desks.get(owner.peer)!(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
+      await lives.until('it is back', () => lives.channel(payer).state === 'closed')
+      assert.equal(await wallet(), USDC - 2_000n)
+      assert.equal(lives.channel(owner).state, 'closed')
+    })
+  })
+
+  describe('in dispute', () => {
+    const lie = async (): Promise<void> => {
+      const { order } = await lives.begin(payer, owner, 1_000n)
+      const books = { ceiling: '1900000', captured: '1890000', reserved: '0', signature: '0x' }
+      const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: books } })
+      assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+    }
+
+    it('is withdrawn from by itself, and its owner is paid no more, also after a restart', async () => {
+      await spend(18, PRICE)
+      const id = idOf(payer)
+      await bench.fundGas(payer.signer.address)
+      await lie()
+      await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
+      await assert.rejects(lives.call(payer, owner), (error: SoukError) => {
+        assert.equal(error.source, 'owner')
+        return code('settlement_unavailable')(error)
+      })
+      await lives.wait(901)
+      await lives.until('it is out', () => lives.channel(payer, id).state === 'closed')
+      assert.equal(await wallet(), USDC - SPENT)
+      await lives.stop(payer)
+      payer = await lives.start('C', { of: payer })
+      await assert.rejects(lives.call(payer, owner), code('settlement_unavailable'))
+      assert.equal(lives.channel(payer).isDisputed, true)
+      await bench.mint(payer.signer.address, USDC)
+      const other = await lives.start('E')
+      await lives.call(payer, other)
+    })
+
+    it('is told of once where there is no gas, and withdrawn from when there is', async () => {
+      await spend(3)
+      await lie()
+      await lives.until('it is told', () => payer.errors.length > 0)
+      assert.equal(lives.channel(payer).state, 'disputed')
+      assert.match(payer.errors[0]!.message, /too little ETH/)
+      await assert.rejects(payer.till.close(idOf(payer)), code('invalid_request'))
+      await lives.stop(payer)
+      payer = await lives.start('C', { of: payer })
+      await lives.until('it is told', () => payer.errors.length > 0)
+      assert.equal(lives.channel(payer).state, 'disputed')
+      await bench.fundGas(payer.signer.address)
+      await lives.until('it is withdrawn', () => lives.channel(payer).state === 'withdrawing')
+      assert.equal(payer.errors.length, 1)
+    })
+
+    it('begins with an owner that keeps more than was spent when it closes', async () => {
+      await spend(2)
+      await bench.fundGas(payer.signer.address)
+      const desk = lives.desks.get(owner.peer)!
+      const books = { ceiling: 30_000n, captured: 30_000n, reserved: 0n, signature: new Uint8Array(65) }
+      lives.desks.set(owner.peer, async (request, peer) =>
+        decodePayRequest(request).kind === 'close'
+          ? encodePayReply({ kind: 'state', state: books })
+          : desk(request, peer)
+      )
+      void payer.till.close(idOf(payer)).catch(() => undefined)
+      await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
+      assert.equal(lives.channel(payer).isDisputed, true)
+    })
+  })
+
+  describe('killed at any instant', () => {
+    /** Not those that wait for the chain's time, which is everybody's. */
+    const atOnce = { close: 6, withdraw: 1 }
+    let common: Shared
+    beforeEach(async () => {
+      common = await shared(bench)
+    })
+
+    /** One whole life on nodes of its own; whoever dies comes back. Tells whether it died. */
+    async function live(who: 'payer' | 'owner', leave: 'close' | 'withdraw', dieAt: number): Promise<boolean> {
+      const own = await lifeBench(bench, common)
+      const nodes = {
+        owner: await own.start('D'),
+        payer: await own.start('C', { usdc: 2n * USDC, gas: leave === 'withdraw' })
+      }
+      const restart = async (process?: Mortal): Promise<void> => {
+        nodes[who] = await own.start(who === 'owner' ? 'D' : 'C', { of: nodes[who], ...(process && { process }) })
+      }
+      const ask = (): void => {
+        if (own.channel(nodes.payer).state === 'open') nodes.payer.till[leave](id).catch(() => undefined)
+      }
+      const isLeft = () => own.channel(nodes.payer, id).state === 'closed'
+      const ripen = async (): Promise<void> => {
+        const { withdrawableAt } = own.channel(nodes.payer, id)
+        if (withdrawableAt === undefined || (await own.onChain(id)).claimed < SPENT) return
+        if ((await bench.chain.block('latest'))!.at < withdrawableAt) await own.wait(901)
+      }
+      for (let i = 0; i < 18; i++) await own.call(nodes.payer, nodes.owner, PRICE)
+      const id = own.channel(nodes.payer).channelId
+      await own.stop(nodes[who])
+      const process = mortal(dieAt)
+      await restart(process)
+      ask()
+      await own.until('it dies or it is over', async () => {
+        await ripen()
+        return process.isDead || isLeft()
+      })
+      const hasDied = process.isDead
+      if (hasDied) {
+        own.kill(nodes[who])
+        await restart()
+        ask()
+      }
+      await own.until('it is over', async () => {
+        await ripen()
+        return isLeft()
+      })
+      await own.until('its owner knows', async () => {
+        await bench.client.mine({ blocks: 1 })
+        return own.channel(nodes.owner, id).state === 'closed'
+      })
+      const at = `${who} ${leave} ${process.lived.at(-1)} (${dieAt})`
+      assert.equal(await bench.usdc(nodes.payer.signer.address), 2n * USDC - SPENT, at)
+      const { inside, spent, unclaimed } = await own.books(nodes.payer, id)
+      assert.deepEqual({ inside, spent, unclaimed }, { inside: 0n, spent: SPENT, unclaimed: 0n }, at)
+      const { claimed, balance } = await own.onChain(id)
+      assert.deepEqual({ claimed, balance }, { claimed: SPENT, balance: SPENT }, at)
+      // One that lived might still die when it is stopped, and never be done with that.
+      if (!hasDied) own.kill(nodes[who])
+      await own.close()
+      return hasDied
+    }
+
+    for (const [who, leave] of [
+      ['owner', 'close'],
+      ['payer', 'close'],
+      ['payer', 'withdraw']
+    ] as const) {
+      it(`its ${who}, when it is to ${leave}: all ends as it would have, and is paid back once`, async function () {
+        this.timeout(240_000)
+        let next = 0
+        let isOver = false
+        const liveOn = async (): Promise<void> => {
+          while (!isOver) if (!(await live(who, leave, next++))) isOver = true
+        }
+        await Promise.all(Array.from({ length: atOnce[leave] }, liveOn))
+        assert.ok(next > 4)
+      })
+    }
   })
 })
