@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
 import * as limits from '../../lib/base/limits.ts'
+import { CHANNEL_MOVES } from '../../lib/interface/channel.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const NOTICE = '<!-- Made from the code by `node test/docs/reference.ts`. -->'
@@ -15,6 +16,7 @@ export async function referencePages(): Promise<Map<string, string>> {
   return new Map([
     ['docs/ERRORS.md', errorsPage()],
     ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
+    ['docs/PAYMENTS.md', withChannelStates(await read('docs/PAYMENTS.md'))],
     ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
   ])
 }
@@ -40,6 +42,14 @@ has status 400 where the service says that the caller is at fault.
 |---|---|---|---|
 ${rows.join('\n')}
 `
+}
+
+function withChannelStates(page: string): string {
+  const rows = Object.entries(CHANNEL_MOVES).map(([state, next]) => {
+    return `| \`${state}\` | ${next.map((name) => `\`${name}\``).join(', ') || '–'} |`
+  })
+  const table = ['| state | may become |', '|---|---|', ...rows].join('\n')
+  return page.replace(/(<!-- channel states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
 }
 
 function limitsPage(source: string): string {

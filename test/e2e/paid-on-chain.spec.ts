@@ -72,4 +72,15 @@ describe('paid calls on a dev chain', function () {
     const { claimed } = await tills[0]!.settlement.redeemer.settleNow()
     assert.equal(claimed, 1_500n)
   })
+
+  it('and end when the payer leaves: what it did not spend is back in its wallet, over real sockets', async () => {
+    const payer = tills[1]!
+    const [{ channel, error }] = (await payer.closeAll()) as [Awaited<ReturnType<ChannelTill['closeAll']>>[0]]
+    assert.equal(error, undefined)
+    assert.equal(channel.state, 'closed')
+    const total = 1_500n * BigInt(CALLS + 1)
+    assert.equal(channel.spent, total)
+    assert.equal(await bench.usdc(signers[1]!.address), 5n * USDC - total)
+    assert.equal(tills[0]!.channels()[0]?.state, 'closed')
+  })
 })
