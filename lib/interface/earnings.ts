@@ -26,13 +26,13 @@ export interface ProviderEarnings {
   readonly gross: Atoms
   readonly fee: Atoms
   readonly net: Atoms
-  /** Came to the splitter otherwise than through channels: an x402 `exact` payment, or a gift. */
+  /** Came to the splitter for no call of this owner: a gift, or an x402 `exact` payment that another node took. */
   readonly direct: Atoms
   /** Claimed by other nodes that serve the same provider. */
   readonly others: Atoms
-  /** In the channels, as far as the head of the chain shows. */
+  /** In the channels, as far as the head of the chain shows, or promised by x402 `exact` payments. */
   readonly captured: Atoms
-  /** Claimed in a block that may still be taken back. */
+  /** Claimed or collected in a block that may still be taken back. */
   readonly claiming: Atoms
   /** Claimed for good, not moved to the splitter yet. */
   readonly claimed: Atoms

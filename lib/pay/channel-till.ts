@@ -160,7 +160,7 @@ class ChannelTillService implements ChannelTill {
     this.settlement = make({ ...shared, books: channels })
     const { watch, redeemer, submitter } = this.settlement
     this.wallet = nodeWallet({ chain, address: signer.address, submitter })
-    this.earnings = () => earningsOf({ books: channels, settlement: this.settlement, onError })
+    this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
     this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest, clock)

@@ -2,20 +2,23 @@ import { asSoukError, type SoukError } from '../base/errors.ts'
 import { SETTLEMENTS_SHOWN_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Earnings, ProviderEarnings } from '../interface/earnings.ts'
+import type { Ledger } from '../interface/ledger.ts'
 import type { OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
 import type { Address } from '../interface/signer.ts'
 import { type BookedSplitter, NOTHING_BOOKED } from './booked-money.ts'
 import type { Settlement } from './settlement.ts'
 import { BPS } from './splitter.ts'
+import { exactAccounts } from './x402/exact-record.ts'
 
 export interface EarningsInit {
   readonly books: OwnerBooks
+  readonly ledger: Pick<Ledger, 'balance'>
   readonly settlement: Pick<Settlement, 'watch' | 'bookkeeper' | 'transactions'>
   readonly onError: (error: SoukError) => void
 }
 
 /** What this node's calls brought, and where it is: looks at the chain first, and tells when that did not work. */
-export async function earningsOf({ books, settlement, onError }: EarningsInit): Promise<Earnings> {
+export async function earningsOf({ books, ledger, settlement, onError }: EarningsInit): Promise<Earnings> {
   const { watch, bookkeeper, transactions } = settlement
   let isStale = false
   await bookkeeper.look().catch((error: unknown) => {
@@ -31,12 +34,18 @@ export async function earningsOf({ books, settlement, onError }: EarningsInit): 
   const booked = bookkeeper.splitters()
   const splitters = new Set<Address>([...booked.keys(), ...channels.keys()])
   const { asOf } = bookkeeper
+  const providerOf = async (splitter: Address): Promise<ProviderEarnings> => ({
+    splitter,
+    ...moneyOf({
+      channels: channels.get(splitter) ?? [],
+      exact: await exactMoneyOf(ledger, splitter),
+      booked: booked.get(splitter) ?? NOTHING_BOOKED,
+      bookedOf: (id) => bookkeeper.claimedOf(id)
+    }),
+    transactions: transactions.latest([`settle/${splitter}/`, `distribute/${splitter}/`], SETTLEMENTS_SHOWN_MAX)
+  })
   return {
-    providers: Array.from(splitters, (splitter) => ({
-      splitter,
-      ...moneyOf(channels.get(splitter) ?? [], booked.get(splitter), (id) => bookkeeper.claimedOf(id)),
-      transactions: transactions.latest([`settle/${splitter}/`, `distribute/${splitter}/`], SETTLEMENTS_SHOWN_MAX)
-    })),
+    providers: await Promise.all(Array.from(splitters, providerOf)),
     ...(asOf === undefined ? {} : { asOf: { block: asOf.number, at: asOf.at } }),
     isStale,
     claims: transactions.latest(['claim/'], SETTLEMENTS_SHOWN_MAX),
@@ -49,12 +58,33 @@ interface ClaimedChannel extends Pick<OwnedChannel, 'channelId' | 'captured'> {
   readonly atHead: Atoms
 }
 
+/** What calls brought that were paid by x402 `exact`. */
+interface ExactMoney {
+  /** Not counting what could not be collected. */
+  readonly earned: Atoms
+  readonly owed: Atoms
+  /** On its way, where above 0; below, what came to the splitter for no call. */
+  readonly collected: Atoms
+}
+
+async function exactMoneyOf(ledger: Pick<Ledger, 'balance'>, splitter: Address): Promise<ExactMoney> {
+  const names = exactAccounts(splitter)
+  const accounts = [names.earned, names.lost, names.receivable, names.collected]
+  const [earned = 0n, lost = 0n, owed = 0n, collected = 0n] = await Promise.all(
+    accounts.map((account) => ledger.balance(account))
+  )
+  return { earned: -earned - lost, owed, collected }
+}
+
+interface Money {
+  readonly channels: readonly ClaimedChannel[]
+  readonly exact: ExactMoney
+  readonly booked: BookedSplitter
+  readonly bookedOf: (id: OwnedChannel['channelId']) => Atoms
+}
+
 /** Each atom that calls earned, or that came otherwise, is counted in one place. */
-function moneyOf(
-  channels: readonly ClaimedChannel[],
-  booked: BookedSplitter = NOTHING_BOOKED,
-  bookedOf: (id: OwnedChannel['channelId']) => Atoms
-): Omit<ProviderEarnings, 'splitter' | 'transactions'> {
+function moneyOf({ channels, exact, booked, bookedOf }: Money): Omit<ProviderEarnings, 'splitter' | 'transactions'> {
   let [captured, claiming] = [0n, 0n]
   for (const channel of channels) {
     const final = bookedOf(channel.channelId)
@@ -63,17 +93,17 @@ function moneyOf(
     claiming += atHead - final
   }
   const { payout, claimed, others, settled, direct, toProvider, toTreasury } = booked
-  const gross = claimed + claiming + captured
+  const gross = claimed + claiming + captured + exact.earned
   const fee = (gross * BigInt(BPS)) / 10_000n
   return {
     ...(payout === undefined ? {} : { payout }),
     gross,
     fee,
     net: gross - fee,
-    direct,
+    direct: most(-exact.collected, 0n),
     others,
-    captured,
-    claiming,
+    captured: captured + exact.owed,
+    claiming: claiming + most(exact.collected, 0n),
     claimed: claimed + others - settled,
     waiting: settled + direct - toProvider - toTreasury,
     paid: { provider: toProvider, treasury: toTreasury }

@@ -45,8 +45,8 @@ export function createSettlement(init: SettlementInit): Settlement {
     for (const { channelId } of books.channels()) yield channelId
   }
   const watch = createChannelWatch({ ...init, channels })
-  const redeemer = createRedeemer({ ...init, submitter, watch })
   const bookkeeper = new Bookkeeper(init)
+  const redeemer = createRedeemer({ ...init, submitter, watch, books: withFormerPayouts(books, bookkeeper) })
   const transactions = new FinalTransactions(init.documents, chain.parameters.chainId)
   submitter.onFinal(async (mined) => {
     await bookWithdrawal(init, mined)
@@ -62,14 +62,26 @@ export function createSettlement(init: SettlementInit): Settlement {
       await transactions.start()
       await submitter.start()
       await watch.start()
-      await redeemer.start()
       await bookkeeper.start()
+      await redeemer.start()
     },
     async stop() {
       await redeemer.stop()
       await bookkeeper.stop()
       watch.stop()
       await submitter.stop()
+    }
+  }
+}
+
+/** A provider whose APIs are not served here any more still gets what they earned. */
+function withFormerPayouts(books: OwnerBooks, bookkeeper: Pick<Bookkeeper, 'splitters'>): OwnerBooks {
+  return {
+    channels: () => books.channels(),
+    closed: () => books.closed(),
+    *payouts() {
+      yield* books.payouts()
+      for (const { payout } of bookkeeper.splitters().values()) if (payout !== undefined) yield payout
     }
   }
 }

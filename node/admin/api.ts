@@ -287,7 +287,7 @@ export interface ProviderEarningsView {
   readonly gross: string
   readonly fee: string
   readonly net: string
-  /** Came to the splitter directly, and by other nodes that serve the same provider. */
+  /** Came to the splitter for no call of this node, and by other nodes that serve the same provider. */
   readonly direct: string
   readonly others: string
   /** In channels; claimed, but not for good yet; claimed; in the splitter; paid out. */

@@ -58,7 +58,7 @@ function providerLines(provider: ProviderEarningsView, money: string): string[] 
   return facts([
     ['provider', payout ?? `not named here (splitter ${splitter})`],
     ['earned', `${gross} ${money}: ${net} for the provider, ${fee} for the treasury`],
-    ...(provider.direct === '0' ? [] : [['paid directly', `${provider.direct} ${money}`] as const]),
+    ...(provider.direct === '0' ? [] : [['given besides', `${provider.direct} ${money}`] as const]),
     ...(provider.others === '0' ? [] : [['by other nodes', `${provider.others} ${money}`] as const]),
     ...stages
       .filter(([, amount]) => amount !== '0')

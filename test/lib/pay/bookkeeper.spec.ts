@@ -6,6 +6,7 @@ import { Bookkeeper } from '../../../lib/pay/bookkeeper.ts'
 import { splitterAbi, usdcAbi } from '../../../lib/pay/contracts/contracts.generated.ts'
 import { earningsOf } from '../../../lib/pay/earnings.ts'
 import { nodeWallet } from '../../../lib/pay/node-wallet.ts'
+import { exactAccounts } from '../../../lib/pay/x402/exact-record.ts'
 import { createSettlement, type Settlement } from '../../../lib/pay/settlement.ts'
 import { createMemoryStore } from '../../../lib/store/memory-store.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
@@ -65,7 +66,12 @@ describe('the bookkeeper', function () {
   const splitter = () => bench.factory.splitterOf(provider())
   const finalize = () => bench.client.mine({ blocks: FINAL_BLOCKS })
   const earnings = async () => {
-    const { providers } = await earningsOf({ books: owner.books, settlement, onError: (error) => assert.fail(error) })
+    const { providers } = await earningsOf({
+      books: owner.books,
+      ledger: store.ledger,
+      settlement,
+      onError: (error) => assert.fail(error)
+    })
     const own = providers.find((row) => row.splitter === splitter())
     assert.ok(own, 'no earnings')
     return own
@@ -131,7 +137,12 @@ describe('the bookkeeper', function () {
     const { transactions } = await settlement.redeemer.settleNow()
     await finalize()
     const all = await eventually('they are final', BOUND_MS, async () => {
-      const found = await earningsOf({ books: owner.books, settlement, onError: (error) => assert.fail(error) })
+      const found = await earningsOf({
+        books: owner.books,
+        ledger: store.ledger,
+        settlement,
+        onError: (error) => assert.fail(error)
+      })
       return found.gas.transactions === 3 ? found : undefined
     })
     const hashes = transactions.map(({ hash }) => hash)
@@ -192,6 +203,47 @@ describe('the bookkeeper', function () {
       paid: { provider: 988n, treasury: 52n }
     })
     assert.equal(await sum(), 0n)
+  })
+
+  it('counts what x402 exact brought as earned, from being owed until it is paid out', async () => {
+    const { receivable, earned, collected, lost } = exactAccounts(splitter())
+    const book = (reference: string, from: string, to: string, amount: bigint) => {
+      const postings = [
+        { account: to, amount },
+        { account: from, amount: -amount }
+      ]
+      return store.ledger.book({ kind: 'exact', reference, at: 0, postings })
+    }
+    // Known by its channel.
+    await owner.earn(1n, { deposit: 1_000n, ceiling: 0n })
+    await book('one', earned, receivable, 1_000n)
+    await book('two', earned, receivable, 500n)
+    const base = await earnings()
+    assert.deepEqual([base.gross, base.captured], [1_501n, 1_501n])
+    await book('two is lost', receivable, lost, 500n)
+    await bench.mint(bench.stranger.address, 1_000n)
+    const { usdc } = bench.parameters
+    const transfer = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [splitter(), 1_000n] })
+    await bench.act(bench.stranger, { to: usdc.address, data: transfer })
+    await book('one is mined', receivable, collected, 1_000n)
+    assert.deepEqual(pick(await earnings()), { ...NOTHING, gross: 1_001n, captured: 1n, claiming: 1_000n })
+    await finalize()
+    assert.deepEqual(pick(await earnings()), { ...NOTHING, gross: 1_001n, captured: 1n, waiting: 1_000n })
+    assert.equal(await sum(), 0n)
+  })
+
+  it('remembers a provider whose APIs are not served any more, and has it paid out', async () => {
+    const { channelId } = await owner.earn(1_000n, { deposit: 5_000n })
+    await settlement.bookkeeper.look()
+    await settlement.stop()
+    const to = provider()
+    const { payouts } = owner.books
+    Object.assign(owner.books, { payouts: () => [] })
+    settlement = await start()
+    await settlement.watch.refresh([channelId])
+    await settlement.redeemer.settleNow()
+    assert.equal(await bench.usdc(to), 950n)
+    Object.assign(owner.books, { payouts })
   })
 
   it('books nothing of a claim that is taken back, and once what comes of it', async () => {
@@ -280,6 +332,7 @@ describe('the bookkeeper', function () {
     const told = () =>
       earningsOf({
         books: owner.books,
+        ledger: store.ledger,
         settlement: { ...settlement, bookkeeper: keeper },
         onError: () => undefined
       })
