@@ -195,6 +195,19 @@ describe('Consumer', () => {
     assert.deepEqual(bench.accepted, [])
   })
 
+  it('goes to another owner where the till trusts one no more, and prefers the other from then on', async () => {
+    bench.owners = { [A]: answered(), [B]: answered() }
+    bench.authorise = async ({ owner }) => {
+      if (owner === A) throw new SoukError('settlement_unavailable', 'Not paid any more.', { source: 'owner' })
+      return utf8('voucher')
+    }
+    assert.equal((await bench.call()).owner, B)
+    assert.deepEqual(bench.triedOwners(), [B])
+    assert.deepEqual(bench.reports, ['A failed', 'B ok in 5'])
+    bench.found = [[A]]
+    await assert.rejects(bench.call(), { code: 'settlement_unavailable', message: 'Not paid any more.' })
+  })
+
   it('looks up no longer than the call may take', async () => {
     const never = new Consumer({
       clock: bench.clock,
