@@ -10,6 +10,7 @@ import { DRAIN_MS, JOIN_MS, LOOKUP_MS, STORED_RESPONSE_MS } from './base/limits.
 import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
+import { LocalCaller } from './call/local-caller.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
@@ -272,11 +273,9 @@ class SoukService implements Souk, Startable {
     const consumer = new Consumer({
       clock,
       resolver,
-      caller: calls,
+      caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
-      requestIds: ids,
-      self: link.self,
-      handle: handler
+      requestIds: ids
     })
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError })

@@ -1,20 +1,18 @@
-import { type ApiRef, parseApiRef } from '../base/api-name.ts'
-import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
+import { sha256, utf8 } from '../base/bytes.ts'
+import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
-import { TRIES_PER_OWNER_MAX, UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
-import { type Atoms, parseUsdc } from '../base/money.ts'
-import { checkPrice } from '../base/check-price.ts'
-import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
-import { watchBody } from '../base/watch-body.ts'
-import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
+import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import type { RequestIds } from '../base/request-id.ts'
+import type { Attempt, Caller } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 import { callReply } from './call-reply.ts'
 import { givenUp } from './failure.ts'
+import { callFor, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock
@@ -22,30 +20,6 @@ export interface ConsumerInit {
   readonly caller: Caller
   readonly till: Till
   readonly requestIds: RequestIds
-  /** This node's peer id, and its own owner half: a node calls what it serves itself without a link. */
-  readonly self: string
-  readonly handle: CallHandler
-}
-
-const JSON_HEADERS: Headers = [
-  ['content-type', 'application/json'],
-  ['accept', 'application/json']
-]
-
-const NEVER = new AbortController().signal
-
-/** A call made ready: everything that stays the same whichever owner takes it. */
-interface Prepared {
-  readonly init: CallInit
-  readonly ref: ApiRef
-  readonly requestId: Uint8Array
-  readonly body: Payload
-  /** The body was a stream and somebody began to read it: there is nothing to send to another owner. */
-  readonly isSpent: () => boolean
-  readonly maxPrice: bigint | undefined
-  readonly signal: AbortSignal
-  readonly startedAt: number
-  readonly deadlineAt: number
 }
 
 /**
@@ -61,9 +35,9 @@ export class Consumer {
 
   /** @throws SoukError */
   async call(init: CallInit): Promise<CallReply> {
-    const { clock } = this.#init
+    const { clock, requestIds } = this.#init
     try {
-      const prepared = this.#prepare(init)
+      const prepared = prepareCall(init, clock, requestIds)
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
       const found = await this.#resolve(prepared)
@@ -82,28 +56,7 @@ export class Consumer {
     }
   }
 
-  #prepare(init: CallInit): Prepared {
-    const { clock, requestIds } = this.#init
-    const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
-    if (signal.aborted) throw givenUp(signal)
-    if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
-      throw new SoukError('invalid_request', `A time-out is between 1 and ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
-    }
-    if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id has 16 bytes.')
-    const startedAt = clock.elapsed()
-    return {
-      init,
-      ref: typeof init.api === 'string' ? parseApiRef(init.api) : init.api,
-      requestId,
-      ...readOnce(payloadOf(init.body)),
-      maxPrice: init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice),
-      signal,
-      startedAt,
-      deadlineAt: startedAt + timeoutMs
-    }
-  }
-
-  async #resolve({ ref, signal, deadlineAt }: Prepared, refresh = false): Promise<Resolution> {
+  async #resolve({ ref, signal, deadlineAt }: PreparedCall, refresh = false): Promise<Resolution> {
     const { clock, resolver } = this.#init
     const limit = deadline(clock, deadlineAt - clock.elapsed(), () => new SoukError('lookup_timeout'), signal)
     try {
@@ -115,13 +68,13 @@ export class Consumer {
 
   /** The reply, or the last error when no owner took the call. @throws SoukError when one took it and failed for good */
   async #tryOwners(
-    prepared: Prepared,
+    prepared: PreparedCall,
     found: Resolution,
     lookupMs: number,
     tried: Set<string>,
     last?: SoukError
   ): Promise<CallReply | SoukError> {
-    const { resolver, till, clock } = this.#init
+    const { resolver, clock } = this.#init
     const { init } = prepared
     const { id, manifest } = found.signed
     const telling = found.owners.length > 0 ? this.#tellPrice(prepared, manifest.price) : undefined
@@ -131,15 +84,11 @@ export class Consumer {
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
-      const isPaid = init.payment !== undefined
-      const { attempt, payMs } = isPaid
-        ? { attempt: await this.#attempt(owner, this.#callFor(prepared, order), prepared.signal), payMs: 0 }
-        : await this.#ask(prepared, owner, order)
+      const { attempt, payMs } = await this.#ask(prepared, owner, order)
       if (attempt.fate === 'answered') {
         const { answer, ms } = attempt
-        if (!isPaid) till.accept(order, { charged: answer.charged, receipt: answer.receipt })
         resolver.report(id, owner.id, { ok: true, ms })
-        const charged = this.#paid(order, answer.charged, isPaid)
+        const charged = this.#paid(order, answer.charged, init.payment !== undefined)
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.error
@@ -153,7 +102,7 @@ export class Consumer {
   }
 
   /** @throws SoukError `price_exceeds_limit`, and whatever `onPrice` refuses with */
-  #tellPrice({ init, maxPrice }: Prepared, price: Atoms): void | Promise<void> {
+  #tellPrice({ init, maxPrice }: PreparedCall, price: Atoms): void | Promise<void> {
     checkPrice(price, maxPrice)
     return this.#init.till.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
   }
@@ -165,7 +114,7 @@ export class Consumer {
   }
 
   /** What became of an earlier attempt. It was authorised then, and what it cost the owner's books tell the till. */
-  async #askAgain(prepared: Prepared, ownerId: string): Promise<CallReply> {
+  async #askAgain(prepared: PreparedCall, ownerId: string): Promise<CallReply> {
     const { clock } = this.#init
     if (prepared.init.requestId === undefined || !(prepared.body instanceof Uint8Array)) {
       throw new SoukError('invalid_request', 'To ask again for a call takes its request id, and its body as it was.')
@@ -174,7 +123,11 @@ export class Consumer {
     const lookupMs = clock.elapsed() - prepared.startedAt
     const owner = found.owners.find(({ id }) => id === ownerId) ?? { id: ownerId, addresses: [] }
     const order = orderFor(prepared, found, ownerId)
-    const attempt = await this.#attempt(owner, { ...this.#callFor(prepared, order), isRepeat: true }, prepared.signal)
+    const attempt = await this.#init.caller.call(
+      owner,
+      { ...callFor(prepared, order, clock.elapsed()), isRepeat: true },
+      prepared.signal
+    )
     if (attempt.fate === 'answered') {
       const { answer } = attempt
       const charged = this.#paid(order, answer.charged, false)
@@ -186,8 +139,13 @@ export class Consumer {
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
-  async #ask(prepared: Prepared, owner: PeerAddress, order: Order): Promise<{ attempt: Attempt; payMs: number }> {
-    const { till, clock } = this.#init
+  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order): Promise<Asked> {
+    const { till, clock, caller } = this.#init
+    const { signal } = prepared
+    if (prepared.init.payment !== undefined) {
+      const attempt = await caller.call(owner, callFor(prepared, order, clock.elapsed()), signal)
+      return { attempt, payMs: 0 }
+    }
     let payMs = 0
     for (let tries = 1; ; tries++) {
       const startedAt = clock.elapsed()
@@ -197,88 +155,30 @@ export class Consumer {
       } catch (error) {
         return { attempt: refusedByTill(asSoukError(error)), payMs }
       }
-      payMs += clock.elapsed() - startedAt
-      const attempt = await this.#attempt(owner, this.#callFor(prepared, order, authorization), prepared.signal)
-      const isWorthIt = attempt.fate !== 'answered' && till.fail(order, attempt)
+      const now = clock.elapsed()
+      payMs += now - startedAt
+      const attempt = await caller.call(owner, callFor(prepared, order, now, authorization), signal)
+      if (attempt.fate === 'answered') {
+        const { charged, receipt } = attempt.answer
+        till.accept(order, { charged, receipt })
+        return { attempt, payMs }
+      }
+      const isWorthIt = till.fail(order, attempt)
       if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
     }
   }
+}
 
-  #callFor({ init, requestId, body, maxPrice, deadlineAt }: Prepared, order: Order, authorization?: Uint8Array): Call {
-    const { idempotencyKey, traceparent, payment } = init
-    return {
-      requestId,
-      api: order.api,
-      method: init.method ?? 'POST',
-      path: init.path ?? '',
-      headers: init.headers ?? JSON_HEADERS,
-      body,
-      timeoutMs: Math.max(1, deadlineAt - this.#init.clock.elapsed()),
-      revision: order.revision,
-      ...(maxPrice === undefined ? {} : { maxPrice }),
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(payment === undefined ? {} : { payment })
-    }
-  }
-
-  #attempt(owner: PeerAddress, call: Call, signal: AbortSignal): Promise<Attempt> {
-    return owner.id === this.#init.self ? this.#callSelf(call, signal) : this.#init.caller.call(owner, call, signal)
-  }
-
-  async #callSelf(call: Call, signal: AbortSignal): Promise<Attempt> {
-    const { clock, self, handle } = this.#init
-    const startedAt = clock.elapsed()
-    const limit = deadline(clock, call.timeoutMs, () => new SoukError('upstream_timeout'))
-    const onAbort = () => limit.abort(givenUp(signal))
-    const clear = () => {
-      limit.clear()
-      signal.removeEventListener('abort', onAbort)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    try {
-      const { isRepeat, ...own } = call
-      const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}
-      const answer = await handle({ ...own, ...repeat, peer: self }, limit.signal)
-      const ms = clock.elapsed() - startedAt
-      // The limit was for the head; from here on only the caller ends a stream.
-      limit.stop()
-      if (answer.body instanceof Uint8Array) {
-        clear()
-        return { fate: 'answered', answer, ms }
-      }
-      const body = watchBody(answer.body, (isComplete) => {
-        if (!isComplete) limit.abort(new SoukError('call_interrupted', 'The reader of the answer stopped.'))
-        clear()
-      })
-      return { fate: 'answered', answer: { ...answer, body }, ms }
-    } catch (thrown) {
-      const error = asSoukError(thrown)
-      limit.abort(error)
-      clear()
-      return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
-    }
-  }
+/** An attempt, and how much of its time went into paying. */
+interface Asked {
+  readonly attempt: Attempt
+  readonly payMs: number
 }
 
 /** The same order for the same payment: sent again, it finds the owner that has its answer. */
 function inOrderOf(payment: string, owners: readonly PeerAddress[]): PeerAddress[] {
   const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + payment)) }))
   return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
-}
-
-function orderFor({ requestId, maxPrice }: Prepared, { signed }: Resolution, owner: string): Order {
-  const { id, manifest } = signed
-  return {
-    requestId,
-    api: id,
-    owner,
-    revision: manifest.revision,
-    price: manifest.price,
-    ...(maxPrice === undefined ? {} : { maxPrice }),
-    ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
-  }
 }
 
 /** What no other owner would change. */
@@ -310,36 +210,4 @@ function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, 
 function mayRepeat({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean): boolean {
   const isWorthIt = fate === 'lost' || error.code === 'call_interrupted' || error.code === 'upstream_unreachable'
   return isIdempotent && isWorthIt
-}
-
-function readOnce(body: Payload): { body: Payload; isSpent: () => boolean } {
-  if (body instanceof Uint8Array) return { body, isSpent: () => false }
-  let isSpent = false
-  return {
-    body: {
-      [Symbol.asyncIterator]() {
-        isSpent = true
-        return body[Symbol.asyncIterator]()
-      }
-    },
-    isSpent: () => isSpent
-  }
-}
-
-function payloadOf(body: unknown): Payload {
-  if (body === undefined) return EMPTY_BYTES
-  if (body instanceof Uint8Array) return body
-  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
-    return body as AsyncIterable<Uint8Array>
-  const json = writeJson(body)
-  if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be written as JSON.')
-  return utf8(json)
-}
-
-function writeJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@ import { isSoukError } from '../../lib/base/errors.ts'
 import { requestIds, type RequestIds } from '../../lib/base/request-id.ts'
 import { CallProtocol } from '../../lib/call/call-protocol.ts'
 import { Consumer } from '../../lib/call/consumer.ts'
+import { LocalCaller } from '../../lib/call/local-caller.ts'
 import type { Resolver } from '../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../lib/interface/manifest.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
@@ -157,11 +158,9 @@ export class SimNode {
     const consumer = new Consumer({
       clock,
       resolver: this.#resolver(),
-      caller: calls,
+      caller: new LocalCaller({ clock, self: peer, handle: handler, remote: calls }),
       till,
-      requestIds: ids,
-      self: peer,
-      handle: handler
+      requestIds: ids
     })
     await channelTill.start()
     await link.start()

@@ -3,6 +3,7 @@ import { apiId } from '../../../lib/base/api-name.ts'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
+import { LocalCaller } from '../../../lib/call/local-caller.ts'
 import type { Attempt, Call, CallAnswer, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
@@ -56,13 +57,18 @@ export class ConsumerBench {
     this.consumer = new Consumer({
       clock: this.clock,
       resolver: this.#resolver(),
-      caller: {
-        call: async ({ id }, call, signal) => {
-          this.tried.push({ owner: id, call })
-          const behaviour = this.owners[id] ?? failed('not_accepted', 'owner_unreachable')
-          return typeof behaviour === 'function' ? behaviour(call, signal) : behaviour
+      caller: new LocalCaller({
+        clock: this.clock,
+        self: SELF,
+        handle: (call, signal) => this.handle(call, signal),
+        remote: {
+          call: async ({ id }, call, signal) => {
+            this.tried.push({ owner: id, call })
+            const behaviour = this.owners[id] ?? failed('not_accepted', 'owner_unreachable')
+            return typeof behaviour === 'function' ? behaviour(call, signal) : behaviour
+          }
         }
-      },
+      }),
       till: {
         scheme: 'test',
         get movesMoney() {
@@ -79,9 +85,7 @@ export class ConsumerBench {
         },
         admit: () => assert.fail('a consumer admits nothing')
       },
-      requestIds: freshIds,
-      self: SELF,
-      handle: (call, signal) => this.handle(call, signal)
+      requestIds: freshIds
     })
   }
 

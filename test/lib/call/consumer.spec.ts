@@ -225,9 +225,7 @@ describe('Consumer', () => {
         fail: () => false,
         admit: () => assert.fail()
       },
-      requestIds: freshIds,
-      self: SELF,
-      handle: () => assert.fail()
+      requestIds: freshIds
     })
     const calling = assert.rejects(never.call({ api: 'ticker', body: {}, timeoutMs: 300 }), { code: 'lookup_timeout' })
     await bench.clock.advance(300)

@@ -1,0 +1,64 @@
+import { type Clock, deadline } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import { watchBody } from '../base/watch-body.ts'
+import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
+import type { PeerAddress } from '../interface/link.ts'
+import { givenUp } from './failure.ts'
+
+export interface LocalCallerInit {
+  readonly clock: Clock
+  /** This node's peer id. */
+  readonly self: string
+  /** Its own owner half. */
+  readonly handle: CallHandler
+  /** By which all others are called. */
+  readonly remote: Caller
+}
+
+/** Calls what this node serves itself without a link, and everything else over it. */
+export class LocalCaller implements Caller {
+  readonly #init: LocalCallerInit
+
+  constructor(init: LocalCallerInit) {
+    this.#init = init
+  }
+
+  call(owner: PeerAddress, call: Call, signal: AbortSignal): Promise<Attempt> {
+    const { self, remote } = this.#init
+    return owner.id === self ? this.#callSelf(call, signal) : remote.call(owner, call, signal)
+  }
+
+  async #callSelf(call: Call, signal: AbortSignal): Promise<Attempt> {
+    const { clock, self, handle } = this.#init
+    const startedAt = clock.elapsed()
+    const limit = deadline(clock, call.timeoutMs, () => new SoukError('upstream_timeout'))
+    const onAbort = () => limit.abort(givenUp(signal))
+    const clear = () => {
+      limit.clear()
+      signal.removeEventListener('abort', onAbort)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      const { isRepeat, ...own } = call
+      const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}
+      const answer = await handle({ ...own, ...repeat, peer: self }, limit.signal)
+      const ms = clock.elapsed() - startedAt
+      // The limit was for the head; from here on only the caller ends a stream.
+      limit.stop()
+      if (answer.body instanceof Uint8Array) {
+        clear()
+        return { fate: 'answered', answer, ms }
+      }
+      const body = watchBody(answer.body, (isComplete) => {
+        if (!isComplete) limit.abort(new SoukError('call_interrupted', 'The reader of the answer stopped.'))
+        clear()
+      })
+      return { fate: 'answered', answer: { ...answer, body }, ms }
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      limit.abort(error)
+      clear()
+      return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
+    }
+  }
+}

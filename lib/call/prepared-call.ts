@@ -1,0 +1,126 @@
+import { type ApiRef, parseApiRef } from '../base/api-name.ts'
+import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
+import { parseUsdc } from '../base/money.ts'
+import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
+import type { Call } from '../interface/call.ts'
+import type { Resolution } from '../interface/directory.ts'
+import type { Headers, Payload } from '../interface/payload.ts'
+import type { CallInit } from '../interface/souk.ts'
+import type { Order } from '../interface/till.ts'
+import { givenUp } from './failure.ts'
+
+const JSON_HEADERS: Headers = [
+  ['content-type', 'application/json'],
+  ['accept', 'application/json']
+]
+
+const NEVER = new AbortController().signal
+
+/** A call made ready: everything that stays the same whichever owner takes it. */
+export interface PreparedCall {
+  readonly init: CallInit
+  readonly ref: ApiRef
+  readonly requestId: Uint8Array
+  readonly body: Payload
+  /** The body was a stream and somebody began to read it: there is nothing to send to another owner. */
+  readonly isSpent: () => boolean
+  readonly maxPrice: bigint | undefined
+  readonly signal: AbortSignal
+  readonly startedAt: number
+  readonly deadlineAt: number
+}
+
+/** @throws SoukError `invalid_request`, and what the caller gave up with */
+export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds): PreparedCall {
+  const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
+  if (signal.aborted) throw givenUp(signal)
+  if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
+    throw new SoukError('invalid_request', `A time-out is between 1 and ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
+  }
+  if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id has 16 bytes.')
+  const startedAt = clock.elapsed()
+  return {
+    init,
+    ref: typeof init.api === 'string' ? parseApiRef(init.api) : init.api,
+    requestId,
+    ...readOnce(payloadOf(init.body)),
+    maxPrice: init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice),
+    signal,
+    startedAt,
+    deadlineAt: startedAt + timeoutMs
+  }
+}
+
+/** What an owner is to be paid for it. */
+export function orderFor({ requestId, maxPrice }: PreparedCall, { signed }: Resolution, owner: string): Order {
+  const { id, manifest } = signed
+  return {
+    requestId,
+    api: id,
+    owner,
+    revision: manifest.revision,
+    price: manifest.price,
+    ...(maxPrice === undefined ? {} : { maxPrice }),
+    ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
+  }
+}
+
+/** The call as one owner is sent it. */
+export function callFor(
+  { init, requestId, body, maxPrice, deadlineAt }: PreparedCall,
+  order: Order,
+  now: number,
+  authorization?: Uint8Array
+): Call {
+  const { idempotencyKey, traceparent, payment } = init
+  return {
+    requestId,
+    api: order.api,
+    method: init.method ?? 'POST',
+    path: init.path ?? '',
+    headers: init.headers ?? JSON_HEADERS,
+    body,
+    timeoutMs: Math.max(1, deadlineAt - now),
+    revision: order.revision,
+    ...(maxPrice === undefined ? {} : { maxPrice }),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(payment === undefined ? {} : { payment })
+  }
+}
+
+function readOnce(body: Payload): { body: Payload; isSpent: () => boolean } {
+  if (body instanceof Uint8Array) return { body, isSpent: () => false }
+  let isSpent = false
+  return {
+    body: {
+      [Symbol.asyncIterator]() {
+        isSpent = true
+        return body[Symbol.asyncIterator]()
+      }
+    },
+    isSpent: () => isSpent
+  }
+}
+
+function payloadOf(body: unknown): Payload {
+  if (body === undefined) return EMPTY_BYTES
+  if (body instanceof Uint8Array) return body
+  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+    return body as AsyncIterable<Uint8Array>
+  const json = writeJson(body)
+  if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be written as JSON.')
+  return utf8(json)
+}
+
+function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
