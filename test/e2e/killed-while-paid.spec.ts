@@ -4,7 +4,7 @@ const ROUNDS = 6
 const CALLERS = 200
 
 describe('owner and consumer killed at random while calls are paid', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   it('charge nothing twice, lose nothing, and agree with each other and the chain', async () => {
     const seed = Number(process.env['SOUK_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32))

@@ -36,9 +36,9 @@ const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
   'settlement_pending',
   'settlement_unavailable'
 ])
-const RETRY_MS = 250
+const RETRY_MS = 500
 /** A call that has no end by then never has one. */
-const CALL_ENDS_MS = 60_000
+const CALL_ENDS_MS = 120_000
 
 interface Surroundings {
   readonly directory: string
