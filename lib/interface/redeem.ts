@@ -100,6 +100,8 @@ export interface Redeemer {
    * @throws SoukError as `Submitter.submit`
    */
   settleNow(signal?: AbortSignal): Promise<Redemption>
+  /** Money came to a splitter otherwise than through channels: it is paid out when it is as much, or as old, as claims are. */
+  received(amount: Atoms): void
   status(): RedeemerStatus
   start(): Promise<void>
   /** Resolves when no round is under way any more; what has been submitted goes on. */

@@ -64,6 +64,8 @@ class PolicyRedeemer implements Redeemer {
   #isDirty = true
   /** When the last round claimed something, by the wall: what is older has waited for `ageMs`. */
   #claimedAt = 0
+  /** What came to splitters directly since the last payout, and since when it waits. */
+  #received: { readonly amount: Atoms; readonly since: number } | undefined
   #stopping: AbortController | undefined
   #unwatch = (): void => undefined
 
@@ -132,6 +134,11 @@ class PolicyRedeemer implements Redeemer {
     return promise
   }
 
+  received(amount: Atoms): void {
+    const { amount: before, since } = this.#received ?? { amount: 0n, since: this.#init.clock.now() }
+    this.#received = { amount: before + amount, since }
+  }
+
   status(): RedeemerStatus {
     const claims = this.#gas.claims
     return {
@@ -162,7 +169,7 @@ class PolicyRedeemer implements Redeemer {
     this.#enqueue(async () => {
       await this.#gas.look()
       if (this.#isTime()) await this.#round('worthwhile')
-      else if (this.#isDirty) await this.#round('begun')
+      else if (this.#isDirty || this.#isReceivedDue()) await this.#round('begun')
     })
   }
 
@@ -173,6 +180,14 @@ class PolicyRedeemer implements Redeemer {
     if (rows.length === 0 || !this.#gas.pays(sum, CLAIM_GAS)) return false
     const isOld = clock.now() - this.#claimedAt >= (policy?.ageMs ?? REDEEM_AGE_MS)
     return isOld || sum >= (policy?.atoms ?? REDEEM_ATOMS) || rows.some(({ isUrgent }) => isUrgent)
+  }
+
+  #isReceivedDue(): boolean {
+    const { clock, policy } = this.#init
+    if (this.#received === undefined) return false
+    const { amount, since } = this.#received
+    const isOld = clock.now() - since >= (policy?.ageMs ?? REDEEM_AGE_MS)
+    return isOld || amount >= (policy?.atoms ?? REDEEM_ATOMS)
   }
 
   #owing(): Claimable[] {
@@ -210,6 +225,7 @@ class PolicyRedeemer implements Redeemer {
     const done = claims.filter(({ mined }) => mined !== undefined)
     const rows = done.flatMap(({ rows }) => rows)
     if (rows.length > 0) await this.#noteClaim(clock.now())
+    this.#received = undefined
     const paidOut = await this.#payOutAll(what, signal)
     this.#isDirty = false
     await watch.refresh(rows.map(({ channelId }) => channelId))

@@ -1,4 +1,4 @@
-import { type Atoms, formatRequestId, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
+import { type Atoms, formatRequestId, formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { ApiRef, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
@@ -38,8 +38,10 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
     }
     call.signal = signal
     call.requestId = visit.requestId
-    if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, route.requestBytesMax)
-    else call.body = streamed = readStreamed(req, route.requestBytesMax)
+    // A stranger's body is held before anybody has looked at his payment.
+    const bytesMax = Math.min(route.requestBytesMax, holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity)
+    if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, bytesMax)
+    else call.body = streamed = readStreamed(req, bytesMax)
     const reply = await route.souk.call(call)
     await sendReply(visit, reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
   } catch (error) {

@@ -7,10 +7,9 @@ import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
 import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
 import { type Clock, systemClock } from '../../lib/base/clock.ts'
 import { systemRandom } from '../../lib/base/random.ts'
-import { createNode, type SoukNode } from '../../lib/create-node.ts'
+import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
 import type { Address } from '../../lib/interface/signer.ts'
-import type { Store } from '../../lib/interface/store.ts'
 import type { TillComponents } from '../../lib/interface/till.ts'
 import { createChain } from '../../lib/pay/chain.ts'
 import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
@@ -77,13 +76,16 @@ export async function keylessBench() {
   await bench.fundGas(owner.address)
   const running: Array<() => Promise<void>> = [() => bench.close()]
 
-  async function startOwner({ store = createMemoryStore() }: { readonly store?: Store } = {}) {
+  async function startOwner({
+    store = createMemoryStore(),
+    privateKey
+  }: Pick<NodeOptions, 'store' | 'privateKey'> = {}) {
     const made: { till?: ChannelTill } = {}
     const till = (components: TillComponents) => {
       const make = createChannelTill({ chain: createChain(parameters), signer: owner, rules: { withdrawDelay: 900 } })
       return (made.till = make({ ...components, clock: tillClock }))
     }
-    const node = await createNode({ till, store })
+    const node = await createNode({ till, store, ...(privateKey && { privateKey }) })
     await node.start()
     const api = upstream()
     const stop = stoppable(node)

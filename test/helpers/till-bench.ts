@@ -131,6 +131,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const unused = () => Promise.reject(new Error('not in this test'))
     return {
       checkGas: () => {},
+      received: () => {},
       deposit: async (config, { amount, salt }) => {
         const balance = this.wallets.get(config.payer) ?? 0n
         if (balance < amount) throw new SoukError('payment_rejected', 'The chain refuses the deposit.')

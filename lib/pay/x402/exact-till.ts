@@ -28,7 +28,7 @@ import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactTillInit extends ExactCheckInit, Omit<ExactCollectorInit, 'parameters'> {
   readonly calls: Pick<CallLog, 'append'>
-  readonly redeemer: Pick<Redeemer, 'checkGas'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
 }
 
 /** How the first call with a payment ended. `refused`: nothing ran. `released`: it ran, and is not paid. `spent`: it is. */
@@ -160,7 +160,10 @@ export class ExactTill {
     entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
     // Whoever waits hears of a stop; what is left goes on at the next start.
     entry.fate.then(
-      () => this.#open.delete(entry.payment),
+      ({ kind }) => {
+        this.#open.delete(entry.payment)
+        if (kind === 'paid' && record.fate.kind === 'owed') this.#init.redeemer.received(record.price)
+      },
       () => {}
     )
     entry.end('spent')

@@ -119,6 +119,26 @@ describe('the redeemer', function () {
     )
   })
 
+  it('pays out what came to a splitter directly, by the same policy', async () => {
+    const { books, start, looked, paid } = owner
+    const [provider = '0x'] = books.payouts()
+    const splitter = bench.factory.splitterOf(provider)
+    const { redeemer, watch } = await start({ policy: { atoms: 10_000_000n } })
+    await looked(watch, 2)
+    const receive = async (amount: bigint) => {
+      await bench.mint(splitter, amount)
+      redeemer.received(amount)
+    }
+    await receive(9_000_000n)
+    await looked(watch, 3)
+    assert.equal((await paid()).provider, 0n)
+    await receive(1_000_000n)
+    await eventually('it is paid out', BOUND_MS, async () =>
+      (await paid()).provider === 9_500_000n ? true : undefined
+    )
+    assert.equal((await paid()).treasury, 500_000n)
+  })
+
   it('never pays more gas than it fetches, unless asked to', async () => {
     const { earn, start, looked } = owner
     const channel = await earn(1n, { deposit: 1_000n })

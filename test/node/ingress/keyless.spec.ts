@@ -92,6 +92,16 @@ describe('ingress: a call without a key', () => {
     assert.equal(ingress.calls.length, 0)
   })
 
+  it('has a body of a megabyte at most: it is held before anybody has looked at the payment', async () => {
+    ingress.onCall = () => answer()
+    const response = await fetch(ingress.url + PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'payment-signature': PAYMENT },
+      body: JSON.stringify({ text: 'x'.repeat(2 ** 20) })
+    })
+    assert.deepEqual([response.status, await codeOf(response)], [413, 'request_too_large'])
+  })
+
   it('hears nothing about payments from the API itself, nor nonsense from its owner', async () => {
     ingress.onCall = () =>
       answer({

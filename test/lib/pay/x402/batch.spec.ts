@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPair } from '@libp2p/crypto/keys'
 import { x402Client } from '@x402/core/client'
 import {
   decodePaymentRequiredHeader,
@@ -9,6 +10,7 @@ import {
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
+import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n
@@ -229,6 +231,35 @@ describe('x402 batch-settlement, of clients without a key', function () {
     })
     for (let run = 1; run <= 3; run++) assert.equal((await client.fetch(url, request())).status, 200)
     assert.equal(await bench.usdc(payer), USDC)
+  })
+
+  it('goes on where it was when the owner starts again, and knows what it answered', async () => {
+    const payer = await bench.payer('loyal', USDC)
+    const [store, privateKey] = [createMemoryStore(), await generateKeyPair('Ed25519')]
+    const client = bench.batch('loyal')
+    const serve = async () => {
+      const node = await bench.startOwner({ store, privateKey })
+      await node.souk.serve({ name: 'own', price: '0.001', payout: bench.provider }, node.api)
+      return { ...node, at: `${await bench.startIngress(node)}/api/demo/api/own` }
+    }
+    const named = async (at: string) => {
+      const required = decodePaymentRequiredHeader((await fetch(at, request())).headers.get('payment-required')!)
+      const payload = await x402Client.fromConfig(client.config).createPaymentPayload(required)
+      payload.extensions = { 'payment-identifier': { info: { required: false, id: 'order-9876543210' } } }
+      const { headers, ...rest } = request()
+      return fetch(at, { ...rest, headers: { ...headers, 'payment-signature': encodePaymentSignatureHeader(payload) } })
+    }
+    const first = await serve()
+    assert.equal((await client.fetch(first.at, request())).status, 200)
+    assert.deepEqual(await (await named(first.at)).json(), { run: 2 })
+    await first.stop()
+    const second = await serve()
+    assert.deepEqual(await (await named(second.at)).json(), { run: 2 })
+    const response = await client.fetch(second.at, request())
+    assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
+    assert.equal(await store.ledger.balance(`earned/${channelOf(response)}`), -3n * PRICE)
+    assert.equal(await bench.usdc(payer), USDC / 2n)
+    await second.stop()
   })
 
   it('is claimed like any channel, 95 and 5 of a hundred to the last atom', async () => {
