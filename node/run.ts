@@ -90,7 +90,7 @@ async function start(init: Start): Promise<RunningNode> {
   const store = await startStore(init)
   const { souk, registrations, p2pPort } = await startSouk(init, store, payments)
 
-  const hosting = await startHosting({ ...init, store, self: souk.status().peer })
+  const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
   const ingress = await startIngress(init, souk, hosting)
   const admin = await startAdminApi(init, { souk, registrations, keys: hosting.keys, ingress, payments })
   const info = nodeInfo(config, souk, ingress, admin.url)

@@ -288,10 +288,9 @@ export const KEYS_CACHED_MAX = 10_000
 export const KEY_USE_MS = 1 * MINUTE
 /** A verified key is read again after this: a key revoked at another node that shares its store is refused so soon. */
 export const KEY_FRESH_MS = 5 * SECOND
-/** Accounts that one host may open in a window, and how long that is: enough for an office, too few to fill a disk. */
+/** Accounts that one host may open in a window, how long that is, and hosts counted: enough for an office, too few to fill a disk. */
 export const ACCOUNTS_PER_HOST = 10
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
-/** Hosts that are counted so. */
 export const HOSTS_COUNTED_MAX = 10_000
 /** A body sent to `/v1/account`: an amount, a label. */
 export const ACCOUNT_BODY_BYTES_MAX = 4 * KiB
@@ -354,14 +353,16 @@ export const DAILY_ATOMS_MAX = 10n * USDC
 export const KEY_DAILY_ATOMS_MAX = 1n * USDC
 /** Slices that a key's daily cap is taken in, each written down before it is spent: no call waits for the others. */
 export const KEY_CAP_SLICES = 20n
-/** A slice, of a cap or of a balance, that nobody spent from for so long is given back: others may want it. */
+/** A slice that is idle for so long is given back: others may want it. The pause after there was none to take ahead of need. */
 export const SLICE_IDLE_MS = 5 * SECOND
-/** After there was nothing more to take ahead of need, the pause before it is tried again. */
 export const SLICE_PAUSE_MS = 1 * SECOND
-/** What one process takes of an account's balance at a time, to spend from: so much is out of others' reach while it is idle, … */
+/** What one process takes of an account's balance at a time, out of others' reach: so much, and such a part of it, at most. */
 export const ACCOUNT_SLICE_ATOMS_MAX = USDC / 4n
-/** … and this part of what is there at most, so that the last of a balance is not held by one of several processes. */
 export const ACCOUNT_SLICE_PART = 8n
+/** What is paid into an account at once, and the least out of it, unless it is all: each costs the house gas. */
+export const ACCOUNT_DEPOSIT_ATOMS_MIN = USDC / 2n
+export const ACCOUNT_DEPOSIT_ATOMS_MAX = 1_000n * USDC
+export const ACCOUNT_WITHDRAWAL_ATOMS_MIN = USDC / 2n
 /** How often a process says that it is there, and how long after the last time what it took counts as left behind. */
 export const HOLDER_BEAT_MS = 10 * SECOND
 export const HOLDER_MS = 1 * MINUTE

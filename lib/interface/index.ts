@@ -45,6 +45,7 @@ export type {
   SearchPage,
   SearchQuery
 } from './directory.ts'
+export type { Deposits, DepositPayment, DepositTransaction } from './deposits.ts'
 export type { Balance, BookedEntry, DocumentPut, Drawn, Entry, EntryQuery, Ledger, Posting } from './ledger.ts'
 export type { Earnings, ProviderEarnings, SettledTransaction } from './earnings.ts'
 export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'

@@ -1,5 +1,6 @@
 import type { Atoms } from '../base/money.ts'
 import type { Address } from './signer.ts'
+import type { SettledTransaction } from './earnings.ts'
 import type { Mined } from './submitter.ts'
 
 export interface WalletBalance {
@@ -27,4 +28,8 @@ export interface Wallet {
    * @throws SoukError `invalid_request`, `insufficient_funds`, and as `Submitter.submit`
    */
   withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
+  /** What became of it for good, as long as this node has its store; undefined before that. */
+  final(withdrawal: Withdrawal): SettledTransaction | undefined
+  /** It may still be mined. Where it is not, nor final, nothing was sent. */
+  isUnderWay(withdrawal: Withdrawal): boolean
 }

@@ -1,6 +1,7 @@
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
+import type { Deposits } from '../interface/deposits.ts'
 import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
@@ -35,6 +36,7 @@ import { tokenDomain } from './token-domain.ts'
 import { verifiedChain } from './verified-chain.ts'
 import { Keyless } from './x402/keyless.ts'
 import { Offers } from './x402/offers.ts'
+import { walletDeposits } from './x402/wallet-deposits.ts'
 
 export interface ChannelTillInit {
   readonly chain: Chain
@@ -60,6 +62,8 @@ export interface ClosedChannel {
 export interface ChannelTill extends Till {
   readonly settlement: Settlement
   readonly wallet: Wallet
+  /** Payments of others into the wallet. */
+  readonly deposits: Deposits
   /** As the books have it, after a look at the chain. @throws SoukError `internal_error` */
   earnings(): Promise<Earnings>
   /** @throws SoukError `invalid_request` */
@@ -125,6 +129,7 @@ class ChannelTillService implements ChannelTill {
   readonly takesPayments = true
   readonly settlement: Settlement
   readonly wallet: Wallet
+  readonly deposits: Deposits
   readonly earnings: () => Promise<Earnings>
   readonly #receipts: ReceiptBook
   readonly #payeeChannels: PayeeChannels
@@ -158,8 +163,9 @@ class ChannelTillService implements ChannelTill {
       ...(policy === undefined ? {} : { policy })
     }
     this.settlement = make({ ...shared, books: channels })
-    const { watch, redeemer, submitter } = this.settlement
-    this.wallet = nodeWallet({ chain, address: signer.address, submitter })
+    const { watch, redeemer, submitter, transactions } = this.settlement
+    this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions })
+    this.deposits = walletDeposits({ chain, clock, wallet: signer.address, submitter, transactions })
     this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
     this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)

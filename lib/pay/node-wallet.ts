@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import type { Chain } from '../interface/chain.ts'
+import type { SettledTransaction } from '../interface/earnings.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { Address } from '../interface/signer.ts'
 import type { Mined, Submitter } from '../interface/submitter.ts'
@@ -14,15 +15,23 @@ export interface NodeWalletInit {
   readonly chain: Chain
   readonly address: Address
   readonly submitter: Pick<Submitter, 'submit' | 'has'>
+  /** What was sent for good, for ever: the submitter forgets. */
+  readonly transactions: { latest(prefixes: readonly string[], limit: number): SettledTransaction[] }
 }
 
 /** The node's own account on one chain. */
-export function nodeWallet({ chain, address, submitter }: NodeWalletInit): Wallet {
+export function nodeWallet({ chain, address, submitter, transactions }: NodeWalletInit): Wallet {
   const { usdc, settlement, collector } = chain.parameters
   /** Where money would be lost: these contracts give nothing back that is sent to them. */
   const traps = [ZERO_ADDRESS, usdc.address, settlement.address, collector.address]
   return {
     address,
+    final(withdrawal) {
+      const key = keyOf(withdrawal)
+      const all = transactions.latest([key], Infinity).filter((transaction) => transaction.key === key)
+      return all.find(({ succeeded }) => succeeded) ?? all[0]
+    },
+    isUnderWay: (withdrawal) => submitter.has(keyOf(withdrawal)),
     async balance() {
       const [latest, finalized, wei] = await Promise.all([
         chain.balance(address, 'latest'),

@@ -14,6 +14,8 @@ export const ACCOUNTS = 'account/'
 export const balanceOf = (account: string): string => `${ACCOUNTS}${account}`
 /** What a process holds of a balance: it alone charges calls to it, as long as it lives. */
 export const leasedTo = (account: string, holder: string): string => `${balanceOf(account)}/${holder}`
+/** What has left the balance and is on its way out. */
+export const withdrawingFrom = (account: string): string => `withdrawing/${account}`
 /** What calls brought the house; its own wallet pays their owners. */
 export const soldTo = (account: string): string => `sold/${account}`
 

@@ -7,7 +7,10 @@ import { profileFile, secretOf } from '../profile/profile.ts'
 import { SetupError } from '../setup-error.ts'
 import { DailyCaps } from '../spending/daily-caps.ts'
 import { Spending } from '../spending/spending.ts'
+import type { Money } from '../payments/money.ts'
+import { AccountDeposits } from './account-deposits.ts'
 import { AccountFunds } from './account-funds.ts'
+import { AccountWithdrawals } from './account-withdrawals.ts'
 import { Accounts } from './accounts.ts'
 import { Leases } from './leases.ts'
 import { checkPepper } from './pepper-check.ts'
@@ -20,6 +23,8 @@ export interface HostingInit {
   readonly store: Store
   /** Peer id of this node. */
   readonly self: string
+  /** Undefined where the node moves none. */
+  readonly money: () => Pick<Money, 'till'> | undefined
   readonly onFailure: (error: Error) => void
   readonly undo: AsyncDisposableStack
 }
@@ -29,6 +34,7 @@ export interface Hosting {
   readonly keys: Keys
   readonly spending: Spending
   readonly accounts: Accounts
+  readonly accountMoney: { readonly deposits: AccountDeposits; readonly withdrawals: AccountWithdrawals }
 }
 
 const SECRET_BYTES = 32
@@ -50,11 +56,15 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   undo.defer(() => funds.stop())
   const caps = new DailyCaps({ clock, documents })
   undo.defer(() => caps.stop())
-  return {
-    keys,
-    spending: new Spending({ caps, funds }),
-    accounts: new Accounts({ documents, ledger, keys, clock, random: systemRandom })
+  const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
+  const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
+  const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.till.deposits })
+  const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.till.wallet })
+  for (const part of [deposits, withdrawals]) {
+    await part.start()
+    undo.defer(() => part.stop())
   }
+  return { keys, spending: new Spending({ caps, funds }), accounts, accountMoney: { deposits, withdrawals } }
 }
 
 async function openShared(url: string, { onFailure, undo }: HostingInit): Promise<Store> {

@@ -56,7 +56,7 @@ export function addAccountRoutes(app: FastifyInstance, init: AccountRoutesInit):
 }
 
 /** @throws SoukError `key_missing`, `key_invalid`, `key_expired`, `key_revoked`, `key_not_permitted` */
-async function accountOf(
+export async function accountOf(
   { accounts, keys }: Pick<AccountRoutesInit, 'accounts' | 'keys'>,
   { headers }: FastifyRequest
 ): Promise<readonly [Account, KeyHolder]> {
@@ -72,7 +72,7 @@ async function accountOf(
 }
 
 /** @throws SoukError `invalid_request`, `request_too_large` */
-async function readBody<T extends z.ZodType>({ raw }: FastifyRequest, schema: T): Promise<z.output<T>> {
+export async function readBody<T extends z.ZodType>({ raw }: FastifyRequest, schema: T): Promise<z.output<T>> {
   const body = text(await readWhole(raw, limits.ACCOUNT_BODY_BYTES_MAX))
   let value: unknown
   try {

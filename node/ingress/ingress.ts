@@ -10,6 +10,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
 import { SetupError } from '../setup-error.ts'
+import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
 import { addAccountRoutes } from './account-routes.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
@@ -42,6 +43,8 @@ export interface IngressInit {
   readonly spending: Pick<Spending, 'begin'>
   /** Prepaid ones. Default: none are kept. */
   readonly accounts?: Accounts
+  /** How money gets into them and out again. Default: not here. */
+  readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -126,7 +129,7 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 }
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
-  const { souk, keys, spending, accounts, options } = init
+  const { souk, keys, spending, accounts, accountMoney, options } = init
   const requestBytesMax = options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING
   const ids = requestIds(init.clock, init.random)
   const visitOf = visits(init, ids, ending)
@@ -159,6 +162,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   if (accounts !== undefined) {
     const { opensAccounts = false, trustProxy = false } = options
     addAccountRoutes(app, { accounts, keys, clock: init.clock, opensAccounts, trustProxy })
+    if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
   addCallRoutes(app, { souk, keys, spending, requestBytesMax, ...keyless }, visitOf)

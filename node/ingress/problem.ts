@@ -50,7 +50,8 @@ export function fromFastify(error: unknown): SoukError {
 const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/api\/[^/?]+\/api\/[^/?]/, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
   [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
-  [/^\/v1\/account\/entries(?:\?|$)/, 'GET, HEAD'],
+  [/^\/v1\/account\/(?:entries|withdrawals\/[^/?]+)(?:\?|$)/, 'GET, HEAD'],
+  [/^\/v1\/account\/(?:deposits|withdrawals)(?:\?|$)/, 'POST'],
   [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+)?)(?:\?|$)/, 'GET, HEAD']
 ]
 

@@ -4,14 +4,13 @@ import { PAYMENT_MARGIN_MS } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
-import type { Admission } from '../../interface/till.ts'
 import { type ExactPayment, transferCall } from './exact-payment.ts'
-import type { Offers, Refusal } from './offers.ts'
+import type { Asked, Offers, Refusal } from './offers.ts'
 
 export interface ExactCheckInit {
   readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance'>
   readonly clock: Clock
-  readonly offers: Offers
+  readonly offers: Pick<Offers, 'network' | 'payTo' | 'refuse'>
   /** Who will send the transaction. */
   readonly sender: Address
 }
@@ -24,7 +23,7 @@ export interface ExactCheckInit {
  */
 export async function checkExact(
   { chain, clock, offers, sender }: ExactCheckInit,
-  admission: Admission,
+  admission: Asked,
   { accepted }: PaymentPayload,
   payment: ExactPayment,
   needed: Atoms

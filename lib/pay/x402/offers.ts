@@ -30,6 +30,9 @@ export interface Refusal {
   readonly notAccepted?: boolean
 }
 
+/** What is to be paid, and for whom. */
+export type Asked = Pick<Admission, 'price' | 'payout'>
+
 /** What an owner asks for a call of a client without a node, as x402 writes it. */
 export class Offers {
   readonly #init: OffersInit
@@ -38,27 +41,27 @@ export class Offers {
 
   constructor(init: OffersInit) {
     this.#init = init
-    this.network = `eip155:${init.parameters.chainId}`
+    this.network = networkOf(init.parameters.chainId)
   }
 
   /** Where the money of a listing goes. @throws SoukError `payment_required` where nobody is paid */
-  payTo({ payout, price }: Admission): Address {
+  payTo({ payout, price }: Asked): Address {
     if (payout !== undefined && price > 0n) return this.#init.splitterOf(payout)
     throw new SoukError('payment_required', 'This API is called with a key only.', { source: 'owner' })
   }
 
-  takesExact({ price }: Admission): boolean {
+  takesExact({ price }: Asked): boolean {
     return price >= this.#init.exactMin
   }
 
   /** Nothing was run. It says how the call can be paid. */
-  refuse(admission: Admission, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
+  refuse(admission: Asked, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
     const accepts = [this.#batch(admission, extra), ...(this.takesExact(admission) ? [this.#exact(admission)] : [])]
     const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions: EXTENSIONS } }
     return new SoukError(code, detail, { source: 'owner', members, notAccepted })
   }
 
-  ask(admission: Admission): SoukError {
+  ask(admission: Asked): SoukError {
     return this.refuse(admission, {
       code: 'payment_required',
       reason: 'PAYMENT-SIGNATURE header is required',
@@ -66,21 +69,11 @@ export class Offers {
     })
   }
 
-  #exact(admission: Admission): PaymentRequirements {
-    const { usdc } = this.#init.parameters
-    return {
-      scheme: 'exact',
-      network: this.network,
-      asset: checksummed(usdc.address),
-      amount: admission.price.toString(),
-      // Common clients refuse addresses without the checksum.
-      payTo: checksummed(this.payTo(admission)),
-      maxTimeoutSeconds: PAYMENT_VALID_S,
-      extra: { name: usdc.name, version: usdc.version }
-    }
+  #exact(admission: Asked): PaymentRequirements {
+    return exactOffer(this.#init.parameters, this.payTo(admission), admission.price)
   }
 
-  #batch(admission: Admission, extra: Refusal['extra'] = {}): PaymentRequirements {
+  #batch(admission: Asked, extra: Refusal['extra'] = {}): PaymentRequirements {
     const { settlement, withdrawDelay, depositMin } = this.#init.terms
     const exact = this.#exact(admission)
     const minDeposit = depositMin > admission.price ? depositMin : admission.price
@@ -88,6 +81,22 @@ export class Offers {
     return { ...exact, scheme: 'batch-settlement', extra: { ...exact.extra, ...terms, ...extra } }
   }
 }
+
+export function exactOffer({ chainId, usdc }: ChainParameters, payTo: Address, amount: Atoms): PaymentRequirements {
+  return {
+    scheme: 'exact',
+    network: networkOf(chainId),
+    asset: checksummed(usdc.address),
+    amount: amount.toString(),
+    // Common clients refuse addresses without the checksum.
+    payTo: checksummed(payTo),
+    maxTimeoutSeconds: PAYMENT_VALID_S,
+    extra: { name: usdc.name, version: usdc.version }
+  }
+}
+
+/** CAIP-2. */
+export const networkOf = (chainId: number): `${string}:${string}` => `eip155:${chainId}`
 
 const EXTENSIONS = {
   [PAYMENT_IDENTIFIER]: {

@@ -346,7 +346,12 @@ describe('the bookkeeper', function () {
 
   describe('and the wallet', () => {
     const wallet = () =>
-      nodeWallet({ chain: bench.chain, address: owner.signer.address, submitter: settlement.submitter })
+      nodeWallet({
+        chain: bench.chain,
+        address: owner.signer.address,
+        submitter: settlement.submitter,
+        transactions: settlement.transactions
+      })
 
     it('sends USDC away once for each id, and books it when it is final', async () => {
       await bench.mint(owner.signer.address, 1_000n)

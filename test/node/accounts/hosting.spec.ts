@@ -40,6 +40,7 @@ describe('ingress nodes that share a store', function () {
       clock: systemClock,
       store: own,
       self: name,
+      money: () => undefined,
       onFailure: (error) => assert.fail(error),
       undo
     })

@@ -1,0 +1,102 @@
+import type { PaymentPayload } from '@x402/core/types'
+import type { Clock } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import type { Hex } from '../../base/hex.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Chain } from '../../interface/chain.ts'
+import type { Deposits, DepositTransaction } from '../../interface/deposits.ts'
+import type { SettledTransaction } from '../../interface/earnings.ts'
+import type { Address } from '../../interface/signer.ts'
+import { PAYMENT_MEMBER } from '../../interface/till.ts'
+import type { Submitter } from '../../interface/submitter.ts'
+import { checksummed } from '../address.ts'
+import { checkExact } from './exact-check.ts'
+import { type ExactPayment, nameOf, readExact, transferCall } from './exact-payment.ts'
+import { type Asked, exactOffer, networkOf, type Refusal } from './offers.ts'
+import { readPayment, writeSettlement } from './payment-text.ts'
+
+export interface WalletDepositsInit {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly wallet: Address
+  readonly submitter: Pick<Submitter, 'submit'>
+  /** What was sent for good, for ever: the submitter forgets. */
+  readonly transactions: { latest(prefixes: readonly string[], limit: number): SettledTransaction[] }
+}
+
+/** x402 `exact` payments to the node's own wallet, collected by the node. */
+export function walletDeposits({ chain, clock, wallet, submitter, transactions }: WalletDepositsInit): Deposits {
+  const { usdc } = chain.parameters
+  const asked = (price: Atoms): Asked => ({ price })
+  const offers = {
+    network: networkOf(chain.parameters.chainId),
+    payTo: () => wallet,
+    refuse({ price }: Asked, { code, reason, detail }: Refusal): SoukError {
+      const accepts = [exactOffer(chain.parameters, wallet, price)]
+      return new SoukError(code, detail, {
+        source: 'ingress',
+        members: { [PAYMENT_MEMBER]: { error: reason, accepts } }
+      })
+    }
+  }
+
+  async function depthOf(hash: Hex): Promise<DepositTransaction | undefined> {
+    const receipt = await chain.receipt(hash)
+    if (receipt === undefined) return undefined
+    const { succeeded, blockNumber } = receipt
+    for (const depth of ['finalized', 'safe'] as const) {
+      const block = await chain.block(depth)
+      if (block !== undefined && block.number >= blockNumber) return { hash, succeeded, depth }
+    }
+    return { hash, succeeded, depth: 'latest' }
+  }
+
+  return {
+    ask: (amount) =>
+      offers.refuse(asked(amount), {
+        code: 'payment_required',
+        reason: 'PAYMENT-SIGNATURE header is required',
+        detail: 'Pay it in by x402.'
+      }),
+    async read(text) {
+      const { payment } = await readText(text)
+      return { payer: payment.from, name: nameOf(payment), amount: payment.value, text }
+    },
+    async check({ text }, amount) {
+      const { payload, payment } = await readText(text)
+      await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, amount)
+    },
+    async collect({ text }, signal) {
+      const { payment } = await readText(text)
+      const key = `deposit/${nameOf(payment)}`
+      const done = transactions
+        .latest([key], Infinity)
+        .find((transaction) => transaction.key === key && transaction.succeeded)
+      if (done !== undefined) return { hash: done.hash, succeeded: true, depth: 'finalized' }
+      const { hash, receipt, isFinal } = await submitter.submit(key, transferCall(usdc.address, payment), signal)
+      const { succeeded } = receipt
+      if (isFinal) return { hash, succeeded, depth: 'finalized' }
+      return (await depthOf(hash)) ?? { hash, succeeded }
+    },
+    response: ({ payer }, { hash }) =>
+      writeSettlement({ success: true, transaction: hash, network: offers.network, payer: checksummed(payer) })
+  }
+}
+
+async function readText(text: string): Promise<{ payload: PaymentPayload; payment: ExactPayment }> {
+  try {
+    const payload = await readPayment(text)
+    if (payload.accepted.scheme !== 'exact') {
+      throw new SoukError('payment_rejected', 'The payment is refused: a deposit is made by the scheme "exact".')
+    }
+    return { payload, payment: readExact(payload.payload) }
+  } catch (error) {
+    throw here(error)
+  }
+}
+
+/** What is said of payments elsewhere is said by owners. */
+function here(error: unknown): SoukError {
+  const { code, message } = asSoukError(error)
+  return new SoukError(code, message, { source: 'ingress', cause: error })
+}

@@ -1,0 +1,222 @@
+import { asSoukError, type Atoms, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
+import type {
+  Clock,
+  DepositPayment,
+  Deposits,
+  DepositTransaction,
+  Documents,
+  Ledger
+} from '../../lib/interface/index.ts'
+import { balanceOf, kindOf, moved, PREPAID } from './account-books.ts'
+import type { Accounts } from './accounts.ts'
+import { Unsettled } from './unsettled.ts'
+
+export interface AccountDepositsInit {
+  readonly accounts: Pick<Accounts, 'bind'>
+  readonly documents: Documents
+  readonly ledger: Ledger
+  readonly clock: Clock
+  /** This node: it collects what was paid to its wallet. */
+  readonly holder: string
+  /** Undefined where this node moves no money. */
+  readonly deposits: () => Deposits | undefined
+  readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
+}
+
+/** A deposit that was credited. */
+export interface DepositDone {
+  readonly amount: Atoms
+  /** The value of the header `PAYMENT-RESPONSE`. */
+  readonly response: string
+}
+
+/** By name of the payment, in the store that accounts are in: one payment is credited to one account. */
+const COLLECTION = 'account-deposits'
+
+interface DepositDocument {
+  readonly account: string
+  /** Decimal USDC. */
+  readonly amount: string
+  readonly text: string
+  readonly holder: string
+  readonly at: number
+  readonly state: 'pending' | 'credited' | 'refused'
+  readonly response?: string
+}
+
+/**
+ * Money that comes in for accounts: written down, collected on chain, and credited once it counts. A payment that was written
+ * down is followed to its end, whoever asks, also after a restart.
+ */
+export class AccountDeposits {
+  readonly #init: AccountDepositsInit
+  readonly #running = new Map<string, Promise<DepositDocument>>()
+  readonly #unsettled = new Unsettled()
+  readonly #stopping = new AbortController()
+
+  constructor(init: AccountDepositsInit) {
+    this.#init = init
+  }
+
+  /** Goes on with what an earlier process left. */
+  async start(): Promise<void> {
+    const { documents, holder, deposits } = this.#init
+    const known = deposits()
+    if (known === undefined) return
+    for (const { key, value } of await documents.list(COLLECTION)) {
+      const document = JSON.parse(value) as DepositDocument
+      if (document.state !== 'pending' || document.holder !== holder) continue
+      this.#follow(known, key, document).catch(() => {})
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new SoukError('settlement_pending', 'This node stops; send the same payment again later.'))
+    await Promise.allSettled(this.#running.values())
+  }
+
+  /**
+   * Takes a payment into an account. Asking again with the same one gives the same answer.
+   * @param text value of the header `PAYMENT-SIGNATURE`
+   * @throws SoukError `payment_required` without one, `payment_malformed`, `payment_rejected`, `insufficient_funds`,
+   *   `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`
+   */
+  async deposit(account: string, amount: Atoms, text: string | undefined): Promise<DepositDone> {
+    checkAmount(amount)
+    const deposits = this.#init.deposits()
+    if (deposits === undefined)
+      throw new SoukError('settlement_unavailable', 'No money can be paid in at this ingress.')
+    if (text === undefined) throw deposits.ask(amount)
+    const payment = await deposits.read(text)
+    const document = await this.#admit(deposits, account, amount, payment)
+    const { state, response } = document.state === 'pending' ? await this.#wait(deposits, payment, document) : document
+    if (state === 'credited') return { amount: parseUsdc(document.amount), response: response ?? '' }
+    throw new SoukError('payment_rejected', 'The payment could not be collected: its payer had moved the money away.')
+  }
+
+  /** Durable when it resolves: what was taken in is followed to its end. */
+  async #admit(deposits: Deposits, account: string, amount: Atoms, payment: DepositPayment): Promise<DepositDocument> {
+    const { accounts, documents, clock, holder } = this.#init
+    const { name, text, payer } = payment
+    for (;;) {
+      const known = await documents.get(COLLECTION, name)
+      if (known !== undefined) {
+        const document = JSON.parse(known) as DepositDocument
+        if (document.account === account && document.text === text) return document
+        throw new SoukError('payment_id_conflict', 'This payment was made for something else before.')
+      }
+      await deposits.check(payment, amount)
+      if (!(await accounts.bind(account, payer))) {
+        throw new SoukError(
+          'payment_rejected',
+          'An account is paid into from one address only, where it is paid back to.'
+        )
+      }
+      const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
+      const document: DepositDocument = { ...head, state: 'pending' }
+      if (await documents.insert(COLLECTION, name, JSON.stringify(document))) return document
+    }
+  }
+
+  /** @throws SoukError `settlement_pending` where it takes longer than somebody waits */
+  async #wait(deposits: Deposits, { name }: DepositPayment, document: DepositDocument): Promise<DepositDocument> {
+    const { clock, holder } = this.#init
+    const pending = new SoukError(
+      'settlement_pending',
+      'The payment is on its way. Send the same one again for the answer.',
+      {
+        retryAfterMs: limits.WATCH_POLL_MS
+      }
+    )
+    if (document.holder !== holder) throw pending
+    const late = sleep(clock, limits.DEPOSIT_WAIT_MS).then((): never => {
+      throw pending
+    })
+    return Promise.race([this.#follow(deposits, name, document), late])
+  }
+
+  #follow(deposits: Deposits, name: string, document: DepositDocument): Promise<DepositDocument> {
+    const running = this.#running.get(name)
+    if (running !== undefined) return running
+    const following = this.#collect(deposits, name, document).finally(() => this.#running.delete(name))
+    this.#running.set(name, following)
+    return following
+  }
+
+  async #collect(deposits: Deposits, name: string, document: DepositDocument): Promise<DepositDocument> {
+    const { clock, log } = this.#init
+    const { signal } = this.#stopping
+    const payment = await deposits.read(document.text)
+    for (;;) {
+      let waitMs: number = limits.WATCH_POLL_MS
+      try {
+        const transaction = await deposits.collect(payment, signal)
+        const { depth, succeeded } = transaction
+        if (!succeeded && depth === 'finalized') return await this.#refuse(name, document)
+        if (succeeded && depth !== undefined && this.#unsettled.counts(payment.payer, payment.amount, depth)) {
+          return await this.#credit(deposits, payment, document, transaction)
+        }
+      } catch (thrown) {
+        const error = asSoukError(thrown)
+        if (signal.aborted || error.code === 'internal_error') throw error
+        if (error.code === 'payment_rejected') return this.#refuse(name, document)
+        log.warn(`a deposit waits: ${error.message}`, { account: document.account })
+        waitMs = limits.COLLECT_RETRY_MS
+      }
+      await sleep(clock, waitMs, signal)
+    }
+  }
+
+  /** Once for each payment, whoever does it. */
+  async #credit(
+    deposits: Deposits,
+    payment: DepositPayment,
+    document: DepositDocument,
+    transaction: DepositTransaction
+  ): Promise<DepositDocument> {
+    const { ledger, clock } = this.#init
+    const { account } = document
+    const { payer, name, amount } = payment
+    const done: DepositDocument = { ...document, state: 'credited', response: deposits.response(payment, transaction) }
+    const event = { kind: kindOf('deposit', account), reference: name, at: clock.now() }
+    const put = { collection: COLLECTION, key: name, value: JSON.stringify(done) }
+    const { depth = 'latest' } = transaction
+    this.#unsettled.add(name, { payer, amount, depth })
+    await ledger.book(moved(event, amount, PREPAID, balanceOf(account)), [put])
+    if (depth !== 'finalized') void this.#settle(deposits, payment, account)
+    return done
+  }
+
+  async #refuse(name: string, document: DepositDocument): Promise<DepositDocument> {
+    const refused: DepositDocument = { ...document, state: 'refused' }
+    await this.#init.documents.put(COLLECTION, name, JSON.stringify(refused))
+    return refused
+  }
+
+  /** What was credited before it was final counts against what is credited so, until it is. */
+  async #settle(deposits: Deposits, payment: DepositPayment, account: string): Promise<void> {
+    const { clock, log } = this.#init
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await sleep(clock, limits.FINAL_POLL_MS, signal)
+        const { depth, succeeded } = await deposits.collect(payment, signal)
+        if (depth !== 'finalized') continue
+        if (!succeeded) log.warn('a deposit was credited and taken back', { account, payment: payment.name })
+        this.#unsettled.delete(payment.name)
+        return
+      } catch (error) {
+        if (asSoukError(error).code === 'payment_rejected') {
+          log.warn('a deposit was credited and taken back', { account, payment: payment.name })
+          return
+        }
+      }
+    }
+  }
+}
+
+function checkAmount(amount: Atoms): void {
+  const [least, most] = [limits.ACCOUNT_DEPOSIT_ATOMS_MIN, limits.ACCOUNT_DEPOSIT_ATOMS_MAX]
+  if (amount >= least && amount <= most) return
+  throw new SoukError('invalid_request', `A deposit is between ${formatUsdc(least)} and ${formatUsdc(most)} USDC.`)
+}

@@ -1,0 +1,42 @@
+import { type Atoms, limits } from '../../lib/index.ts'
+import type { Address, BlockTag } from '../../lib/interface/index.ts'
+
+interface Credited {
+  readonly payer: Address
+  readonly amount: Atoms
+  /** How deep it was when it was credited. */
+  readonly depth: BlockTag
+}
+
+const DEPTHS: readonly BlockTag[] = ['latest', 'safe', 'finalized']
+
+/**
+ * Deposits that were credited before nothing can take them back any more, and how deep the next one has to be: little counts at
+ * once, more where it is `safe`, anything where it is `finalized`.
+ */
+export class Unsettled {
+  readonly #credited = new Map<string, Credited>()
+
+  /** Whether a deposit counts at the depth that it has. */
+  counts(payer: Address, amount: Atoms, depth: BlockTag): boolean {
+    return DEPTHS.indexOf(depth) >= DEPTHS.indexOf(this.#needed(payer, amount))
+  }
+
+  add(name: string, credited: Credited): void {
+    if (credited.depth !== 'finalized') this.#credited.set(name, credited)
+  }
+
+  delete(name: string): void {
+    this.#credited.delete(name)
+  }
+
+  #needed(payer: Address, amount: Atoms): BlockTag {
+    const sum = (holds: (one: Credited) => boolean): Atoms =>
+      [...this.#credited.values()].filter(holds).reduce((total, one) => total + one.amount, amount)
+    const all = sum(({ depth }) => depth === 'latest')
+    const own = sum((one) => one.payer === payer)
+    const ownLatest = sum((one) => one.payer === payer && one.depth === 'latest')
+    if (ownLatest <= limits.COUNTED_LATEST_ATOMS_MAX && all <= limits.COUNTED_LATEST_OWNER_ATOMS_MAX) return 'latest'
+    return own <= limits.COUNTED_SAFE_ATOMS_MAX ? 'safe' : 'finalized'
+  }
+}

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { createMemoryStore, systemClock, systemRandom } from '../../../lib/index.ts'
+import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
+import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
+import { createIngress } from '../../../node/ingress/ingress.ts'
+import { createLog } from '../../../node/log.ts'
+import { openProfile } from '../../../node/profile/profile.ts'
+import { actor } from '../../helpers/chain.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { type KeylessBench, keylessBench } from '../../helpers/keyless-bench.ts'
+import { booksOf } from './bench.ts'
+
+const USDC = 1_000_000n
+const HASTE = 10
+/** Whatever waits for the chain waits a tenth as long. */
+const clock: Clock = {
+  ...systemClock,
+  elapsed: () => systemClock.elapsed() * HASTE,
+  after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
+}
+
+type Json = Record<string, unknown>
+interface Customer {
+  readonly key: string
+  readonly id: string
+  readonly address: Address
+  /** Headers of the payments that its x402 client has sent. */
+  readonly payments: string[]
+  /** A stock client of x402. */
+  readonly pay: typeof fetch
+}
+
+/** Real USDC code on a dev chain, and x402's own client. */
+describe('money of prepaid accounts', function () {
+  this.timeout(60_000)
+  let bench: KeylessBench
+  let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
+  let home: string
+  let store: Store
+  let hosting: Hosting
+  let url: string
+  let stop: () => Promise<void>
+  let customers = 0
+  const logged: string[] = []
+
+  before(async () => {
+    bench = await keylessBench()
+    home = await mkdtemp(join(tmpdir(), 'souk-money-'))
+    await openProfile({ name: 'money', directory: home })
+    store = createMemoryStore()
+    owner = await bench.startOwner({ store })
+    await start()
+  })
+  after(async () => {
+    await stop?.()
+    await bench?.close()
+    await rm(home, { recursive: true })
+  })
+
+  /** A process of the ingress; the node's own part, the till, goes on. */
+  async function start(): Promise<void> {
+    const undo = new AsyncDisposableStack()
+    hosting = await startHosting({
+      config: { profile: { name: 'money', directory: home }, network: 'dev' },
+      log: createLog((line) => logged.push(line)),
+      clock,
+      store,
+      self: owner.souk.status().peer,
+      money: () => ({ till: owner.till }),
+      onFailure: (error) => assert.fail(error),
+      undo
+    })
+    const options = { host: '127.0.0.1', port: 0 }
+    const log = { warn() {}, error: console.error }
+    const ingress = createIngress({ souk: owner.souk, ...hosting, clock, random: systemRandom, options, log })
+    undo.defer(() => ingress.close())
+    url = (await ingress.listen()).url
+    stop = () => undo.disposeAsync()
+  }
+
+  async function customer(amount = 10n * USDC): Promise<Customer> {
+    const name = `customer ${customers++}`
+    const { account, key } = await hosting.accounts.open(name)
+    const payments: string[] = []
+    const recording: typeof fetch = (input, init) => {
+      const request = input instanceof Request ? input : new Request(input, init)
+      const payment = request.headers.get('payment-signature')
+      if (payment !== null) payments.push(payment)
+      return fetch(request)
+    }
+    const pay = wrapFetchWithPaymentFromConfig(recording, bench.stock(name))
+    return { key: key.key, id: account.id, address: await bench.payer(name, amount), payments, pay }
+  }
+  const post = (
+    path: string,
+    { key }: Pick<Customer, 'key'>,
+    amount: string,
+    headers: Record<string, string> = {}
+  ) => ({
+    url: `${url}/v1/account${path}`,
+    init: {
+      method: 'POST',
+      body: JSON.stringify({ amount }),
+      headers: { 'content-type': 'application/json', 'x-consumer-key': key, ...headers }
+    }
+  })
+  const send = async (
+    path: string,
+    who: Pick<Customer, 'key'>,
+    amount: string,
+    headers: Record<string, string> = {}
+  ) => {
+    const request = post(path, who, amount, headers)
+    const response = await fetch(request.url, request.init)
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Json }
+  }
+  async function payIn(who: Customer, amount: string) {
+    const request = post('/deposits', who, amount)
+    const response = await who.pay(request.url, request.init)
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Json }
+  }
+  const view = async ({ key }: Customer, path = '') =>
+    (await (await fetch(`${url}/v1/account${path}`, { headers: { 'x-consumer-key': key } })).json()) as Json
+  const mine = (blocks: number) => bench.client.mine({ blocks })
+  const balance = async ({ id }: Customer) => (await hosting.accounts.balance(id)).balance
+
+  it('comes in by x402’s own client, to the node’s wallet', async () => {
+    const who = await customer()
+    const before = await bench.usdc(owner.till.wallet.address)
+    const { status, body, headers } = await payIn(who, '0.75')
+    assert.deepEqual([status, body], [200, { amount: '0.75', balance: '0.75' }])
+    const settlement = JSON.parse(Buffer.from(headers.get('payment-response') ?? '', 'base64').toString()) as Json
+    assert.deepEqual([settlement['success'], String(settlement['payer']).toLowerCase()], [true, who.address])
+    assert.equal((await bench.usdc(owner.till.wallet.address)) - before, 750_000n)
+    const { balance: shown, funding } = await view(who)
+    assert.deepEqual([shown, funding], ['0.75', who.address])
+    const { data } = (await view(who, '/entries')) as { data: Json[] }
+    assert.deepEqual([data[0]?.['kind'], data[0]?.['amount']], ['deposit', '0.75'])
+  })
+
+  it('is asked for by a 402 with what a client needs', async () => {
+    const who = await customer()
+    const { status, headers, body } = await send('/deposits', who, '0.5')
+    assert.deepEqual([status, body['code'], body['source']], [402, 'payment_required', 'ingress'])
+    const asked = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()) as {
+      accepts: Json[]
+    }
+    const { scheme, amount, payTo } = asked.accepts[0] ?? {}
+    assert.deepEqual([scheme, amount, String(payTo).toLowerCase()], ['exact', '500000', owner.till.wallet.address])
+    for (const wrong of ['0.1', '0', '1001', '-1', 'x', '']) {
+      assert.equal((await send('/deposits', who, wrong)).body['code'], 'invalid_request', wrong)
+    }
+  })
+
+  it('is credited once, however often and by how many the same payment is sent', async () => {
+    const who = await customer()
+    await payIn(who, '0.5')
+    const headers = { 'payment-signature': who.payments[0] ?? '' }
+    const again = await Promise.all(Array.from({ length: 10 }, () => send('/deposits', who, '0.5', headers)))
+    assert.deepEqual(new Set(again.map(({ status }) => status)), new Set([200]))
+    assert.equal(await balance(who), 500_000n)
+    const thief = await customer()
+    assert.equal((await send('/deposits', thief, '0.5', headers)).body['code'], 'payment_id_conflict')
+    assert.equal(await balance(thief), 0n)
+  })
+
+  it('is credited once to a crowd that sends a new payment at the same time', async () => {
+    const who = await customer()
+    await bench.mining(false)
+    const first = await payIn(who, '0.5')
+    assert.deepEqual([first.status, first.body['code']], [503, 'settlement_pending'])
+    const headers = { 'payment-signature': who.payments[0] ?? '' }
+    const waiting = Array.from({ length: 5 }, () => send('/deposits', who, '0.5', headers))
+    await bench.mining(true)
+    for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
+    assert.equal(await balance(who), 500_000n)
+    assert.equal(await bench.usdc(who.address), 9_500_000n)
+  })
+
+  it('is credited when a process dies while it is on its way, though nobody asks again', async () => {
+    const who = await customer()
+    await bench.mining(false)
+    assert.equal((await payIn(who, '0.5')).status, 503)
+    await stop()
+    await bench.mining(true)
+    await start()
+    await eventually('the deposit', 10_000, async () => ((await balance(who)) === 500_000n ? true : undefined))
+  })
+
+  it('counts when nothing is likely to take it back: a dollar at once, more when it is deeper', async () => {
+    const who = await customer(100n * USDC)
+    assert.equal((await payIn(who, '1')).status, 200)
+    const second = await payIn(who, '2')
+    assert.deepEqual([second.status, second.body['code']], [503, 'settlement_pending'])
+    assert.ok(Number(second.headers.get('retry-after')) > 0)
+    assert.equal(await balance(who), USDC)
+    await mine(1)
+    await eventually('the second', 10_000, async () => ((await balance(who)) === 3n * USDC ? true : undefined))
+    assert.equal((await payIn(who, '30')).status, 503)
+    await mine(1)
+    const headers = { 'payment-signature': who.payments.at(-1) ?? '' }
+    assert.equal((await send('/deposits', who, '30', headers)).body['code'], 'settlement_pending')
+    await mine(1)
+    await eventually('the third', 10_000, async () => ((await balance(who)) === 33n * USDC ? true : undefined))
+    assert.equal((await send('/deposits', who, '30', headers)).status, 200)
+  })
+
+  it('comes from one payer only, of the amount that was said, and from who has it', async () => {
+    const who = await customer()
+    await payIn(who, '0.5')
+    const other = await customer()
+    const request = post('/deposits', who, '0.5')
+    const refused = await other.pay(request.url, request.init)
+    assert.equal(((await refused.json()) as Json)['code'], 'payment_rejected')
+    const poor = await customer(1n)
+    assert.equal((await payIn(poor, '0.5')).body['code'], 'insufficient_funds')
+    const headers = { 'payment-signature': poor.payments[0] ?? '' }
+    assert.equal((await send('/deposits', poor, '0.6', headers)).body['code'], 'payment_rejected')
+    assert.equal((await send('/deposits', poor, '0.5', { 'payment-signature': 'x' })).body['code'], 'payment_malformed')
+  })
+
+  describe('goes out', () => {
+    const paidIn = async (amount = '1') => {
+      const who = await customer()
+      await payIn(who, amount)
+      return who
+    }
+    const until = (who: Customer, id: string, state: string) =>
+      eventually(`it to be ${state}`, 15_000, async () => {
+        const shown = await view(who, `/withdrawals/${id}`)
+        return shown['state'] === state ? shown : undefined
+      })
+
+    it('to where it came from, and nowhere else', async () => {
+      const who = await paidIn()
+      const { status, body } = await send('/withdrawals', who, '0.6')
+      assert.deepEqual([status, body['state'], body['to'], body['amount']], [202, 'pending', who.address, '0.6'])
+      assert.equal(await balance(who), 400_000n)
+      const sent = await until(who, String(body['id']), 'sent')
+      assert.match(String(sent['transaction']), /^0x[0-9a-f]{64}$/)
+      assert.equal(await bench.usdc(who.address), 9_600_000n)
+      await mine(2)
+      await until(who, String(body['id']), 'done')
+      assert.equal(await store.ledger.balance(`withdrawing/${who.id}`), 0n)
+      assert.equal((await send('/withdrawals', { key: who.key }, '0.5')).body['code'], 'insufficient_funds')
+      assert.equal((await send('/withdrawals', who, '0.4')).status, 202, 'all there is')
+    })
+
+    it('once for an Idempotency-Key', async () => {
+      const who = await paidIn()
+      const headers = { 'idempotency-key': 'my withdrawal' }
+      const all = await Promise.all(Array.from({ length: 5 }, () => send('/withdrawals', who, '0.5', headers)))
+      assert.equal(new Set(all.map(({ body }) => body['id'])).size, 1)
+      assert.equal(await balance(who), 500_000n)
+      assert.equal((await send('/withdrawals', who, '0.6', headers)).body['code'], 'idempotency_mismatch')
+    })
+
+    it('after a process died that had taken it out of the balance, and once', async () => {
+      const who = await paidIn()
+      await bench.mining(false)
+      const { body } = await send('/withdrawals', who, '0.5')
+      await stop()
+      await start()
+      await stop()
+      await bench.mining(true)
+      await start()
+      await until(who, String(body['id']), 'sent')
+      await mine(2)
+      await until(who, String(body['id']), 'done')
+      assert.equal(await bench.usdc(who.address), 9_500_000n)
+    })
+
+    it('never beyond what is there, whoever asks at the same time', async () => {
+      const who = await paidIn()
+      const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '0.5')))
+      assert.equal(all.filter(({ status }) => status === 202).length, 2)
+      assert.equal(await balance(who), 0n)
+    })
+
+    it('not where nothing came in, and seen by nobody else', async () => {
+      const who = await customer()
+      assert.equal((await send('/withdrawals', who, '0.5')).body['code'], 'invalid_request')
+      const rich = await paidIn()
+      for (const amount of ['0', '0.1']) {
+        assert.equal((await send('/withdrawals', rich, amount)).body['code'], 'invalid_request')
+      }
+      const { body } = await send('/withdrawals', rich, '0.5')
+      assert.equal((await view(who, `/withdrawals/${String(body['id'])}`))['code'], 'invalid_request')
+    })
+
+    it('not at all where the wallet does not hold it', async () => {
+      const who = await paidIn()
+      const { wallet } = owner.till
+      const elsewhere = actor('elsewhere').address.toLowerCase() as Address
+      const all = (await wallet.balance()).latest
+      await wallet.withdraw({ to: elsewhere, amount: all, id: 'all' })
+      const refused = await send('/withdrawals', who, '0.5')
+      assert.deepEqual([refused.status, refused.body['code']], [503, 'settlement_unavailable'])
+      assert.equal(await balance(who), USDC)
+    })
+  })
+
+  it('sums to zero in the books, whatever happened', async () => {
+    const all = await store.ledger.balances('')
+    assert.equal(
+      all.reduce((sum, { amount }) => sum + amount, 0n),
+      0n
+    )
+    assert.ok(all.every(({ account, amount }) => !account.startsWith('account/') || amount <= 0n))
+    await booksOf(store)
+    assert.deepEqual(
+      logged.filter((line) => /taken back|stopped/.test(line)),
+      []
+    )
+  })
+})

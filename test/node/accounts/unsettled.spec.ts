@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import type { Address } from '../../../lib/interface/index.ts'
+import { Unsettled } from '../../../node/accounts/unsettled.ts'
+
+const USDC = 1_000_000n
+const payer = (digit: number): Address => `0x${String(digit % 10).repeat(40)}`
+const [A, B] = [payer(1), payer(2)]
+
+describe('deposits that can still be taken back', () => {
+  it('count at once up to a dollar, where they are safe up to 25, and above that when they are final', () => {
+    const unsettled = new Unsettled()
+    const depths = (amount: bigint) =>
+      (['latest', 'safe', 'finalized'] as const).map((depth) => unsettled.counts(A, amount, depth))
+    assert.deepEqual(depths(USDC), [true, true, true])
+    assert.deepEqual(depths(USDC + 1n), [false, true, true])
+    assert.deepEqual(depths(25n * USDC), [false, true, true])
+    assert.deepEqual(depths(25n * USDC + 1n), [false, false, true])
+  })
+
+  it('count together, for each payer', () => {
+    const unsettled = new Unsettled()
+    unsettled.add('1', { payer: A, amount: USDC, depth: 'latest' })
+    assert.equal(unsettled.counts(A, 1n, 'latest'), false)
+    assert.equal(unsettled.counts(B, USDC, 'latest'), true)
+    unsettled.add('2', { payer: A, amount: 24n * USDC, depth: 'safe' })
+    assert.equal(unsettled.counts(A, 1n, 'safe'), false)
+    unsettled.delete('2')
+    assert.equal(unsettled.counts(A, 24n * USDC, 'safe'), true)
+    unsettled.add('3', { payer: B, amount: 500n * USDC, depth: 'finalized' })
+    assert.equal(unsettled.counts(B, USDC, 'latest'), true, 'what is final is settled')
+  })
+
+  it('count at once up to twenty dollars in all', () => {
+    const unsettled = new Unsettled()
+    for (let i = 0; i < 20; i++) {
+      const one: Address = `0x${i.toString(16).padStart(40, '0')}`
+      assert.equal(unsettled.counts(one, USDC, 'latest'), true)
+      unsettled.add(`${i}`, { payer: one, amount: USDC, depth: 'latest' })
+    }
+    assert.equal(unsettled.counts(A, 1n, 'latest'), false)
+    assert.equal(unsettled.counts(A, 1n, 'safe'), true)
+  })
+})
