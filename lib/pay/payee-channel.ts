@@ -47,12 +47,17 @@ export class PayeeChannel {
   #isSaved = true
   /** What of its limit counts on the newest block only. */
   onLatest: Atoms = 0n
+  /** Named once: each call is booked on both. */
+  readonly receivable: string
+  readonly earned: string
   /** It is closed, and its last state on the chain cannot be taken back any more. */
   isFinal: boolean
   #standing: PayeeStanding
 
   constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher, standing: PayeeStanding = { phase: 'open' }) {
     this.info = info
+    this.receivable = receivableOf(info.channelId)
+    this.earned = earnedOf(info.channelId)
     this.#standing = standing
     // What an earlier process closed, the submitter sees through to its end.
     this.isFinal = standing.phase === 'closed'

@@ -9,7 +9,7 @@ import type { Address } from '../interface/signer.ts'
 import type { CallLog, CallOutcome } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../interface/till.ts'
 import { decodeAuthorization } from './authorization.ts'
-import { earnedOf, type PayeeChannel, receivableOf } from './payee-channel.ts'
+import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { ReceiptDesk } from './receipt-desk.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
@@ -165,10 +165,10 @@ export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutco
   return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
 }
 
-export function postingsOf({ info }: PayeeChannel, charged: Atoms) {
+export function postingsOf({ receivable, earned }: PayeeChannel, charged: Atoms) {
   return [
-    { account: receivableOf(info.channelId), amount: charged },
-    { account: earnedOf(info.channelId), amount: -charged }
+    { account: receivable, amount: charged },
+    { account: earned, amount: -charged }
   ]
 }
 

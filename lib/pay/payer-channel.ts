@@ -58,12 +58,17 @@ export class PayerChannel {
   hearing: Promise<void> | undefined
   /** From when on a withdrawal can be finished, by the chain's own time; milliseconds since the epoch. */
   withdrawableAt: number | undefined
+  /** Where its calls are booked, named once. */
+  readonly deposited: string
+  readonly spent: string
   #standing: PayerStanding
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 
   constructor(info: PayerChannelInfo, purse: Purse, pending: PendingDeposit | undefined, standing: PayerStanding) {
     this.info = info
+    this.deposited = depositedIn(info.channelId)
+    this.spent = spentThrough(info.channelId)
     this.purse = purse
     this.pending = pending
     this.#standing = standing

@@ -11,7 +11,7 @@ import { checkPrice } from '../base/check-price.ts'
 import type { ChannelBooks } from './pay-messages.ts'
 import { BOOKS_MEMBER } from './payee.ts'
 import type { PayRules } from './pay-rules.ts'
-import { depositedIn, type PayerChannel, spentThrough } from './payer-channel.ts'
+import type { PayerChannel } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
 import type { Promised } from './purse.ts'
 import { type Receipt, readReceipt } from './receipt.ts'
@@ -161,11 +161,10 @@ export class Payer {
   #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array | undefined): void {
     const { channels, clock } = this.#init
     if (charged === 0n) return channels.touch(channel)
-    const { channelId } = channel.info
     const reference = formatRequestId(order.requestId)
     const postings = [
-      { account: spentThrough(channelId), amount: charged },
-      { account: depositedIn(channelId), amount: -charged }
+      { account: channel.spent, amount: charged },
+      { account: channel.deposited, amount: -charged }
     ]
     const value = receipt && Buffer.from(receipt).toString('base64')
     const documents = value === undefined ? [] : [{ collection: RECEIPTS, key: reference, value }]

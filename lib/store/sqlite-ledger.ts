@@ -92,6 +92,11 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
   )
   const insertPosting = db.prepare('INSERT INTO postings (entry, line, account, amount) VALUES (?, ?, ?, ?)')
   const selectEntry = db.prepare('SELECT 1 FROM entries WHERE kind = ? AND reference = ?')
+  const insertLong = (entry: number | bigint, postings: readonly Posting[]): void => {
+    const rows = postings.map(({ account, amount }) => ({ account: names.idOf(account), amount }))
+    for (const [line, { account, amount }] of rows.entries()) insertPosting.run(entry, line, account, amount)
+    for (const { account, amount } of rows) balances.add(account, amount)
+  }
   const book: Book = {
     draw(entry, account, amount, documents) {
       if (balances.current(names.idOf(account)) + amount > 0n) {
@@ -101,20 +106,29 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
       return book.enter(entry, documents) ? 'booked' : 'repeated'
     },
     enter({ kind, reference, call, at, postings }, documents = []) {
-      const rows = postings.map(({ account, amount }) => ({ account: names.idOf(account), amount }))
-      const [first, second] = rows
-      const own = rows.length === 2 ? [first?.account, second?.account, first?.amount] : []
-      const [account = null, contra = null, amount = null] = own
-      const head = [at, names.idOf(kind), reference ?? null, call ?? null]
-      const { changes, lastInsertRowid } = insertEntry.run(...head, account, contra, amount)
+      const [first, second] = postings
+      // Nearly all entries are such: no more is made for them than has to be.
+      const isShort = postings.length === 2 && first !== undefined && second !== undefined
+      const account = isShort ? names.idOf(first.account) : null
+      const contra = isShort ? names.idOf(second.account) : null
+      const amount = isShort ? first.amount : null
+      const id = names.idOf(kind)
+      const { changes, lastInsertRowid } = insertEntry.run(
+        at,
+        id,
+        reference ?? null,
+        call ?? null,
+        account,
+        contra,
+        amount
+      )
       if (changes === 0) return false
-      if (own.length === 0) {
-        for (const [line, { account, amount }] of rows.entries())
-          insertPosting.run(lastInsertRowid, line, account, amount)
-      }
       putDocuments(documents)
       // Last, so that an entry that fails is not counted.
-      for (const { account, amount } of rows) balances.add(account, amount)
+      if (isShort && account !== null && contra !== null) {
+        balances.add(account, first.amount)
+        balances.add(contra, second.amount)
+      } else insertLong(lastInsertRowid, postings)
       return true
     }
   }
