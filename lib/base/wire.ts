@@ -42,9 +42,9 @@ export function codec<T>(shape: MessageShape<T>): Codec<T, T> {
 
 /** A varint that JavaScript can hold exactly. */
 export function readSafeInteger(reader: Reader): number {
-  const value = reader.uint64()
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError('The number is too large.')
-  return Number(value)
+  const value = reader.uint64Number()
+  if (value > Number.MAX_SAFE_INTEGER) throw new RangeError('The number is too large.')
+  return value
 }
 
 export function writeText(writer: Writer, field: number, value: string): void {
@@ -56,7 +56,12 @@ export function writeBytes(writer: Writer, field: number, value: Uint8Array): vo
 }
 
 export function writeInteger(writer: Writer, field: number, value: number | bigint): void {
-  if (BigInt(value) !== 0n) writer.uint32(varintTag(field)).uint64(BigInt(value))
+  // As a number where it fits: writing bigints takes several times as long.
+  const number = Number(value)
+  if (number === 0) return
+  const tagged = writer.uint32(varintTag(field))
+  if (number <= Number.MAX_SAFE_INTEGER) tagged.uint64Number(number)
+  else tagged.uint64(BigInt(value))
 }
 
 /** Appends to a repeated field, up to a bound. */

@@ -121,11 +121,21 @@ const receiptCodec = codec<ReceiptMessage>({
 })
 
 /** Leaves and nodes are hashed apart, so that no node passes for a leaf (RFC 9162, section 2.1.1). */
-const leafHash = (body: Uint8Array): Uint8Array => hash('sha256', Buffer.concat([LEAF, body]), 'buffer')
-const nodeHash = (left: Uint8Array, right: Uint8Array): Uint8Array =>
-  hash('sha256', Buffer.concat([NODE, left, right]), 'buffer')
-const LEAF = Uint8Array.of(0)
-const NODE = Uint8Array.of(1)
+function leafHash(body: Uint8Array): Uint8Array {
+  const bytes = Buffer.allocUnsafe(1 + body.length)
+  bytes[0] = LEAF
+  bytes.set(body, 1)
+  return hash('sha256', bytes, 'buffer')
+}
+function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const bytes = Buffer.allocUnsafe(1 + 2 * HASH_BYTES)
+  bytes[0] = NODE
+  bytes.set(left, 1)
+  bytes.set(right, 1 + HASH_BYTES)
+  return hash('sha256', bytes, 'buffer')
+}
+const LEAF = 0
+const NODE = 1
 const HASH_BYTES = 32
 
 /** What is signed over receipts, for one network. */
@@ -141,9 +151,13 @@ export async function signReceipts(
   bodies: readonly ReceiptBody[],
   sign: (root: Uint8Array) => Promise<Signature>
 ): Promise<Uint8Array[]> {
-  const leaves = bodies.map((body) =>
-    encodeMessage({ ...body, channelId: fromHex(body.channelId, HASH_BYTES) }, bodyCodec)
-  )
+  const channels = new Map<ChannelId, Uint8Array>()
+  const bytesOf = (channelId: ChannelId): Uint8Array => {
+    const known = channels.get(channelId) ?? fromHex(channelId, HASH_BYTES)
+    channels.set(channelId, known)
+    return known
+  }
+  const leaves = bodies.map((body) => encodeMessage({ ...body, channelId: bytesOf(body.channelId) }, bodyCodec))
   const levels = treeOf(leaves.map(leafHash))
   const root = levels.at(-1)?.[0]
   if (root === undefined) return []
