@@ -41,8 +41,8 @@ export interface CallRecord {
   readonly response?: StoredResponse
 }
 
-/** A record with its place in the book: grows with every append, not without gaps. */
-export interface LoggedCall extends CallRecord {
+/** A record without its response, and with its place in the book: that grows with every append, not without gaps. */
+export interface LoggedCall extends Omit<CallRecord, 'response'> {
   readonly seq: number
 }
 

@@ -83,7 +83,7 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
     },
     async recent({ api, before = Infinity, limit }) {
       check()
-      const logged = Array.from(records.values(), (record, i) => ({ ...record, seq: i + 1 }))
+      const logged = Array.from(records.values(), ({ response: _, ...record }, i) => ({ ...record, seq: i + 1 }))
       const wanted = logged.filter((call) => call.seq < before && (api === undefined || call.api === api))
       return wanted.toReversed().slice(0, Math.max(0, limit))
     },

@@ -3,7 +3,7 @@ import type { ApiId } from '../base/api-name.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { Headers } from '../interface/payload.ts'
-import type { CallEffects, CallLog, CallOutcome, CallRecord, UsageRow } from '../interface/store.ts'
+import type { CallEffects, CallLog, CallOutcome, CallRecord, LoggedCall, UsageRow } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { putDocuments } from './postgres-documents.ts'
@@ -23,10 +23,13 @@ interface Appended extends Append {
 
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
-const SELECT_CALLS = `
-  SELECT c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
-    c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
-  FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
+const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
+    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms`
+const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
+const SELECT_RECORDS = `
+  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
+  ${FROM} LEFT JOIN responses r ON r.seq = c.seq`
+const SELECT_LOGGED = `SELECT ${COLUMNS} ${FROM}`
 
 export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames): CallLog {
   const appends = appendWriter(names)
@@ -40,7 +43,7 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
     async find(peer, requestId) {
       const { rows } = await pool.query<SelectedCall>({
         name: 'find-call',
-        text: `${SELECT_CALLS} WHERE c.peer = ${BY_NAME('$1')} AND c.request_id = $2`,
+        text: `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME('$1')} AND c.request_id = $2`,
         values: [peer, requestId]
       })
       return rows[0] && toCallRecord(rows[0])
@@ -54,9 +57,9 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
       const rows = Math.max(0, Math.floor(limit))
       const own = api === undefined ? '' : `AND c.api = ${BY_NAME('$3')}`
       const values = [rows, before, ...(api === undefined ? [] : [api])]
-      const text = `${SELECT_CALLS} WHERE c.seq < $2 ${own} ORDER BY c.seq DESC LIMIT $1`
-      const found = await pool.query<SelectedCall>(text, values)
-      return found.rows.map((row) => ({ ...toCallRecord(row), seq: Number(row.seq) }))
+      const text = `${SELECT_LOGGED} WHERE c.seq < $2 ${own} ORDER BY c.seq DESC LIMIT $1`
+      const { rows: found } = await pool.query<LoggedRow>(text, values)
+      return found.map(toLoggedCall)
     },
     async usage() {
       const { rows } = await pool.query<Record<keyof UsageRow, string>>(
@@ -237,7 +240,7 @@ async function addUsage(
   })
 }
 
-interface SelectedCall {
+interface LoggedRow {
   seq: string
   peer: string
   request_id: Buffer
@@ -252,6 +255,9 @@ interface SelectedCall {
   at: string
   owner_ms: number
   upstream_ms: number
+}
+
+interface SelectedCall extends LoggedRow {
   response_status: number | null
   headers: string | null
   body: Buffer | null
@@ -259,8 +265,14 @@ interface SelectedCall {
 
 function toCallRecord(row: SelectedCall): CallRecord {
   const { response_status: status, headers, body } = row
-  const isKept = status !== null && headers !== null && body !== null
+  const { seq: _, ...record } = toLoggedCall(row)
+  if (status === null || headers === null || body === null) return record
+  return { ...record, response: { status, headers: JSON.parse(headers) as Headers, body: Uint8Array.from(body) } }
+}
+
+function toLoggedCall(row: LoggedRow): LoggedCall {
   return {
+    seq: Number(row.seq),
     peer: row.peer,
     requestId: Uint8Array.from(row.request_id),
     api: row.api as ApiId,
@@ -273,7 +285,6 @@ function toCallRecord(row: SelectedCall): CallRecord {
     requestHash: Uint8Array.from(row.request_hash),
     at: Number(row.at),
     ownerMs: row.owner_ms,
-    upstreamMs: row.upstream_ms,
-    ...(isKept ? { response: { status, headers: JSON.parse(headers) as Headers, body: Uint8Array.from(body) } } : {})
+    upstreamMs: row.upstream_ms
   }
 }

@@ -2,7 +2,7 @@ import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { ApiId } from '../base/api-name.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Headers } from '../interface/payload.ts'
-import type { CallOutcome, CallRecord, StoredResponse } from '../interface/store.ts'
+import type { CallOutcome, CallRecord, LoggedCall, StoredResponse } from '../interface/store.ts'
 
 /** The columns of `calls` in the order of `callValues`; `peer` and `api` are row ids of names. */
 export const CALL_COLUMNS =
@@ -26,14 +26,24 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
   ]
 }
 
-/** Rows that `toCallRecord` reads, when the statement gives integers as bigints. */
-export const SELECT_CALLS = `
-  SELECT c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price, c.charged,
-    c.request_hash, c.at, c.owner_ms, c.upstream_ms, r.status AS response_status, r.headers, r.body
-  FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api LEFT JOIN responses r ON r.seq = c.seq`
+const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
+    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms`
+const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
+
+/** Rows that `toCallRecord` and `toLoggedCall` read, when the statement gives integers as bigints. */
+export const SELECT_RECORDS = `
+  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
+  ${FROM} LEFT JOIN responses r ON r.seq = c.seq`
+export const SELECT_LOGGED = `SELECT ${COLUMNS} ${FROM}`
 
 export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
+  const { seq: _, ...record } = toLoggedCall(row)
+  return row['response_status'] === null ? record : { ...record, response: toStoredResponse(row) }
+}
+
+export function toLoggedCall(row: Record<string, SQLOutputValue>): LoggedCall {
   return {
+    seq: Number(row['seq']),
     peer: row['peer'] as string,
     requestId: row['request_id'] as Uint8Array,
     api: row['api'] as ApiId,
@@ -46,8 +56,7 @@ export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
     requestHash: row['request_hash'] as Uint8Array,
     at: Number(row['at']),
     ownerMs: row['owner_ms'] as number,
-    upstreamMs: row['upstream_ms'] as number,
-    ...(row['response_status'] === null ? {} : { response: toStoredResponse(row) })
+    upstreamMs: row['upstream_ms'] as number
   }
 }
 

@@ -4,7 +4,15 @@ import type { CallEffects, CallLog, CallRecord } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
-import { CALL_COLUMNS, callValues, encodeHeaders, SELECT_CALLS, toCallRecord } from './sqlite-call-row.ts'
+import {
+  CALL_COLUMNS,
+  callValues,
+  encodeHeaders,
+  SELECT_LOGGED,
+  SELECT_RECORDS,
+  toCallRecord,
+  toLoggedCall
+} from './sqlite-call-row.ts'
 import type { PutDocuments } from './sqlite-documents.ts'
 import type { Book } from './sqlite-ledger.ts'
 import type { Names } from './sqlite-names.ts'
@@ -32,11 +40,11 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   // Oldest first by their order, which is that of time: an index by time would cost every call a page.
   const deleteOldResponses = db.prepare(`
     DELETE FROM responses WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT ?2) WHERE at < ?1)`)
-  const selectOne = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
-  const selectRecent = prepareWithBigInts(db, `${SELECT_CALLS} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
+  const selectOne = prepareWithBigInts(db, `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
+  const selectRecent = prepareWithBigInts(db, `${SELECT_LOGGED} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
   const selectRecentOfApi = prepareWithBigInts(
     db,
-    `${SELECT_CALLS} WHERE c.api = ${BY_NAME} AND c.seq < ? ORDER BY c.seq DESC LIMIT ?`
+    `${SELECT_LOGGED} WHERE c.api = ${BY_NAME} AND c.seq < ? ORDER BY c.seq DESC LIMIT ?`
   )
 
   return {
@@ -61,7 +69,7 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
     async recent({ api, before = Number.MAX_SAFE_INTEGER, limit }) {
       const rows = Math.max(0, Math.floor(limit))
       const found = api === undefined ? selectRecent.all(before, rows) : selectRecentOfApi.all(api, before, rows)
-      return found.map((row) => ({ ...toCallRecord(row), seq: Number(row['seq']) }))
+      return found.map(toLoggedCall)
     },
     async usage() {
       return usage.all()

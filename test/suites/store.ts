@@ -164,7 +164,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
   it('lists the newest first, at most `limit`, of one API or of all', async () => {
     const [ticker, accounts] = [`ticker@${peerId('P')}`, `accounts@${peerId('P')}`] as const
     const records = [ticker, accounts, ticker, ticker, accounts].map((api, at) => callRecord({ api, at }))
-    for (const record of records) await current().calls.append(record)
+    for (const record of records) await current().calls.append({ ...record, response: storedResponse() })
     const recent = async (query: Parameters<Store['calls']['recent']>[0]) =>
       (await current().calls.recent(query)).map((record) => record.at)
 
@@ -240,11 +240,11 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     assert.equal(await current().calls.dropResponses(30), 2)
     assert.equal(await current().calls.dropResponses(30), 0)
     await reopen()
-    const kept = (await current().calls.recent({ limit: 10 })).map((record) => [
-      record.at,
-      record.response !== undefined
-    ])
-    assert.deepEqual(kept, [
+    const logged = await current().calls.recent({ limit: 10 })
+    const kept = logged.map(async ({ peer, requestId, at }) => {
+      return [at, (await current().calls.find(peer, requestId))?.response !== undefined]
+    })
+    assert.deepEqual(await Promise.all(kept), [
       [5, false],
       [40, true],
       [20, false],

@@ -102,7 +102,9 @@ export class OwnerBench {
     return this.owner.handle(incoming(changes), signal)
   }
 
-  records(): Promise<CallRecord[]> {
-    return this.store.calls.recent({ limit: 100 })
+  async records(): Promise<CallRecord[]> {
+    const { calls } = this.store
+    const found = (await calls.recent({ limit: 100 })).map(({ peer, requestId }) => calls.find(peer, requestId))
+    return (await Promise.all(found)).filter((record) => record !== undefined)
   }
 }
