@@ -19,7 +19,7 @@ interface ErrorKind {
 
 const kind = (status: number, title: string, retryable = false): ErrorKind => ({ status, title, retryable })
 
-/** Code → status, title, retryable. Nothing in this table is ever charged. */
+/** Code → status, title, retryable. Nothing in this table is charged, as far as anybody can know. */
 export const ERRORS = {
   invalid_request: kind(400, 'The request is not valid.'),
   payment_malformed: kind(400, 'The payment could not be read.'),
@@ -53,7 +53,7 @@ export const ERRORS = {
   upstream_unreachable: kind(502, 'The API behind this listing cannot be reached.', true),
   upstream_invalid_response: kind(502, 'The API behind this listing gave an answer that could not be read.'),
   response_too_large: kind(502, 'The answer is larger than allowed.'),
-  call_interrupted: kind(502, 'The call was interrupted; it may have reached the API. It was not charged.', true),
+  call_interrupted: kind(502, 'The call was interrupted; it may have reached the API.', true),
   soap_fault: kind(502, 'The SOAP service answered with a fault.'),
   api_paused: kind(503, 'The API is paused by its provider.', true),
   owner_unreachable: kind(503, 'No node that serves this API can be reached.', true),
@@ -82,6 +82,8 @@ export interface SoukErrorOptions {
   members?: Readonly<Record<string, unknown>>
   /** Said by an owner that did not take the call: nothing happened, another owner may be tried. */
   notAccepted?: boolean
+  /** Nobody knows whether the call was charged: it was sent, and what became of it was not heard. */
+  isChargeUnknown?: boolean
 }
 
 /**
@@ -96,6 +98,7 @@ export class SoukError extends Error {
   readonly retryAfterMs: number | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
   readonly notAccepted: boolean
+  readonly isChargeUnknown: boolean
 
   constructor(code: ErrorCode, detail?: string, options: SoukErrorOptions = {}) {
     super(detail ?? ERRORS[code].title, options.cause === undefined ? undefined : { cause: options.cause })
@@ -105,11 +108,26 @@ export class SoukError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.members = options.members
     this.notAccepted = options.notAccepted ?? false
+    this.isChargeUnknown = options.isChargeUnknown ?? false
   }
 
   get retryable(): boolean {
     return ERRORS[this.code].retryable
   }
+}
+
+/** The same error of a call whose charge nobody knows. */
+export function withUnknownCharge(error: SoukError): SoukError {
+  const { code, message, cause, source, status, retryAfterMs, members, notAccepted } = error
+  return new SoukError(code, message, {
+    cause,
+    status,
+    notAccepted,
+    isChargeUnknown: true,
+    ...(source === undefined ? {} : { source }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(members === undefined ? {} : { members })
+  })
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {
@@ -134,9 +152,10 @@ export interface Problem {
   readonly detail: string
   readonly code: ErrorCode
   readonly request_id: string
-  readonly charged: false
+  /** Null where nobody knows: the receipts tell later. */
+  readonly charged: false | null
   /** Decimal USDC string. */
-  readonly amount_charged: '0'
+  readonly amount_charged: '0' | null
   readonly retryable: boolean
   readonly source: ErrorSource
   readonly [member: string]: unknown
@@ -152,8 +171,8 @@ export function toProblem(error: SoukError, requestId: string, source: ErrorSour
     detail: error.message,
     code: error.code,
     request_id: requestId,
-    charged: false,
-    amount_charged: '0',
+    charged: error.isChargeUnknown ? null : false,
+    amount_charged: error.isChargeUnknown ? null : '0',
     retryable: ERRORS[error.code].retryable,
     source: error.source ?? source
   }

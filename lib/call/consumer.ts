@@ -1,7 +1,7 @@
 import { sha256, utf8 } from '../base/bytes.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
-import { asSoukError, type ErrorCode, SoukError } from '../base/errors.ts'
+import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
@@ -91,7 +91,7 @@ export class Consumer {
         const charged = this.#paid(order, answer.charged, init.payment !== undefined)
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
-      last = attempt.error
+      last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
       if (prepared.signal.aborted) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
@@ -105,6 +105,10 @@ export class Consumer {
   #tellPrice({ init, maxPrice }: PreparedCall, price: Atoms): void | Promise<void> {
     checkPrice(price, maxPrice)
     return this.#init.till.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
+  }
+
+  #isPaid({ price }: Order, { payment }: CallInit): boolean {
+    return price > 0n && (payment !== undefined || this.#init.till.movesMoney)
   }
 
   /** What an owner says it charged is its word: it was promised the price, and cannot get more. */
@@ -135,7 +139,10 @@ export class Consumer {
     }
     if (attempt.fate !== 'lost') throw attempt.error
     const detail = 'The owner could not be asked what became of the call.'
-    throw new SoukError('owner_unreachable', detail, { cause: attempt.error })
+    throw new SoukError('owner_unreachable', detail, {
+      cause: attempt.error,
+      isChargeUnknown: this.#isPaid(order, prepared.init)
+    })
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */

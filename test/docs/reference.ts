@@ -32,7 +32,8 @@ function errorsPage(): string {
 Every error of Souk's own is [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) \`application/problem+json\`:
 \`type\` (\`${PROBLEM_TYPE_BASE}<code>\`), \`title\`, \`status\`, \`detail\`, \`code\`, \`request_id\`, \`charged\`,
 \`amount_charged\`, \`retryable\`, \`source\` (\`ingress\`, \`owner\` or \`upstream\`). Match on \`code\`. Nothing in this table is
-charged. "Retry" means that the same request may succeed later as it is; \`Retry-After\` says when, where that is known.
+charged; where a call was sent, and what became of it was not heard, \`charged\` and \`amount_charged\` are null, and the receipts
+tell later. "Retry" means that the same request may succeed later as it is; \`Retry-After\` says when, where that is known.
 
 An upstream's own 4xx and 5xx are passed on unchanged, with the header \`Souk-Error-Source: upstream\`, and are not charged
 either. Errors in a GraphQL request itself are GraphQL responses. \`soap_fault\` carries the fault as the member \`fault\`, and

@@ -7,7 +7,8 @@ import {
   isSoukError,
   PROBLEM_TYPE_BASE,
   SoukError,
-  toProblem
+  toProblem,
+  withUnknownCharge
 } from '../../../lib/base/errors.ts'
 
 /** Statuses that clients were promised; a change here is a change of the interface. */
@@ -137,6 +138,13 @@ describe('a problem document', () => {
       retryable: true,
       source: 'owner'
     })
+  })
+
+  it('says nothing of a charge that nobody knows, and keeps all else', () => {
+    const error = new SoukError('upstream_timeout', 'Late.', { source: 'owner', retryAfterMs: 5, members: { a: 1 } })
+    const problem = toProblem(withUnknownCharge(error), 'id')
+    assert.deepEqual(problem, { ...toProblem(error, 'id'), charged: null, amount_charged: null })
+    assert.equal(withUnknownCharge(error).retryAfterMs, 5)
   })
 
   it('has an absolute type for each code', () => {

@@ -89,6 +89,19 @@ describe('the choice of who to call', () => {
       }
     })
 
+    it('a lost call may have been charged, where calls are', async () => {
+      for (const [movesMoney, isUnknown] of [
+        [true, true],
+        [false, false]
+      ] as const) {
+        bench.movesMoney = movesMoney
+        bench.owners = { [A]: failed('lost', 'call_interrupted') }
+        await assert.rejects(bench.call(), { code: 'call_interrupted', isChargeUnknown: isUnknown })
+        bench.owners = { [A]: failed('failed', 'upstream_timeout') }
+        await assert.rejects(bench.call(), { code: 'upstream_timeout', isChargeUnknown: false })
+      }
+    })
+
     it('is not tried after the deadline', async () => {
       bench.owners = {
         [A]: async () => {
