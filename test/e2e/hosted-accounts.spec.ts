@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { checksummed } from '../../lib/index.ts'
+import type { Address } from '../../lib/interface/index.ts'
+import { openProfile } from '../../node/profile/profile.ts'
+import { createWallet } from '../../node/wallet/wallet.ts'
+import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+const USDC = 1_000_000n
+const PASSPHRASE = 'correct horse battery staple'
+/** A weak key derivation: what is tested is the node, not scrypt. */
+const QUICK = { n: 1_024 }
+const PRICE = 1_000n
+const CALLS = 120
+const ANSWERS_BEFORE_KILL = 40
+
+type Json = Record<string, unknown>
+
+/** A consumer with an x402 client and no node, at an ingress that is killed. */
+describe('a hosted account', function () {
+  this.timeout(90_000)
+  let chain: ChainBench
+  let home: SoukHome
+  let api: JudgeApi
+  let ingress: NodeProcess
+  let key: string
+
+  const flags = () => [
+    '--till',
+    'channel',
+    '--chain-rpc',
+    chain.parameters.rpcUrl,
+    '--passphrase-file',
+    join(home.directory, 'passphrase')
+  ]
+  async function wallet(name: string): Promise<Address> {
+    const profile = { name, directory: join(home.directory, name) }
+    await openProfile(profile)
+    return (await createWallet(profile, 'dev', PASSPHRASE, QUICK)).address
+  }
+  const headers = () => ({ 'content-type': 'application/json', 'x-consumer-key': key })
+  const call = (id: string) =>
+    fetch(`${ingress.ingress}/api/demo/api/sold`, { method: 'POST', headers: headers(), body: JSON.stringify({ id }) })
+  const account = async () => {
+    const shown = (await (await fetch(`${ingress.ingress}/v1/account`, { headers: headers() })).json()) as Json
+    const atoms = (member: string) => BigInt(Math.round(Number(shown[member]) * 1e6))
+    return { balance: atoms('balance'), spent: atoms('spent') }
+  }
+
+  before(async () => {
+    chain = await chainBench()
+    home = await soukHome()
+    api = await judgeApi('hosted')
+    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
+    for (const name of ['owner', 'ingress']) await chain.fundGas(await wallet(name))
+    const payout = checksummed(actor('provider of hosted').address.toLowerCase() as Address)
+    const owner = await home.up('owner', '--no-ingress', ...flags(), '--payout', payout)
+    await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.001`)
+    ingress = await home.up('ingress', ...flags(), '--accounts', '--bootstrap', ...owner.p2p)
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home?.close()
+    await api?.close()
+    await chain?.close()
+  })
+
+  it('is opened, paid into, and pays for calls', async () => {
+    const opened = await fetch(`${ingress.ingress}/v1/account`, { method: 'POST' })
+    ;({ key } = (await opened.json()) as { key: string })
+    assert.equal((await call('none')).status, 402)
+    const client = {
+      network: `eip155:${chain.parameters.chainId}`,
+      client: new ExactEvmScheme(actor('hosted'))
+    } as const
+    await chain.mint(actor('hosted').address, 2n * USDC)
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes: [client], spendControls: { allowedAssets: true } })
+    const paid = await pay(`${ingress.ingress}/v1/account/deposits`, {
+      method: 'POST',
+      headers: headers(),
+      body: JSON.stringify({ amount: '1' })
+    })
+    assert.equal(paid.status, 200, await paid.text())
+    const answer = await call('first')
+    assert.equal(answer.status, 200, await answer.text())
+    assert.equal(answer.headers.get('souk-charged'), '0.001')
+    assert.deepEqual(await account(), { balance: USDC - PRICE, spent: PRICE })
+  })
+
+  it('is charged for what was answered, and no more than was asked, when the ingress is killed', async () => {
+    let answered = 1
+    const calls = Array.from({ length: CALLS }, async (_, i) => {
+      const { status } = await call(`call ${i}`)
+      if (status === 200 && ++answered === ANSWERS_BEFORE_KILL) process.kill(ingress.pid, 'SIGKILL')
+    })
+    await Promise.allSettled(calls)
+    assert.ok(answered >= ANSWERS_BEFORE_KILL)
+    await eventually('the ingress to be gone', 5_000, () => (ingress.isRunning() ? undefined : true))
+    ingress = await home.up('ingress', ...flags())
+    const { balance, spent } = await account()
+    assert.equal(balance + spent, USDC, 'nothing of the balance is lost')
+    assert.ok(spent >= BigInt(answered) * PRICE, `${answered} were answered, ${spent} was charged`)
+    assert.ok(spent <= BigInt(CALLS + 1) * PRICE)
+    assert.equal((await call('after')).status, 200)
+    assert.deepEqual(await account(), { balance: balance - PRICE, spent: spent + PRICE })
+  })
+
+  it('is paid out to where it came from', async () => {
+    const { balance } = await account()
+    const asked = await fetch(`${ingress.ingress}/v1/account/withdrawals`, {
+      method: 'POST',
+      headers: headers(),
+      body: JSON.stringify({ amount: '0.5' })
+    })
+    const { id, to } = (await asked.json()) as { id: string; to: string }
+    assert.equal(asked.status, 202)
+    assert.equal(to, actor('hosted').address.toLowerCase())
+    await eventually('it to be sent', 15_000, async () => {
+      const shown = await fetch(`${ingress.ingress}/v1/account/withdrawals/${id}`, { headers: headers() })
+      return ((await shown.json()) as Json)['state'] === 'pending' ? undefined : true
+    })
+    assert.equal((await account()).balance, balance - USDC / 2n)
+  })
+})
