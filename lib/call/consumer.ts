@@ -79,7 +79,7 @@ export class Consumer {
     const { id, manifest } = found.signed
     const telling = found.owners.length > 0 ? this.#tellPrice(prepared, manifest.price) : undefined
     if (telling !== undefined) await telling
-    for (const owner of init.payment ? inOrderOf(init.payment, found.owners) : found.owners) {
+    for (const owner of init.payment === undefined ? found.owners : inOrderOf(init.payment, found.owners)) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
@@ -182,7 +182,10 @@ interface Asked {
   readonly payMs: number
 }
 
-/** The same order for the same payment: sent again, it finds the owner that has its answer. */
+/**
+ * The same order for the same payment: sent again, it finds the owner that has its answer. And for none yet: who asks again is
+ * told the same, and opens no second channel.
+ */
 function inOrderOf(payment: string, owners: readonly PeerAddress[]): PeerAddress[] {
   const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + payment)) }))
   return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)

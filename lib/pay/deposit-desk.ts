@@ -59,6 +59,7 @@ export class DepositDesk {
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
     const known = await this.#known(channelId, peer)
     if (known === undefined) this.#checkRoom(peer)
+    if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
     const channel = known ?? (await channels.add({ channelId, config, ...(peer === undefined ? {} : { peer }) }))
     let transaction: Hex | undefined
     try {
@@ -68,7 +69,7 @@ export class DepositDesk {
       // Made known for nothing: a refused deposit leaves no trace.
       if (known === undefined && channels.shownAt(channelId) <= 0n) await channels.remove(channelId)
     }
-    if (channels.get(channelId) !== channel) throw new SoukError('payment_rejected', 'There is nothing in the channel.')
+    if (channels.get(channelId) !== channel) throw empty()
     return { channel, transaction }
   }
 
@@ -84,6 +85,13 @@ export class DepositDesk {
     }
     await channels.remove(channelId)
     return undefined
+  }
+
+  /** Before anything is written: anybody can name channels that are not there. */
+  async #checkFilled(channelId: ChannelId): Promise<void> {
+    const { channels, watch } = this.#init
+    await watch.refresh([channelId])
+    if (channels.shownAt(channelId) <= 0n) throw empty()
   }
 
   /** @throws SoukError `payment_rejected` */
@@ -130,3 +138,5 @@ export class DepositDesk {
     }
   }
 }
+
+const empty = () => new SoukError('payment_rejected', 'There is nothing in the channel.')

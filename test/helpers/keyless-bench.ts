@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../lib/base/clock.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
-import type { Address } from '../../lib/interface/signer.ts'
+import type { Address, Signer } from '../../lib/interface/signer.ts'
 import type { TillComponents } from '../../lib/interface/till.ts'
 import { createChain } from '../../lib/pay/chain.ts'
 import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
@@ -76,16 +76,13 @@ export async function keylessBench() {
   await bench.fundGas(owner.address)
   const running: Array<() => Promise<void>> = [() => bench.close()]
 
-  async function startOwner({
-    store = createMemoryStore(),
-    privateKey
-  }: Pick<NodeOptions, 'store' | 'privateKey'> = {}) {
+  async function startOwner({ store = createMemoryStore(), signer = owner, ...more }: OwnerOptions = {}) {
     const made: { till?: ChannelTill } = {}
     const till = (components: TillComponents) => {
-      const make = createChannelTill({ chain: createChain(parameters), signer: owner, rules: { withdrawDelay: 900 } })
+      const make = createChannelTill({ chain: createChain(parameters), signer, rules: { withdrawDelay: 900 } })
       return (made.till = make({ ...components, clock: tillClock }))
     }
-    const node = await createNode({ till, store, ...(privateKey && { privateKey }) })
+    const node = await createNode({ till, store, ...more })
     await node.start()
     const api = upstream()
     const stop = stoppable(node)
@@ -177,6 +174,8 @@ export async function keylessBench() {
     }
   }
 }
+
+type OwnerOptions = Pick<NodeOptions, 'store' | 'privateKey' | 'bootstrap'> & { readonly signer?: Signer }
 
 export type KeylessBench = Awaited<ReturnType<typeof keylessBench>>
 

@@ -10,6 +10,7 @@ import {
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
+import { keySigner } from '../../../../lib/pay/key-signer.ts'
 import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
@@ -260,6 +261,35 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(await store.ledger.balance(`earned/${channelOf(response)}`), -3n * PRICE)
     assert.equal(await bench.usdc(payer), USDC / 2n)
     await second.stop()
+  })
+
+  it('finds the one owner of several that has its channel, and opens no second', async () => {
+    const payer = await bench.payer('roamer', 5n * USDC)
+    const signer = keySigner(Buffer.alloc(32, 22))
+    await bench.fundGas(signer.address)
+    const bootstrap = owner.libp2p.getMultiaddrs().map(String)
+    const replica = await bench.startOwner({ signer, bootstrap })
+    const listing = await owner.souk.serve({ name: 'shared', price: '0.001', payout: bench.provider }, owner.api)
+    await owner.souk.delegate(replica.souk.status().peer)
+    await bench.eventually('it is served twice', 10_000, () =>
+      replica.souk.serveReplica(listing.signed.id, replica.api).then(
+        () => true,
+        () => undefined
+      )
+    )
+    const consumer = await bench.startConsumer(owner)
+    const at = `${await bench.startIngress(consumer)}/api/demo/api/shared`
+    await bench.eventually('both are known', 10_000, async () => {
+      const { owners } = await consumer.souk.resolve('shared', { refresh: true })
+      return owners.length === 2 ? true : undefined
+    })
+    const client = bench.batch('roamer')
+    for (let i = 0; i < 8; i++) assert.equal((await client.fetch(at, request())).status, 200)
+    assert.equal(await bench.usdc(payer), 5n * USDC - USDC / 2n)
+    assert.deepEqual(
+      [owner.api.runs, replica.api.runs].sort((a, b) => a - b),
+      [0, 8]
+    )
   })
 
   it('is claimed like any channel, 95 and 5 of a hundred to the last atom', async () => {
