@@ -95,8 +95,8 @@ export class Owner {
       return repeatable(await within(running.answer, signal))
     }
     // In its place before anything is waited for: of two repeats that come together, one finds the other.
-    const isNew = call.resentFromEpoch === undefined && this.#newest.isNew(call.peer, call.requestId)
-    const answer = isNew ? this.#run(call, signal) : this.#repeat(call, signal)
+    const isNew = this.#newest.isNew(call.peer, call.requestId)
+    const answer = isNew && call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
     this.#running.set(key, { call, answer })
     try {
       return await answer

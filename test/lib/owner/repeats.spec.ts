@@ -88,7 +88,8 @@ describe('a call that is offered again', () => {
     it('finds its answer also where it does not say that it is offered again', async () => {
       bench.adapter.answer = async () => replyOf('once')
       const [first, second] = [incoming(), incoming()]
-      for (const call of [first, second, first, second]) {
+      const resent = { ...second, resentFromEpoch: EPOCH }
+      for (const call of [first, resent, first, second]) {
         const { body } = await bench.owner.handle(call, NEVER)
         assert.equal(await textOf(body), 'once')
       }
