@@ -80,8 +80,13 @@ export class Payer {
     const paid = this.#take(order)
     if (paid === undefined) return
     const { channel, promised } = paid
-    this.#end(channel, () => promised.settle(charged))
     const proof = proofOf(order, channel, charged, receipt)
+    if (proof === undefined && charged > 0n) {
+      // A repeat is answered from the books and was charged before. Which it is, the next word of the owner's books tells.
+      this.#end(channel, () => promised.lose())
+      return this.#init.channels.touch(channel)
+    }
+    this.#end(channel, () => promised.settle(charged))
     if (proof !== undefined) this.#init.inspector.look(proof, channel)
     // Its books as it says they are, when nothing else of ours is under way there: then they have to be ours.
     if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured))

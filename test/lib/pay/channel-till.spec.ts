@@ -148,7 +148,7 @@ describe('the channel till', () => {
       const waits = careful.till.authorise(three)
       const givesUp = careful.till.authorise(four)
       await settle()
-      careful.till.accept(one, { charged: 100n, receipt: new Uint8Array(0) })
+      careful.till.accept(one, { charged: 0n, receipt: new Uint8Array(0) })
       assert.ok(await waits)
       const refused = assert.rejects(givesUp, code('overloaded'))
       await bench.play.clock.advance(10_000)
@@ -290,6 +290,23 @@ describe('the channel till', () => {
       assert.equal((await bench.call(careful, owner)).charged, 100n)
       await careful.till.stop()
       assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
+    })
+
+    it('a repeat that is answered from the books is paid once', async () => {
+      await bench.call(payer, owner)
+      const order = {
+        requestId: freshIds.next(),
+        api: API,
+        owner: owner.peer,
+        revision: 1,
+        price: 100n,
+        payout: PAYOUT
+      }
+      await payer.till.authorise(order)
+      // As an owner answers what it captured before: the price, and no receipt.
+      payer.till.accept(order, { charged: 100n, receipt: new Uint8Array(0) })
+      await bench.call(payer, owner)
+      assert.deepEqual(await books(), { earned: 200n, spent: 200n })
     })
 
     it('a payer that forgot what it wrote behind believes its own signature, and the books agree', async () => {
