@@ -152,16 +152,19 @@ export class ChannelOpener {
     return 'void'
   }
 
-  async #mined(channel: PayerChannel, { amount, salt }: PendingDeposit): Promise<void> {
-    const { chain, channels, ledger, clock } = this.#init
+  async #mined(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
+    const { amount, salt } = pending
+    const { channels, ledger, clock } = this.#init
     const { channelId } = channel.info
-    const [state] = (await chain.channels([channelId], 'latest')).channels
-    channel.purse.hold((state?.balance ?? 0n) - (state?.withdrawal?.amount ?? 0n))
     const postings = [
       { account: depositedIn(channelId), amount },
       { account: 'wallet', amount: -amount }
     ]
     await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
+    // Somebody else found out at the same time.
+    if (channel.pending !== pending) return
+    // Counted, not looked up: the next answer of an endpoint may be of a time before the deposit.
+    channel.purse.hold(channel.purse.deposit + amount)
     channel.pending = undefined
     await channels.save(channel)
   }

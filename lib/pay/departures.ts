@@ -119,7 +119,11 @@ export class Departures {
     // First, as it could still be brought in when everything else is out.
     await opener.conclude(channel)
     const onBegun = (until: number): void => {
-      channel.withdrawableAt = until
+      // Kept: that the money went out may be all that an empty channel has to show after a restart.
+      if (channel.withdrawableAt !== until) {
+        channel.withdrawableAt = until
+        channels.touch(channel)
+      }
       this.#begun.get(channel)?.resolve()
       this.#begun.delete(channel)
     }
@@ -139,7 +143,11 @@ export class Departures {
         }
         const books = await this.#askToClose(channel, signal)
         if (!this.#believe(channel, books)) return channels.dispute(channel)
-        const { balance, claimed } = await this.#look(channel)
+        const { balance, claimed, refundNonce } = await this.#look(channel)
+        // A deposit that is not there was not given back: it may come again, and nobody would look for it.
+        if (balance < channel.purse.deposit && refundNonce === 0n) {
+          throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment.')
+        }
         if (balance <= channel.purse.spent || balance <= claimed) return await channels.end(channel, balance)
         throw new SoukError('settlement_pending', 'The owner has not given back what was not spent.')
       } catch (thrown) {

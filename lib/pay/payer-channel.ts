@@ -145,11 +145,12 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
   readonly phase: ChannelPhase
   readonly isDisputed: boolean
   readonly returned?: string
+  readonly withdrawableAt?: number
 }
 
 /** @param standing As it is to be written down; default: as it is */
 export function payerDocument(channel: PayerChannel, standing = channel.standing): string {
-  const { info, purse, pending } = channel
+  const { info, purse, pending, withdrawableAt } = channel
   const { config, counter, owner } = info
   const { phase, isDisputed, returned } = standing
   const kept: KeptChannel = {
@@ -162,6 +163,7 @@ export function payerDocument(channel: PayerChannel, standing = channel.standing
     phase,
     isDisputed,
     ...(returned === undefined ? {} : { returned: returned.toString() }),
+    ...(withdrawableAt === undefined ? {} : { withdrawableAt }),
     ...(pending && {
       pending: { ...pending, amount: pending.amount.toString(), salt: pending.salt.toString() }
     })
@@ -176,6 +178,7 @@ export interface ReadPayerChannel {
   readonly deposit: Atoms
   readonly pending: PendingDeposit | undefined
   readonly standing: PayerStanding
+  readonly withdrawableAt: number | undefined
 }
 
 export function readPayerChannel(channelId: ChannelId, document: string): ReadPayerChannel {
@@ -186,6 +189,7 @@ export function readPayerChannel(channelId: ChannelId, document: string): ReadPa
     spent: BigInt(kept.spent),
     deposit: BigInt(kept.deposit),
     pending: pending && { ...pending, amount: BigInt(pending.amount), salt: BigInt(pending.salt) },
-    standing: { phase, isDisputed, ...(returned === undefined ? {} : { returned: BigInt(returned) }) }
+    standing: { phase, isDisputed, ...(returned === undefined ? {} : { returned: BigInt(returned) }) },
+    withdrawableAt: kept.withdrawableAt
   }
 }

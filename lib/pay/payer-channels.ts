@@ -83,11 +83,13 @@ export class PayerChannels {
     const { documents, ledger, rules, cap } = this.#init
     this.#counter = BigInt((await documents.get(PAYER_STATE, COUNTER)) ?? 0)
     for (const { key, value } of await documents.list(PAYER_CHANNELS)) {
-      const { info, ceiling, spent, deposit, pending, standing } = readPayerChannel(key as ChannelId, value)
+      const read = readPayerChannel(key as ChannelId, value)
+      const { info, ceiling, spent, deposit, pending, standing } = read
       const booked = await ledger.balance(spentThrough(info.channelId))
       const state = { ceiling, spent: spent > booked ? spent : booked, deposit, isWhole: false }
       const channel = new PayerChannel(info, new Purse(state, rules, cap), pending, standing)
       channel.booked = booked
+      channel.withdrawableAt = read.withdrawableAt
       this.#place(channel)
     }
   }

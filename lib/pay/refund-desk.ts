@@ -71,6 +71,10 @@ export class RefundDesk {
     if (claimed < owed) {
       throw new SoukError('settlement_pending', 'What is owed is claimed first, and that is not mined yet.')
     }
+    // A deposit that the chain does not show may have been taken back, and come again when nobody looks for it any more.
+    if (balance === 0n && refundNonce === 0n) {
+      throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment.')
+    }
     if (balance <= claimed) return undefined
     const refund = { amount: balance - claimed, nonce: refundNonce }
     channel.decide(refund)

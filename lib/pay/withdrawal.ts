@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { LEAVE_PAUSE_MS, LEAVE_POLL_MS, WITHDRAW_GAS } from '../base/limits.ts'
+import { DEPOSIT_VALID_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS, WITHDRAW_GAS } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Chain, ChannelState, ContractCall } from '../interface/chain.ts'
 import type { Signer } from '../interface/signer.ts'
@@ -41,13 +41,16 @@ export async function withdraw(
   const { chain, calls, clock } = init
   const { channelId, config } = channel.info
   let isContested = false
+  let begunAt: number | undefined
   for (;;) {
     const { block, channels } = await chain.channels([channelId], 'latest')
     const state = channels[0]
+    begunAt ??= block.at
     if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain does not show the channel.')
     const { balance, claimed, withdrawal } = state
-    if (balance <= claimed) return balance
-    if (withdrawal === undefined) {
+    if (balance <= claimed) {
+      if (isOut(channel, state, block.at) || block.at >= begunAt + DEPOSIT_VALID_MS) return balance
+    } else if (withdrawal === undefined) {
       const amount = amountOf(state, isContested ? channel.purse.ceiling : 0n)
       const key = `leave/${channelId}/${balance}/${amount}`
       isContested = !(await isDone(init, key, calls.initiateWithdraw(config, amount), signal))
@@ -64,6 +67,14 @@ export async function withdraw(
     }
     await sleep(clock, LEAVE_POLL_MS, signal)
   }
+}
+
+/**
+ * Nothing is left, and why is known: it was all earned, given back, or withdrawn. Else the deposit is not there yet, by an
+ * endpoint that fell behind or a block that was taken back, and can come for as long as its authorisation lasts.
+ */
+function isOut({ purse, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
+  return balance >= purse.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
 }
 
 /** An owner that claims bit by bit can make each attempt fail that asks for all: it cannot claim above the last ceiling. */
