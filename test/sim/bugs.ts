@@ -61,7 +61,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     what: 'a disk loses its last commit although it said that it was safe',
-    seeds: 40,
+    seeds: 100,
     afterDeath: (disk) => disk.loseLastCommit()
   },
   {

@@ -48,7 +48,8 @@ export interface SimChainInit {
 const BLOCK_MS = 2_000
 const SAFE_BLOCKS = 3
 const FINAL_BLOCKS = 6
-const FEES = { maxFee: 2_000_000n, tip: 1_000_000n }
+/** So low that an atom is worth fetching. */
+const FEES = { maxFee: 40n, tip: 20n }
 const GAS = 100_000n
 const RICH = 10n ** 18n
 

@@ -36,6 +36,8 @@ interface ClaimRow {
   readonly totalClaimed: bigint
 }
 
+/** The least delay of a withdrawal. */
+export const WITHDRAW_DELAY_S = 900
 const BPS = 500n
 const SIGNATURES_KEPT = 1_000
 const COLLECTOR_DATA = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }] as const
@@ -63,7 +65,7 @@ function createContracts(treasury: Address) {
   const methods: Record<string, Method> = {
     deposit(draft, [config, amount, , data], _from, at) {
       const { payer, withdrawDelay } = config as ChannelConfig
-      must(withdrawDelay >= 900, 'WithdrawDelayOutOfRange')
+      must(withdrawDelay >= WITHDRAW_DELAY_S, 'WithdrawDelayOutOfRange')
       const id = domain.channelId(lower(config as ChannelConfig))
       const [validAfter, validBefore, salt, signature] = decodeAbiParameters(COLLECTOR_DATA, data as Hex)
       const nonce = depositNonce(id, salt)

@@ -11,7 +11,7 @@ import { decodeAuthorization } from '../../lib/pay/authorization.ts'
 import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee-channel.ts'
 import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer-channel.ts'
 import { isSound } from '../../lib/pay/voucher.ts'
-import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL } from './contracts.ts'
+import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL, WITHDRAW_DELAY_S } from './contracts.ts'
 import type { Write } from './disk.ts'
 import type { World } from './world.ts'
 
@@ -54,8 +54,7 @@ export interface Process {
   readonly told: Map<ChannelId, Array<{ readonly state: ChannelState; readonly at: number }>>
 }
 
-/** The least delay of a withdrawal that the contract takes, and so the age at which a view of the chain is worth nothing. */
-export const WITHDRAW_DELAY_S = 900
+/** The age at which a view of the chain is worth nothing. */
 const VIEW_MS = (WITHDRAW_DELAY_S * 1_000) / 4
 const EARNED = earnedOf('' as ChannelId)
 

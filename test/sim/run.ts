@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict'
 import { utf8, text } from '../../lib/base/bytes.ts'
 import { asSoukError } from '../../lib/base/errors.ts'
+import type { ChannelId } from '../../lib/interface/channel.ts'
+import type { ChannelTill } from '../../lib/pay/channel-till.ts'
 import { earnedOf } from '../../lib/pay/payee-channel.ts'
 import { spentThrough } from '../../lib/pay/payer-channel.ts'
 import { settlementCalls } from '../../lib/pay/settlement-calls.ts'
 import type { Bug } from './bugs.ts'
 import { SimChain } from './chain.ts'
-import { channelOf, contracts, parameters, TREASURY } from './contracts.ts'
+import { channelOf, contracts, parameters, TREASURY, WITHDRAW_DELAY_S } from './contracts.ts'
 import { Disk } from './disk.ts'
-import { idOf, Invariants, WITHDRAW_DELAY_S } from './invariants.ts'
+import { idOf, Invariants } from './invariants.ts'
 import { SimNetwork } from './link.ts'
-import { SimNode } from './node.ts'
-import { manifestOf, OWNERS, PAYERS, PAYOUT, type Scenario, scenarioOf, TROUBLE_MS } from './scenario.ts'
+import { type Running, SimNode } from './node.ts'
+import {
+  manifestOf,
+  OWNERS,
+  PAYERS,
+  PAYOUT,
+  type Leave,
+  type PlannedCall,
+  type Scenario,
+  scenarioOf
+} from './scenario.ts'
 import { answerTo } from './upstream.ts'
 import { World } from './world.ts'
 
@@ -48,7 +59,14 @@ const QUIET = { delayMs: 5, drop: 0, duplicate: 0, reorder: 0, cut: 0 }
 /** Longer than any call that was begun in trouble. */
 const SETTLE_MS = 17_000
 const LAST_TRIES = 8
+/** A withdrawal takes its delay, and what goes wrong is tried again after a minute. */
+const LEFT_MS = 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
+
+/** Where it fails, the node goes on behind. */
+function ask(till: ChannelTill, how: Leave['how'] | undefined, id: ChannelId): void {
+  void (how === 'closes' ? till.close(id) : till.withdraw(id)).catch(() => {})
+}
 
 /** Everything of one run: trouble, then peace, then the reckoning. */
 class Stage {
@@ -60,6 +78,8 @@ class Stage {
   readonly #network: SimNetwork
   readonly #owners: SimNode[]
   readonly #payers: SimNode[]
+  /** Channels that are to be empty in the end. */
+  readonly #left = new Set<ChannelId>()
   #isCalm = false
   /** Where calls go, where not to anybody. */
   #only: string | undefined
@@ -69,7 +89,7 @@ class Stage {
     this.#scenario = scenario
     this.invariants = new Invariants(world, scenario.rules)
     const wallets = new Map(PAYERS.map(({ signer }) => [signer.address, scenario.wallet]))
-    const faults = () => (this.#isCalm ? CALM : scenario.chain)
+    const faults = () => (this.#isCalm ? CALM : this.#isAway ? { ...scenario.chain, away: 1 } : scenario.chain)
     this.#chain = new SimChain({ world, wallets, faults, invariants: this.invariants })
     this.#network = new SimNetwork(world, () => (this.#isCalm ? QUIET : scenario.link))
     this.#owners = OWNERS.slice(0, scenario.owners).map((person) => this.#node(person, true, bug))
@@ -79,19 +99,20 @@ class Stage {
   async play(): Promise<void> {
     const nodes = [...this.#owners, ...this.#payers]
     for (const node of nodes) node.start()
-    const { calls, kills, cuts, withdrawal } = this.#scenario
+    const { calls, kills, cuts, troubleMs, leave } = this.#scenario
     for (const { at, node } of kills) void this.#world.after(at, () => nodes[node]?.kill('out of the blue'))
     for (const { at, node, forMs } of cuts) this.#cut(at, nodes[node]?.init.peer ?? '', forMs)
-    if (withdrawal !== undefined) void this.#world.after(withdrawal.at, () => this.#withdraw(withdrawal.payer))
-    const made = calls.map(async ({ at, payer, timeoutMs }) => {
-      await this.#world.sleep(at)
-      await this.#call(this.#payers[payer] as SimNode, timeoutMs)
+    if (leave !== undefined) void this.#world.after(leave.at, () => void this.#leave(leave.how))
+    const made = calls.map(async (call) => {
+      await this.#world.sleep(call.at)
+      await this.#use(call)
     })
-    await this.#world.sleep(TROUBLE_MS)
+    await this.#world.sleep(troubleMs)
     this.#isCalm = true
     this.#world.note('world', 'is at peace')
     await Promise.all([...nodes.map((node) => node.up()), ...made])
     await this.#world.sleep(SETTLE_MS)
+    await this.#allLeft()
     await this.#lastCalls()
     await this.#world.sleep(1_000)
     for (const payer of this.#payers) await payer.stop()
@@ -149,12 +170,27 @@ class Stage {
     void this.#world.after(at + forMs, () => this.#network.mend(peer))
   }
 
-  /** One call, as an application at the payer's node makes it. Says whether there was an answer. */
-  async #call(payer: SimNode, timeoutMs: number): Promise<boolean> {
-    const running = await payer.up()
+  get #isAway(): boolean {
+    const { outage } = this.#scenario
+    return outage !== undefined && this.#world.now >= outage.at && this.#world.now < outage.at + outage.forMs
+  }
+
+  /** A call as it was planned. By hand it is made again only of the same two processes: nothing fences that between others. */
+  async #use({ payer, timeoutMs, isRepeated }: PlannedCall): Promise<void> {
+    const node = this.#payers[payer] as SimNode
+    const running = await node.up()
+    const [owner] = this.#owners
+    const epoch = owner?.running?.epoch
     const requestId = running.ids.next()
+    if ((await this.#call(node, running, requestId, timeoutMs)) || !isRepeated || running.life.isDead) return
+    const isSame = this.#owners.length === 1 && epoch !== undefined && owner?.running?.epoch === epoch
+    if (isSame) await this.#call(node, running, requestId, timeoutMs)
+  }
+
+  /** One call, as an application at the payer's node makes it. Says whether it worked. */
+  async #call({ init }: SimNode, running: Running, requestId: Uint8Array, timeoutMs: number): Promise<boolean> {
     const id = idOf(requestId)
-    const { name, signed } = payer.init
+    const { name, signed } = init
     this.#world.note(name, `calls ${id.slice(-6)}`)
     const died = new Promise<undefined>((resolve) => running.life.onDeath(() => resolve(undefined)))
     const made = running.consumer
@@ -173,19 +209,57 @@ class Stage {
     return reply.status === 200
   }
 
-  #withdraw(payer: number): void {
-    const node = this.#payers[payer] as SimNode
-    const { address } = node.init.signer
+  async #leave(how: Leave['how']): Promise<void> {
+    const node = this.#payers[0] as SimNode
+    const { name, signer } = node.init
+    const { till } = await node.up()
     for (const [id, seen] of this.invariants.channels) {
       const { balance, claimed } = channelOf(this.#chain.head, id)
-      if (seen.payer !== node.init.name || balance === claimed) continue
-      this.#world.note(node.init.name, `wants ${balance - claimed} back`)
-      this.#chain.send(address, calls.initiateWithdraw(seen.config, balance - claimed))
+      if (seen.payer !== name || balance === claimed) continue
+      this.#world.note(name, `${how}: ${balance - claimed} of ${id.slice(0, 8)}`)
+      this.#left.add(id)
+      if (how === 'deserts') this.#chain.send(signer.address, calls.initiateWithdraw(seen.config, balance - claimed))
+      else ask(till, how, id)
     }
   }
 
+  /** Its node does not know, or takes its time: it calls nobody any more. */
   #hasLeft(payer: SimNode): boolean {
-    return this.#scenario.withdrawal?.payer === this.#payers.indexOf(payer)
+    const { leave } = this.#scenario
+    return leave !== undefined && leave.how !== 'closes' && payer === this.#payers[0]
+  }
+
+  /** Whoever wanted out is out, with everything that was not earned. */
+  async #allLeft(): Promise<void> {
+    if (this.#scenario.leave?.how === 'deserts') return this.#desert()
+    // A node that died before the wish was on its disk has to be told again.
+    const running = await this.#payers[0]?.up()
+    for (const id of this.#left) if (running !== undefined) ask(running.till, this.#scenario.leave?.how, id)
+    const until = this.#world.now + LEFT_MS
+    for (let left = this.#stillIn(); left.length > 0; left = this.#stillIn()) {
+      this.invariants.must(this.#world.now < until, `who wanted out is still in: ${left.join(', ')}`)
+      await this.#world.sleep(5_000)
+    }
+  }
+
+  /** Of those that somebody wanted out of, what still holds money on the chain, or does for all that its node knows. */
+  #stillIn(): string[] {
+    const known = this.#payers[0]?.running?.till.channels() ?? []
+    return [...this.#left].flatMap((id) => {
+      const { balance, claimed } = channelOf(this.#chain.head, id)
+      const state = known.find(({ role, channelId }) => role === 'payer' && channelId === id)?.state
+      return balance === claimed && state === 'closed' ? [] : [`${balance - claimed} of ${id} (${state})`]
+    })
+  }
+
+  async #desert(): Promise<void> {
+    await this.#world.sleep(WITHDRAW_DELAY_S * 1_000)
+    const { address } = (this.#payers[0] as SimNode).init.signer
+    for (const id of this.#left) {
+      const config = this.invariants.channels.get(id)?.config
+      if (config !== undefined) this.#chain.send(address, calls.finalizeWithdraw(config))
+    }
+    await this.#world.sleep(20_000)
   }
 
   /** What is signed for today is signed for: who reached the cap is heard no more. */
@@ -199,12 +273,17 @@ class Stage {
       for (const owner of this.#owners) {
         this.#only = owner.init.peer
         let tries = 1
-        while (!(await this.#call(payer, 20_000))) {
+        while (!(await this.#lastCall(payer))) {
           this.invariants.must(tries++ < LAST_TRIES, `${payer.init.name} cannot call ${owner.init.name} any more`)
           await this.#world.sleep(2_500)
         }
       }
     }
+  }
+
+  async #lastCall(payer: SimNode): Promise<boolean> {
+    const running = await payer.up()
+    return this.#call(payer, running, running.ids.next(), 20_000)
   }
 
   /** What was charged and never arrived, its payer gets when it asks again. */
@@ -229,13 +308,6 @@ class Stage {
   /** Everything earned is fetched; a payer that left has to have paid first. */
   async #settle(): Promise<void> {
     for (const { running } of this.#owners) await running?.till.settlement.redeemer.settleNow()
-    await this.#world.sleep(20_000)
-    if (this.#scenario.withdrawal === undefined) return
-    await this.#world.sleep(WITHDRAW_DELAY_S * 1_000)
-    for (const { config, payer } of this.invariants.channels.values()) {
-      const node = this.#payers.find(({ init }) => init.name === payer) as SimNode
-      if (this.#hasLeft(node)) this.#chain.send(node.init.signer.address, calls.finalizeWithdraw(config))
-    }
     await this.#world.sleep(20_000)
   }
 

@@ -2,8 +2,8 @@ import { keySigner } from '../../lib/pay/key-signer.ts'
 import type { SignedManifest } from '../../lib/interface/manifest.ts'
 import type { Address } from '../../lib/interface/signer.ts'
 import type { PayRules } from '../../lib/pay/pay-rules.ts'
-import { WITHDRAW_DELAY_S } from './invariants.ts'
 import type { ChainFaults } from './chain.ts'
+import { WITHDRAW_DELAY_S } from './contracts.ts'
 import type { LinkFaults } from './link.ts'
 import type { Rng } from './rng.ts'
 
@@ -26,15 +26,32 @@ export interface Scenario {
   readonly commitMs: number
   readonly upstreamMs: number
   /** When what is done to the nodes, milliseconds. */
-  readonly calls: ReadonlyArray<{ readonly at: number; readonly payer: number; readonly timeoutMs: number }>
+  readonly troubleMs: number
+  readonly calls: readonly PlannedCall[]
   readonly kills: ReadonlyArray<{ readonly at: number; readonly node: number }>
   readonly cuts: ReadonlyArray<{ readonly at: number; readonly node: number; readonly forMs: number }>
-  /** A payer that wants its money out behind its node's back. */
-  readonly withdrawal?: { readonly at: number; readonly payer: number }
+  /** When the chain's endpoint answers nobody. */
+  readonly outage?: { readonly at: number; readonly forMs: number }
+  readonly leave?: Leave
 }
 
-/** The part of a run in which anything may happen. */
-export const TROUBLE_MS = 40_000
+export interface PlannedCall {
+  readonly at: number
+  readonly payer: number
+  readonly timeoutMs: number
+  /** Where it failed it is made again by hand, under the same id. */
+  readonly isRepeated: boolean
+}
+
+/** The first payer wants its money back: by its owners, without them, or behind its own node's back. */
+export interface Leave {
+  readonly at: number
+  readonly how: 'closes' | 'withdraws' | 'deserts'
+}
+
+/** The part of a run in which anything may happen; and where a view of the chain grows too old meanwhile. */
+const TROUBLE_MS = 40_000
+const LONG_TROUBLE_MS = 320_000
 
 export function scenarioOf(rng: Rng): Scenario {
   const price = rng.pick([1n, 100n, 1_500n, 20_000n])
@@ -43,18 +60,25 @@ export function scenarioOf(rng: Rng): Scenario {
   const deposit = price * rng.pick([4n, 20n, 60n])
   const isCapped = rng.chance(0.15)
   const some = (most: number) => (rng.chance(0.5) ? rng.fraction() * most : 0)
+  const isLong = rng.chance(0.08)
+  const troubleMs = isLong ? LONG_TROUBLE_MS : TROUBLE_MS
   const timed = <T>(most: number, more: (at: number) => T): T[] =>
-    Array.from({ length: rng.between(0, most) }, () => more(rng.between(0, TROUBLE_MS)))
-  const bursts = Array.from({ length: rng.between(2, 5) }, () => rng.between(0, TROUBLE_MS - 5_000))
-  const callAt = (at: number, payer: number) => ({ at, payer, timeoutMs: rng.pick([1_200, 6_000, 15_000]) })
+    Array.from({ length: rng.between(0, most) }, () => more(rng.between(0, troubleMs)))
+  const bursts = Array.from({ length: rng.between(2, 5) }, () => rng.between(0, troubleMs - 5_000))
+  const callAt = (at: number, payer: number): PlannedCall => ({
+    at,
+    payer,
+    timeoutMs: rng.pick([1_200, 6_000, 15_000]),
+    isRepeated: rng.chance(0.3)
+  })
   const calls = Array.from({ length: rng.between(5, 16) }, () =>
     callAt(rng.pick(bursts) + rng.pick([0, 0, rng.between(0, 3_000)]), rng.between(0, payers - 1))
   )
-  const withdrawal = rng.chance(0.15) ? { at: rng.between(6_000, TROUBLE_MS / 2), payer: 0 } : undefined
+  const how = rng.pick(['closes', 'withdraws', 'deserts'] as const)
+  const leave = rng.chance(0.2) ? { at: rng.between(6_000, TROUBLE_MS / 2), how } : undefined
   // Who is leaving may well try to be served on.
-  if (withdrawal !== undefined) {
-    for (let i = 0; i < 3; i++) calls.push(callAt(withdrawal.at + rng.between(3_000, 15_000), withdrawal.payer))
-  }
+  if (leave !== undefined) for (let i = 0; i < 3; i++) calls.push(callAt(leave.at + rng.between(3_000, 15_000), 0))
+  const outage = isLong ? { at: rng.between(15_000, 30_000), forMs: rng.between(60_000, 270_000) } : undefined
   return {
     owners,
     payers,
@@ -75,7 +99,8 @@ export function scenarioOf(rng: Rng): Scenario {
     link: {
       delayMs: rng.pick([5, 40, 300]),
       drop: some(0.06),
-      duplicate: some(0.1),
+      // Not where there are two: of a call that one refused and the other took, a late copy at the first is nobody's to know.
+      duplicate: owners === 1 ? some(0.1) : 0,
       reorder: some(0.1),
       cut: some(0.06)
     },
@@ -89,10 +114,12 @@ export function scenarioOf(rng: Rng): Scenario {
     crash: some(0.08),
     commitMs: rng.pick([0, 0, 8, 60]),
     upstreamMs: rng.pick([20, 400, 3_000]),
+    troubleMs,
     calls,
     kills: timed(4, (at) => ({ at, node: rng.between(0, owners + payers - 1) })),
     cuts: timed(2, (at) => ({ at, node: rng.between(0, owners + payers - 1), forMs: rng.between(100, 8_000) })),
-    ...(withdrawal === undefined ? {} : { withdrawal })
+    ...(outage && { outage }),
+    ...(leave && { leave })
   }
 }
 
