@@ -9,7 +9,6 @@ import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
-import type { Keys } from './keys/keys.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -92,7 +91,7 @@ async function start(init: Start): Promise<RunningNode> {
 
   const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
   const ingress = await startIngress(init, souk, hosting)
-  const admin = await startAdminApi(init, { souk, registrations, keys: hosting.keys, ingress, payments })
+  const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments })
   const info = nodeInfo(config, souk, ingress, admin.url)
   undo.defer(() => forgetRunning(profile))
   await rememberRunning(config, info, p2pPort)
@@ -201,14 +200,15 @@ async function readTls({
 interface Parts {
   readonly souk: Souk
   readonly registrations: Registrations
-  readonly keys: Keys
+  readonly hosting: Hosting
   readonly ingress: string | undefined
   readonly payments: Payments
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
-  const { souk, registrations, keys, ingress, payments } = parts
+  const { souk, registrations, hosting, ingress, payments } = parts
+  const { keys, accounts } = hosting
   const { profile } = config
   const money = payments.money()
   const startedAt = { now: clock.now(), elapsed: clock.elapsed() }
@@ -251,7 +251,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
     )
   const token = text(await secretOf(profile, 'adminToken', makeToken))
   const admin = await startAdmin(
-    { souk, registrations, keys, clock, token, log, status, doctor, money },
+    { souk, registrations, keys, accounts, clock, token, log, status, doctor, money },
     config.admin.port
   )
   undo.defer(() => admin.close())

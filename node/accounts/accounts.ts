@@ -1,7 +1,7 @@
 import { type Atoms, limits, SoukError } from '../../lib/index.ts'
 import type { Address, BookedEntry, Clock, Documents, Ledger, Random } from '../../lib/interface/index.ts'
 import type { IssuedKey, Keys } from '../keys/keys.ts'
-import { balanceOf, ENTRY_KINDS, type EntryKind, kindOf, soldTo } from './account-books.ts'
+import { ACCOUNTS, balanceOf, ENTRY_KINDS, type EntryKind, kindOf, soldTo } from './account-books.ts'
 
 /** A prepaid account. */
 export interface Account {
@@ -78,6 +78,12 @@ export class Accounts {
     const parts = await this.#init.ledger.balances(balanceOf(id))
     const sum = (of: typeof parts): Atoms => -of.reduce((total, { amount }) => total + amount, 0n)
     return { balance: sum(parts), setAside: sum(parts.filter(({ account }) => account !== balanceOf(id))) }
+  }
+
+  /** What all accounts hold: the house owes it, and its wallets have to have it. */
+  async held(): Promise<Atoms> {
+    const all = await this.#init.ledger.balances(ACCOUNTS)
+    return -all.reduce((total, { amount }) => total + amount, 0n)
   }
 
   /** What calls have cost it in all. */

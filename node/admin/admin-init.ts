@@ -1,4 +1,5 @@
 import type { Clock, Souk } from '../../lib/interface/index.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
 import type { Money } from '../payments/money.ts'
@@ -10,6 +11,7 @@ export interface AdminInit {
   readonly souk: Souk
   readonly registrations: Registrations
   readonly keys: Keys
+  readonly accounts: Pick<Accounts, 'held'>
   readonly clock: Clock
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined

@@ -259,6 +259,8 @@ export interface WalletView {
   readonly balance_final: string
   /** For gas, in ETH. */
   readonly gas: string
+  /** What the prepaid accounts of this node's ingress hold, and the wallet has to have; null where no node was asked. */
+  readonly held: string | null
 }
 
 export interface WithdrawalView {

@@ -18,7 +18,7 @@ import { present } from './present.ts'
 import { parse } from './problems.ts'
 
 /** What this node paid and earned. */
-export function moneyRoutes(app: FastifyInstance, { souk, money }: AdminInit): void {
+export function moneyRoutes(app: FastifyInstance, { souk, accounts, money }: AdminInit): void {
   app.post('/settlements', async (_request, reply): Promise<SettlementView> => {
     const { till } = moving(money)
     return settlementView(await till.settlement.redeemer.settleNow(whileConnected(reply.raw)))
@@ -39,7 +39,8 @@ export function moneyRoutes(app: FastifyInstance, { souk, money }: AdminInit): v
   app.get('/wallet', async (): Promise<WalletView> => {
     const { till, name } = moving(money)
     const { network } = souk.status()
-    return walletView({ address: till.wallet.address, network, money: name }, await till.wallet.balance())
+    const [balance, held] = await Promise.all([till.wallet.balance(), accounts.held()])
+    return walletView({ address: till.wallet.address, network, money: name }, balance, held)
   })
 
   app.post('/wallet/withdrawals', async (request, reply): Promise<WithdrawalView> => {

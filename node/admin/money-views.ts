@@ -1,4 +1,4 @@
-import { checksummed, formatUsdc } from '../../lib/index.ts'
+import { type Atoms, checksummed, formatUsdc } from '../../lib/index.ts'
 import type {
   Address,
   Earnings,
@@ -12,7 +12,8 @@ import type { EarningsView, ProviderEarningsView, ReceiptView, TransactionView, 
 
 export function walletView(
   { address, network, money }: { readonly address: Address; readonly network: string; readonly money: string },
-  { latest, finalized, wei }: WalletBalance
+  { latest, finalized, wei }: WalletBalance,
+  held?: Atoms
 ): WalletView {
   return {
     address: checksummed(address),
@@ -20,7 +21,8 @@ export function walletView(
     money,
     balance: formatUsdc(latest),
     balance_final: formatUsdc(finalized),
-    gas: formatEther(wei)
+    gas: formatEther(wei),
+    held: held === undefined ? null : formatUsdc(held)
   }
 }
 

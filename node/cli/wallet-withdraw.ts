@@ -20,7 +20,12 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
     .option('--id <id>', 'a name for it: again under the same name, nothing is sent twice')
     .action(async (amount: string, { to: address, yes, id = randomUUID() }: WithdrawFlags) => {
       const node = await cli.node()
-      const { address: from, network, money } = await node.wallet()
+      const { address: from, network, money, balance, held } = await node.wallet()
+      if (held !== null && held !== '0') {
+        cli.terminal.note(
+          `Of ${balance} ${money} in it, prepaid accounts hold ${held}: they are paid out of this wallet.`
+        )
+      }
       if (yes !== true) {
         if (!cli.canAsk)
           throw new UsageError('Nobody is here to be asked whether that is right.', 'the same with --yes')

@@ -134,12 +134,13 @@ function notRunning(error: unknown): undefined {
   throw error
 }
 
-function balanceLines({ address, network, money, balance, balance_final: final, gas }: WalletView): string[] {
+function balanceLines({ address, network, money, balance, balance_final: final, gas, held }: WalletView): string[] {
   const waiting = final === balance ? '' : ` (${final} for good)`
   return facts([
     ['address', address],
     ['network', network],
     ['balance', `${balance} ${money}${waiting}`],
+    ...(held === null || held === '0' ? [] : [['owed', `${held} ${money}, to prepaid accounts`] as const]),
     ['gas', `${gas} ETH`]
   ])
 }

@@ -158,7 +158,9 @@ describe('money of prepaid accounts', function () {
 
   it('is credited once, however often and by how many the same payment is sent', async () => {
     const who = await customer()
+    const held = await hosting.accounts.held()
     await payIn(who, '0.5')
+    assert.equal(await hosting.accounts.held(), held + 500_000n)
     const headers = { 'payment-signature': who.payments[0] ?? '' }
     const again = await Promise.all(Array.from({ length: 10 }, () => send('/deposits', who, '0.5', headers)))
     assert.deepEqual(new Set(again.map(({ status }) => status)), new Set([200]))

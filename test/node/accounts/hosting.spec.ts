@@ -95,5 +95,6 @@ describe('ingress nodes that share a store', function () {
     const { account, key } = await accounts.open()
     assert.equal((await keys.verify(key.key)).account, account.id)
     assert.deepEqual(await accounts.list(), [account])
+    assert.equal(await accounts.held(), 0n)
   })
 })

@@ -82,6 +82,7 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     {
       souk,
       registrations,
+      accounts: { held: async () => 0n },
       keys: createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
       clock: systemClock,
       token: TOKEN,
