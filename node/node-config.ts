@@ -36,6 +36,8 @@ export interface NodeConfig {
     readonly tls?: { readonly certFile: string; readonly keyFile: string }
     readonly trustProxy: boolean
     readonly corsOrigins: readonly string[]
+    /** Calls without a key, paid by x402, are passed on. Default true. */
+    readonly x402?: boolean
   }
   readonly admin: { readonly port: PortWish }
   readonly payments: PaymentConfig
@@ -107,6 +109,7 @@ function composeIngress(all: Settings, port: PortWish): NonNullable<NodeConfig['
     port,
     trustProxy: all.trustProxy ?? false,
     corsOrigins: all.corsOrigin ?? [],
+    ...(all.x402 === undefined ? {} : { x402: all.x402 }),
     ...(all.tlsCert !== undefined && all.tlsKey !== undefined
       ? { tls: { certFile: resolve(all.tlsCert), keyFile: resolve(all.tlsKey) } }
       : {})

@@ -53,6 +53,7 @@ const settingsSchema = z.object({
   tlsKey: z.string().min(1).optional(),
   trustProxy: flag.optional(),
   corsOrigin: list(origin).optional(),
+  x402: flag.optional(),
   adminPort: port.optional(),
   chainRpc: httpUrl.optional(),
   treasury: evmAddress.optional(),

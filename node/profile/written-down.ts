@@ -54,6 +54,7 @@ function firstSettings({ network, chain, p2p, ingress, payments, store, accounts
     ingressHost: ingress.host,
     trustProxy: ingress.trustProxy,
     corsOrigin: [...ingress.corsOrigins],
+    ...(ingress.x402 === undefined ? {} : { x402: ingress.x402 }),
     ...(ingress.tls === undefined ? {} : { tlsCert: ingress.tls.certFile, tlsKey: ingress.tls.keyFile })
   }
 }

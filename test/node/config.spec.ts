@@ -75,6 +75,14 @@ describe('config', () => {
     )
   })
 
+  it('lets strangers pay by x402 unless told otherwise, by flag or environment', async () => {
+    const load = async (more: object, flags: object = {}) =>
+      (await loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })).ingress?.x402
+    assert.equal(await load({}), undefined)
+    assert.equal(await load({}, { x402: false }), false)
+    assert.equal(await load({ SOUK_X402: 'false' }), false)
+  })
+
   it('says which setting is wrong, by the name it was given under', async () => {
     const load = (flags: object, more: Record<string, string> = {}) =>
       loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })

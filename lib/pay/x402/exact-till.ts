@@ -96,7 +96,7 @@ export class ExactTill {
       // Neither nonce nor name is a secret: who sends another payment under one of them has to be its payer.
       if (!isSame(known.payment, payment)) await check(payment.value)
       const end = await known.ended
-      if (end === 'spent') return this.#replay(known)
+      if (end === 'spent') return this.#replay(admission, known)
       if (end === 'released') throw notRepeated()
     }
     const entry = this.#enter(payment, requestHash, id)
@@ -152,7 +152,7 @@ export class ExactTill {
     this.#spend(entry, spent)
     await this.#forgetOld()
     // An answer that cannot be kept for a repeat is given now; that the money comes is then the owner's risk.
-    return this.#settled(entry, outcome.response === undefined)
+    return this.#settled(admission, entry, outcome.response === undefined)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
@@ -169,8 +169,8 @@ export class ExactTill {
     entry.end('spent')
   }
 
-  async #replay(entry: Entry): Promise<Reservation> {
-    const settled = await this.#settled(entry, false)
+  async #replay(admission: Admission, entry: Entry): Promise<Reservation> {
+    const settled = await this.#settled(admission, entry, false)
     const stored = await this.#init.documents.get(EXACT_PAYMENTS, nameOf(entry.payment))
     const response: StoredResponse | undefined = stored === undefined ? undefined : readExactDocument(stored).response
     if (response === undefined) {
@@ -180,7 +180,7 @@ export class ExactTill {
   }
 
   /** @throws SoukError `settlement_pending`, `payment_rejected` */
-  async #settled({ payment, fate }: Entry, isTrusted: boolean): Promise<Settled> {
+  async #settled(admission: Admission, { payment, fate }: Entry, isTrusted: boolean): Promise<Settled> {
     const { clock, offers } = this.#init
     const charged = payment.value
     const pending = () =>
@@ -192,7 +192,9 @@ export class ExactTill {
     try {
       const known = await within(fate ?? Promise.reject(pending()), limit.signal)
       if (known.kind !== 'paid') {
-        throw new SoukError('payment_rejected', 'The payment could not be collected: its money was moved meanwhile.')
+        const detail = 'The payment could not be collected: its money was moved meanwhile.'
+        const reason = 'invalid_exact_evm_transaction_failed'
+        throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
       }
       const { from: payer, value } = payment
       const settlement = { success: true, transaction: known.hash, network: offers.network, payer: checksummed(payer) }

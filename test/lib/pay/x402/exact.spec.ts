@@ -261,6 +261,7 @@ describe('x402 exact, of clients without a key', function () {
       return response.status === 503 ? undefined : response
     })
     assert.deepEqual([refused.status, await codeOf(refused)], [402, 'payment_rejected'])
+    assert.ok(refused.headers.has('payment-required'))
     assert.equal(owner.api.runs, 1)
     const { ledger } = owner.store
     assert.equal(await ledger.balance(`lost/exact/${bench.splitter}`), PRICE)
