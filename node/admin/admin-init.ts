@@ -11,7 +11,7 @@ export interface AdminInit {
   readonly souk: Souk
   readonly registrations: Registrations
   readonly keys: Keys
-  readonly accounts: Pick<Accounts, 'held'>
+  readonly accounts: Accounts
   readonly clock: Clock
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined

@@ -49,6 +49,10 @@ export const issueKeySchema = z.strictObject({
 })
 export type IssueKeyInput = z.input<typeof issueKeySchema>
 
+/** `POST /accounts` */
+export const openAccountSchema = z.strictObject({ label: z.string().optional() })
+export type OpenAccountInput = z.input<typeof openAccountSchema>
+
 /** `GET /search` */
 export const searchSchema = z.strictObject({
   q: z.string().optional(),
@@ -194,6 +198,31 @@ export interface KeyView {
 /** The only time the key itself is shown. */
 export interface IssuedKeyView extends KeyView {
   readonly key: string
+}
+
+/** A prepaid account. */
+export interface AccountView {
+  readonly id: string
+  readonly label: string
+  readonly balance: string
+  /** Of it, what processes have set aside to pay calls from. */
+  readonly set_aside: string
+  readonly spent: string
+  /** Where it was paid in from, and is paid back to. */
+  readonly funding: string | null
+  readonly created_at: number
+}
+
+export interface AccountsView {
+  readonly accounts: readonly AccountView[]
+  /** All balances together. */
+  readonly owed: string
+}
+
+/** The only time the key is shown. */
+export interface OpenedAccountView extends AccountView {
+  readonly key: string
+  readonly key_id: string
 }
 
 export interface PeerView {

@@ -9,6 +9,10 @@ import {
 } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
 import type {
+  AccountsView,
+  AccountView,
+  OpenAccountInput,
+  OpenedAccountView,
   ApiView,
   CallEvent,
   CallHead,
@@ -83,6 +87,9 @@ export interface AdminClient {
   issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
   keys(): Promise<{ keys: readonly KeyView[] }>
   revokeKey(id: string): Promise<KeyView>
+  openAccount(input: OpenAccountInput): Promise<OpenedAccountView>
+  accounts(): Promise<AccountsView>
+  account(id: string): Promise<AccountView>
   search(input: SearchInput): Promise<SearchView>
   call(input: CallInput): Promise<CallAnswer>
   peers(): Promise<{ peers: readonly PeerView[] }>
@@ -160,6 +167,9 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     issueKey: (input) => json('POST', '/keys', input),
     keys: () => json('GET', '/keys'),
     revokeKey: (id) => json('DELETE', named('keys', id)),
+    openAccount: (input) => json('POST', '/accounts', input),
+    accounts: () => json('GET', '/accounts'),
+    account: (id) => json('GET', named('accounts', id)),
     search: (input) => json('GET', `/search?${query(input)}`),
     call: async (input) => readCall(await send('POST', '/call', input)),
     peers: () => json('GET', '/peers'),

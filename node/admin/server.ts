@@ -4,6 +4,7 @@ import { graceful } from '../http/graceful.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
+import { accountRoutes } from './account-routes.ts'
 import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
@@ -33,7 +34,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, port: () => bound })
   answerWithProblems(app, init.log)
-  const routes = [nodeRoutes, apiRoutes, keyRoutes, callRoute, moneyRoutes, channelRoutes]
+  const routes = [nodeRoutes, apiRoutes, keyRoutes, accountRoutes, callRoute, moneyRoutes, channelRoutes]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
 
   await app.ready()

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
+import { addAccount } from './account.ts'
 import { addApi } from './api.ts'
 import { addCall } from './call.ts'
 import { addChannel } from './channel.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDemo,
   addApi,
   addKey,
+  addAccount,
   addWallet,
   addPayout,
   addEarnings,

@@ -68,7 +68,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     },
     async collect({ text }, signal) {
       const { payment } = await readText(text)
-      const key = `deposit/${nameOf(payment)}`
+      const key = `account-deposit/${nameOf(payment)}`
       const done = transactions
         .latest([key], Infinity)
         .find((transaction) => transaction.key === key && transaction.succeeded)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { createMemoryStore } from '../../../lib/index.ts'
 import type { Problem, Store } from '../../../lib/interface/index.ts'
+import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
 import type { RegisterInput, WithdrawInput } from '../../../node/admin/api.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
@@ -148,6 +149,21 @@ describe('admin API', () => {
     bench.upstream.reply = () => ({ body: Buffer.from(large) })
     const { body } = await bench.client.call({ api: TICKER.name, body: {} })
     assert.equal(await readBody(body), large)
+  })
+
+  it('opens accounts, and shows them with what they come to', async () => {
+    const opened = await bench.client.openAccount({ label: 'shop' })
+    assert.match(opened.key, /^souk_test_/)
+    const { ledger } = bench.souk.store
+    const event = { kind: kindOf('deposit', opened.id), reference: 'a', at: 0 }
+    await ledger.book(moved(event, 1_500_000n, PREPAID, balanceOf(opened.id)))
+    const { accounts, owed } = await bench.client.accounts()
+    assert.equal(owed, '1.5')
+    const [listed] = accounts
+    assert.deepEqual([listed?.id, listed?.label, listed?.balance, listed?.funding], [opened.id, 'shop', '1.5', null])
+    assert.doesNotMatch(JSON.stringify(listed), /souk_test_/)
+    assert.deepEqual(await bench.client.account(opened.id), listed)
+    await assert.rejects(bench.client.account('acct_none'), code('invalid_request'))
   })
 
   it('issues, lists and revokes keys, and shows each once', async () => {

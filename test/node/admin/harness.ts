@@ -10,6 +10,7 @@ import type { AdapterFactory, AdapterReply, Souk } from '../../../lib/interface/
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
 import { startAdmin } from '../../../node/admin/server.ts'
+import { Accounts } from '../../../node/accounts/accounts.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
 import { Payout } from '../../../node/payments/payout.ts'
@@ -78,12 +79,13 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     log: log.info
   })
   await registrations.restore()
+  const keys = createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
   const admin = await startAdmin(
     {
       souk,
       registrations,
-      accounts: { held: async () => 0n },
-      keys: createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
+      keys,
+      accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,
       token: TOKEN,
       log,

@@ -85,6 +85,16 @@ describe('souk, with nodes that run', function () {
     )
   })
 
+  it('opens a prepaid account, and shows it', async () => {
+    const opened = await onConsumer('account', 'open', '--label', 'shop')
+    assert.match(opened.stdout, /^souk_test_\w+\n$/)
+    const id = /acct_\w+/.exec(opened.stderr)?.[0] ?? ''
+    const listed = await onConsumer('account', 'list')
+    assert.match(listed.stdout, new RegExp(`${id} +0 +0 +shop`))
+    assert.match(listed.stderr, /Owed to customers: 0 USDC/)
+    assert.match((await onConsumer('account', 'show', id)).stdout, /balance +0 USDC/)
+  })
+
   it('reads a request from stdin, streams events, and fails with the upstream’s refusal', async () => {
     const piped = await souk(['--profile', 'consumer', 'call', 'bb-echo', '-', '--json'], { home, stdin: '{"n":1}' })
     const answer = JSON.parse(piped.stdout) as { status: number; body: unknown; charged: string }
