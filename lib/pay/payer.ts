@@ -133,14 +133,18 @@ export class Payer {
 
   /** What an earlier process signed and did not write down any more, its owner shows; before that nothing is signed on top. */
   async #recall(channel: PayerChannel): Promise<void> {
+    this.#believe(channel, await this.#booksOf(channel), 0n)
+    channel.checkOpen()
+  }
+
+  /** As its owner has them, which is told of the channel where it does not know it. */
+  #booksOf(channel: PayerChannel): Promise<ChannelBooks> {
     const { opener } = this.#init
-    const books = await opener.books(channel).catch(async (error: unknown) => {
+    return opener.books(channel).catch(async (error: unknown) => {
       if (asSoukError(error).code !== 'payment_required') throw error
       await opener.introduce(channel)
       return opener.books(channel)
     })
-    this.#believe(channel, books, 0n)
-    channel.checkOpen()
   }
 
   /** What was lost stays promised until its owner says what became of it. True where there is more room then. */
@@ -153,8 +157,8 @@ export class Payer {
   }
 
   async #reconcile(channel: PayerChannel): Promise<void> {
-    const { opener, channels } = this.#init
-    const { captured, reserved } = await opener.books(channel)
+    const { channels } = this.#init
+    const { captured, reserved } = await this.#booksOf(channel)
     // Some of it may run on.
     if (reserved > 0n) throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
     if (!channel.purse.reconcile(captured)) channels.dispute(channel)

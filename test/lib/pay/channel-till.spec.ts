@@ -3,6 +3,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { DAY_MS } from '../../../lib/base/limits.ts'
 import type { Signer } from '../../../lib/interface/signer.ts'
 import { encodeAuthorization } from '../../../lib/pay/authorization.ts'
+import { decodePayRequest, encodePayReply } from '../../../lib/pay/pay-messages.ts'
 import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/receipt.ts'
 import { RECEIPTS } from '../../../lib/pay/payer.ts'
 import { signVoucher } from '../../../lib/pay/voucher.ts'
@@ -286,8 +287,17 @@ describe('the channel till', () => {
       const desk = bench.desks.get(owner.peer)!
       bench.desks.set(owner.peer, async () => assert.fail('away'))
       await assert.rejects(bench.call(careful, owner))
-      bench.desks.set(owner.peer, desk)
+      const asked: string[] = []
+      bench.desks.set(owner.peer, async (request, peer) => {
+        asked.push(decodePayRequest(request).kind)
+        // An owner that lost sight of the channel is told of it first.
+        const isUnknown = asked.length === 1
+        return isUnknown
+          ? encodePayReply({ kind: 'refusal', code: 'payment_required', detail: '' })
+          : desk(request, peer)
+      })
       assert.equal((await bench.call(careful, owner)).charged, 100n)
+      assert.deepEqual(asked, ['state', 'deposit', 'state'])
       await careful.till.stop()
       assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
     })
