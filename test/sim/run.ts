@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { utf8, text } from '../../lib/base/bytes.ts'
 import { asSoukError } from '../../lib/base/errors.ts'
+import { DEPOSIT_VALID_MS } from '../../lib/base/limits.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
 import type { ChannelTill } from '../../lib/pay/channel-till.ts'
 import { earnedOf } from '../../lib/pay/payee-channel.ts'
@@ -59,8 +60,8 @@ const QUIET = { delayMs: 5, drop: 0, duplicate: 0, reorder: 0, cut: 0 }
 /** Longer than any call that was begun in trouble. */
 const SETTLE_MS = 17_000
 const LAST_TRIES = 8
-/** A withdrawal takes its delay, and what goes wrong is tried again after a minute. */
-const LEFT_MS = 2 * WITHDRAW_DELAY_S * 1_000
+/** A deposit on its way is waited for as long as it may come; then the delay runs, and what goes wrong is tried again. */
+const LEFT_MS = DEPOSIT_VALID_MS + 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
 
 /** Where it fails, the node goes on behind. */
