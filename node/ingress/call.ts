@@ -1,4 +1,4 @@
-import { type Atoms, formatRequestId, formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
+import { asSoukError, type Atoms, formatRequestId, formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { ApiRef, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
@@ -26,9 +26,10 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
   let purchase: Purchase | undefined
+  let holder: KeyHolder | undefined
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
-    const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
+    holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
     if (holder !== undefined) {
@@ -45,10 +46,10 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
     const reply = await route.souk.call(call)
     await sendReply(visit, reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
   } catch (error) {
-    purchase?.release()
+    purchase?.release(asSoukError(error).isChargeUnknown)
     // Nobody is there to be told; what the call made of its abort is no news.
     if (res.destroyed) return
-    sendProblem(visit, streamed?.failure ?? error)
+    sendProblem(visit, streamed?.failure ?? (holder?.account === undefined ? error : notCharged(error)))
   }
 }
 
@@ -68,6 +69,20 @@ async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | und
     throw keyMissing()
   }
   return keys.verify(key)
+}
+
+/** Whatever the owner charged this node for, an account is charged for answers only. */
+function notCharged(thrown: unknown): SoukError {
+  const error = asSoukError(thrown)
+  if (!error.isChargeUnknown) return error
+  const { code, message, status, source, members, retryAfterMs } = error
+  return new SoukError(code, message, {
+    cause: error,
+    status,
+    ...(source === undefined ? {} : { source }),
+    ...(members === undefined ? {} : { members }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+  })
 }
 
 /** What the request allows, but never more than its key does. */

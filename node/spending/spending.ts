@@ -12,8 +12,11 @@ export interface Purchase {
   reserve(price: Atoms): void | Promise<void>
   /** The call succeeded; what it was not charged is free again. Whatever it was is durable when this resolves. */
   capture(charged: Atoms, reference: string): void | Promise<void>
-  /** It did not. Nothing happens after a capture. */
-  release(): void
+  /**
+   * It did not. Nothing happens after a capture. Where the owner may have charged the house all the same, the key's cap counts
+   * it; an account is never charged for what was not answered.
+   */
+  release(mayBeCharged?: boolean): void
 }
 
 export interface SpendingInit {
@@ -84,14 +87,14 @@ class KeyPurchase implements Purchase {
     if (account !== undefined && cost > 0n) return this.#init.funds?.charge(account, cost, reference)
   }
 
-  release(): void {
-    this.#end(0n)
+  release(mayBeCharged = false): void {
+    this.#end(0n, mayBeCharged && this.#account === undefined)
   }
 
-  #end(cost: Atoms): void {
+  #end(cost: Atoms, isCapSpent = false): void {
     const rest = this.#reserved - cost
     if (this.#day !== undefined && rest > 0n) {
-      this.#init.caps.release(this.#day, rest)
+      if (!isCapSpent) this.#init.caps.release(this.#day, rest)
       if (this.#account !== undefined) this.#init.funds?.release(this.#account, rest)
     }
     this.#day = this.#account = undefined

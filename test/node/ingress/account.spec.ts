@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createMemoryStore, limits, systemRandom } from '../../../lib/index.ts'
+import { createMemoryStore, limits, SoukError, systemRandom } from '../../../lib/index.ts'
 import type { CallInit, CallReply, Store } from '../../../lib/interface/index.ts'
 import { AccountFunds } from '../../../node/accounts/account-funds.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
@@ -163,6 +163,19 @@ describe('ingress: prepaid accounts', () => {
       return answer({ status: 204_000, charged: 4_000n })
     }
     for (let i = 0; i < 3; i++) assert.equal((await call(key)).status, 502)
+    sell(4_000n)
+    assert.equal((await call(key)).status, 200)
+  })
+
+  it('are not charged for a call of which nobody knows what became, and are told so', async () => {
+    const { key, id } = await open()
+    await topUp(id, 4_000n)
+    onCall = async ({ onPrice }) => {
+      await onPrice?.(4_000n)
+      throw new SoukError('call_interrupted', undefined, { isChargeUnknown: true })
+    }
+    const { charged, amount_charged } = (await (await call(key)).json()) as Problem
+    assert.deepEqual([charged, amount_charged], [false, '0'])
     sell(4_000n)
     assert.equal((await call(key)).status, 200)
   })
