@@ -197,14 +197,14 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
 
     it('takes a new price and a new endpoint by registering again', async () => {
       const { updated, api: view } = await owner.cli<RegisteredView>(
-        `api register --name adder --protocol REST --endpoint ${api.url}/v2 --price 0.25 --currency USDC`
+        `api register --name adder --protocol REST --endpoint ${api.url}/v2 --price 0.025 --currency USDC`
       )
-      assert.deepEqual([updated, view.price], [true, '0.25'])
+      assert.deepEqual([updated, view.price], [true, '0.025'])
       const answered = await call()
       assert.equal(answered.status, 200)
       assert.equal(api.received.at(-1)?.target, '/v2')
       // The consumer may know the old manifest for a while, but never pays above what it was told.
-      assert.ok(['0.001', '0.25'].includes(answered.headers.get('souk-price') ?? ''))
+      assert.ok(['0.001', '0.025'].includes(answered.headers.get('souk-price') ?? ''))
     })
 
     it('is gone soon after it was removed', async () => {
