@@ -26,21 +26,21 @@ export { createNode, type NodeOptions, type SoukNode } from './create-node.ts'
 export { corked } from './link/cork.ts'
 export type { SoukInit } from './options.ts'
 export { type Handler, type HandlerInput, handler } from './owner/handler.ts'
-export { checksummed, parseAddress } from './pay/address.ts'
-export { createChain } from './pay/chain.ts'
+export { checksummed, parseAddress } from './pay/signing/address.ts'
+export { createChain } from './pay/chain/chain.ts'
 export {
   deploySplitters,
   type DeployedSplitters,
   type DeploySplittersInit,
   verifySplitters
-} from './pay/deploy-splitters.ts'
+} from './pay/chain/deploy-splitters.ts'
 export type { ChannelSummary } from './pay/channel-summary.ts'
 export { type ChannelTill, type ChannelTillInit, type ClosedChannel, createChannelTill } from './pay/channel-till.ts'
 export { createFreeTill } from './pay/free-till.ts'
-export { keySigner } from './pay/key-signer.ts'
-export type { PayRules } from './pay/pay-rules.ts'
-export type { Settlement } from './pay/settlement.ts'
-export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/splitter.ts'
+export { keySigner } from './pay/signing/key-signer.ts'
+export type { PayRules } from './pay/payer/pay-rules.ts'
+export type { Settlement } from './pay/settle/settlement.ts'
+export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/chain/splitter.ts'
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'
 export { souk, type SoukComponents } from './service.ts'
 export { createMemoryStore } from './store/memory-store.ts'

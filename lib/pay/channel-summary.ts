@@ -1,9 +1,9 @@
 import type { Atoms } from '../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../interface/channel.ts'
 import type { Address } from '../interface/signer.ts'
-import type { PayeeChannel } from './payee-channel.ts'
-import type { PayeeChannels } from './payee-channels.ts'
-import type { PayerChannel } from './payer-channel.ts'
+import type { PayeeChannel } from './payee/payee-channel.ts'
+import type { PayeeChannels } from './payee/payee-channels.ts'
+import type { PayerChannel } from './payer/payer-channel.ts'
 
 /** A channel as one of its two sides has it. Amounts are USDC atoms. */
 export interface ChannelSummary {

@@ -5,9 +5,9 @@ import type { Earnings, ProviderEarnings } from '../interface/earnings.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
 import type { Address } from '../interface/signer.ts'
-import { type BookedSplitter, NOTHING_BOOKED } from './booked-money.ts'
-import type { Settlement } from './settlement.ts'
-import { BPS } from './splitter.ts'
+import { type BookedSplitter, NOTHING_BOOKED } from './settle/booked-money.ts'
+import type { Settlement } from './settle/settlement.ts'
+import { BPS } from './chain/splitter.ts'
 import { exactAccounts } from './x402/exact-record.ts'
 
 export interface EarningsInit {

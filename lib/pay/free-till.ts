@@ -1,7 +1,7 @@
 import { SoukError } from '../base/errors.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
 import { checkPrice } from '../base/check-price.ts'
-import { unpaidReservation } from './unpaid-reservation.ts'
+import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
 /**
  * The till of a node that can neither pay nor be paid yet: free calls go through, priced ones are refused on either side.

@@ -1,7 +1,7 @@
 import type { CallLog } from '../interface/store.ts'
 import type { Till } from '../interface/till.ts'
 import { checkPrice } from '../base/check-price.ts'
-import { unpaidReservation } from './unpaid-reservation.ts'
+import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
 /**
  * The honest till of free APIs and private networks: every call is recorded with what it is worth, and nobody pays. It

@@ -4,10 +4,10 @@ import { formatRequestId } from '../base/request-id.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { CallLog, Documents } from '../interface/store.ts'
-import { type KeptReceipt, keptReceipts } from './kept-receipts.ts'
-import { PAYER_CHANNELS, readPayerChannel } from './payer-channel.ts'
-import { readReceipt, ReceiptCheck } from './receipt.ts'
-import type { Digest } from './typed-data.ts'
+import { type KeptReceipt, keptReceipts } from './payer/kept-receipts.ts'
+import { PAYER_CHANNELS, readPayerChannel } from './payer/payer-channel.ts'
+import { readReceipt, ReceiptCheck } from './signing/receipt.ts'
+import type { Digest } from './signing/typed-data.ts'
 
 export interface ReceiptBookInit {
   readonly calls: Pick<CallLog, 'recent'>

@@ -40,6 +40,16 @@ const ADMIN_CLIENT = ['node/admin/client.ts', 'node/admin/api.ts', 'node/config.
 const WIRING = ['lib/service.ts', 'lib/create-node.ts', 'lib/options.ts']
 const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
 
+/** Inside `lib/pay/`, each folder knows those before it, and what stands beside them all of them. */
+function payLayers(): Layer[] {
+  const folders = ['signing', 'contracts', 'chain', 'channel', 'payee', 'payer', 'settle', 'x402']
+  return folders.map((name, at) => ({
+    of: [`lib/pay/${name}/`],
+    may: [...folders.slice(0, at + 1).map((known) => `lib/pay/${known}/`), 'lib/base/', 'lib/interface/'],
+    why: `lib/pay/ is built in this order: ${folders.join(', ')}`
+  }))
+}
+
 // The first layer that holds a file counts. 'lib/*/' holds any area of lib/; '%' is the file's own area.
 const LAYERS: Layer[] = [
   { of: ['lib/index.ts'], may: ['lib/'], mayNot: ['lib/testing/'], why: 'lib/ is the reusable library' },
@@ -62,6 +72,7 @@ const LAYERS: Layer[] = [
     may: ['lib/testing/', 'lib/base/', ...LIB_FACE, 'lib/interface/', ...WIRING],
     why: 'what embedders test with is built on what embedders have'
   },
+  ...payLayers(),
   {
     of: ['lib/*/'],
     may: ['%', 'lib/base/', 'lib/interface/'],

@@ -37,6 +37,12 @@ export const planted: Planted[] = [
     { 'lib/call/a.ts': `import {\n  b, // c\n} from\n  "../pay/b.ts"` },
     /imports lib\/pay/
   ],
+  [
+    'a folder of pay/ that imports a later one',
+    layers,
+    { 'lib/pay/payee/a.ts': `import { b } from '../payer/b.ts'` },
+    /is built in this order/
+  ],
   ['a computed import', layers, { 'lib/call/a.ts': 'await import(`../${area}/b.ts`)' }, /computed path/],
   ['an absolute import', layers, { 'lib/call/a.ts': `import '/lib/pay/b.ts'` }, /relative path/],
   ['an import of the package by its name', layers, { 'lib/call/a.ts': `import { b } from 'souk'` }, /imports itself/],
@@ -261,6 +267,7 @@ export const planted: Planted[] = [
   ],
   ['a long file', fileLength, { 'lib/call/a.ts': 'x\n'.repeat(501) }, /501 lines/],
   ['a file just short enough', fileLength, { 'lib/call/a.ts': 'x\n'.repeat(500) }, undefined],
+  ['a table of any length', fileLength, { 'lib/base/limits.ts': 'x\n'.repeat(900) }, undefined],
   ['a long generated file', fileLength, { 'lib/call/a.js': `/* @generated */${'x\n'.repeat(900)}` }, undefined],
   ['a barrel in an area', barrels, { 'lib/call/index.ts': '' }, /is a barrel/],
   [

@@ -3,8 +3,8 @@ import type { Chain } from '../../lib/interface/chain.ts'
 import type { DocumentPut } from '../../lib/interface/ledger.ts'
 import type { CallLog, Documents, Store } from '../../lib/interface/store.ts'
 import type { Reservation, Till } from '../../lib/interface/till.ts'
-import { earnedOf, PAYEE_VOUCHERS } from '../../lib/pay/payee-channel.ts'
-import { PAYER_STATE } from '../../lib/pay/payer-channel.ts'
+import { earnedOf, PAYEE_VOUCHERS } from '../../lib/pay/payee/payee-channel.ts'
+import { PAYER_STATE } from '../../lib/pay/payer/payer-channel.ts'
 import type { Disk } from './disk.ts'
 
 /** A mistake put around the code under test, at one of its seams: the invariants have to notice it. */

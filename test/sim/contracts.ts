@@ -6,11 +6,11 @@ import type { ChannelConfig, ChannelId } from '../../lib/interface/channel.ts'
 import type { ChainParameters } from '../../lib/interface/network.ts'
 import type { Address } from '../../lib/interface/signer.ts'
 import { batchSettlementAbi, splitterFactoryAbi } from '../../lib/pay/contracts/contracts.generated.ts'
-import { depositNonce } from '../../lib/pay/settlement-calls.ts'
-import { settlementDomain } from '../../lib/pay/settlement-domain.ts'
-import { signerOf } from '../../lib/pay/signature.ts'
-import { splitterFactory } from '../../lib/pay/splitter.ts'
-import { tokenDomain } from '../../lib/pay/token-domain.ts'
+import { depositNonce } from '../../lib/pay/chain/settlement-calls.ts'
+import { settlementDomain } from '../../lib/pay/signing/settlement-domain.ts'
+import { signerOf } from '../../lib/pay/signing/signature.ts'
+import { splitterFactory } from '../../lib/pay/chain/splitter.ts'
+import { tokenDomain } from '../../lib/pay/signing/token-domain.ts'
 
 /** Everything the simulated chain knows. A transaction makes a new one, so that blocks can be taken back. */
 export interface Accounts {

@@ -7,10 +7,10 @@ import type { ChannelConfig, ChannelId, Voucher } from '../../lib/interface/chan
 import type { ChannelSnapshot } from '../../lib/interface/redeem.ts'
 import type { DocumentPut } from '../../lib/interface/ledger.ts'
 import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.ts'
-import { decodeAuthorization } from '../../lib/pay/authorization.ts'
-import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee-channel.ts'
-import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer-channel.ts'
-import { isSound } from '../../lib/pay/voucher.ts'
+import { decodeAuthorization } from '../../lib/pay/signing/authorization.ts'
+import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee/payee-channel.ts'
+import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer/payer-channel.ts'
+import { isSound } from '../../lib/pay/signing/voucher.ts'
 import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL, WITHDRAW_DELAY_S } from './contracts.ts'
 import type { Write } from './disk.ts'
 import type { World } from './world.ts'
@@ -261,7 +261,7 @@ export class Invariants {
 
 export const idOf = (requestId: Uint8Array): string => Buffer.from(requestId).toString('hex')
 
-/** Written again on purpose, apart from `lib/pay/channel-limit.ts`. */
+/** Written again on purpose, apart from `lib/pay/payee/channel-limit.ts`. */
 function limitOf({ latest, safe, finalized }: ChannelSnapshot): bigint {
   const counted = [
     latest.balance < COUNTED_LATEST_ATOMS_MAX ? latest.balance : COUNTED_LATEST_ATOMS_MAX,

@@ -1,8 +1,8 @@
 import { fromHex, type Hex, isHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelConfig, Voucher } from '../../interface/channel.ts'
-import { CEILING_MAX } from '../authorization.ts'
-import type { Deposit } from '../deposit-desk.ts'
+import { CEILING_MAX } from '../signing/authorization.ts'
+import type { Deposit } from '../payee/deposit-desk.ts'
 import { malformed } from './payment-text.ts'
 
 /** What pays for a call through a channel: a voucher, and money to go into the channel first where there is too little in it. */

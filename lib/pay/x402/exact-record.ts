@@ -3,7 +3,7 @@ import type { Atoms } from '../../base/money.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { StoredResponse } from '../../interface/store.ts'
-import { paidDirectly } from '../settlement-entries.ts'
+import { paidDirectly } from '../settle/settlement-entries.ts'
 import type { ExactPayment } from './exact-payment.ts'
 
 /** Documents of an owner: `exact` payments that were spent on a call, by payer and nonce. */

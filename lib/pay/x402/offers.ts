@@ -5,8 +5,8 @@ import type { Atoms } from '../../base/money.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address } from '../../interface/signer.ts'
 import { type Admission, PAYMENT_MEMBER } from '../../interface/till.ts'
-import { checksummed } from '../address.ts'
-import type { Terms } from '../pay-messages.ts'
+import { checksummed } from '../signing/address.ts'
+import type { Terms } from '../channel/pay-messages.ts'
 import { PAYMENT_IDENTIFIER } from './payment-text.ts'
 
 export interface OffersInit {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { createSqliteStore, keySigner, systemRandom } from '../../../lib/index.ts'
 import type { Address, ChannelId } from '../../../lib/interface/index.ts'
-import { settlementDomain } from '../../../lib/pay/settlement-domain.ts'
-import { isSound, signVoucher } from '../../../lib/pay/voucher.ts'
+import { settlementDomain } from '../../../lib/pay/signing/settlement-domain.ts'
+import { isSound, signVoucher } from '../../../lib/pay/signing/voucher.ts'
 import { closedLoop, type LoadShape } from '../closed-loop.ts'
 import { play } from '../role.ts'
 

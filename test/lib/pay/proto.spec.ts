@@ -3,8 +3,8 @@ import protobuf from 'protobufjs'
 import * as fc from 'fast-check'
 import { fromHex, toHex } from '../../../lib/base/hex.ts'
 import type { ChannelConfig } from '../../../lib/interface/channel.ts'
-import { decodeAuthorization, encodeAuthorization } from '../../../lib/pay/authorization.ts'
-import { keySigner } from '../../../lib/pay/key-signer.ts'
+import { decodeAuthorization, encodeAuthorization } from '../../../lib/pay/signing/authorization.ts'
+import { keySigner } from '../../../lib/pay/signing/key-signer.ts'
 import {
   decodePayReply,
   decodePayRequest,
@@ -12,8 +12,8 @@ import {
   encodePayRequest,
   type PayReply,
   type PayRequest
-} from '../../../lib/pay/pay-messages.ts'
-import { signReceipts } from '../../../lib/pay/receipt.ts'
+} from '../../../lib/pay/channel/pay-messages.ts'
+import { signReceipts } from '../../../lib/pay/signing/receipt.ts'
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as const
 const word = (byte: string) => `0x${byte.repeat(32)}` as const

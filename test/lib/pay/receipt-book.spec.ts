@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits.ts'
 import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.ts'
-import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/receipt.ts'
-import { RECEIPTS } from '../../../lib/pay/payer.ts'
-import { PAYER_CHANNELS } from '../../../lib/pay/payer-channel.ts'
+import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
+import { RECEIPTS } from '../../../lib/pay/payer/payer.ts'
+import { PAYER_CHANNELS } from '../../../lib/pay/payer/payer-channel.ts'
 import { API, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
 
 const PRICES = [100n, 200n, 300n, 400n, 500n]

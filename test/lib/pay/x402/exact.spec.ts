@@ -3,7 +3,7 @@ import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
-import { checksummed } from '../../../../lib/pay/address.ts'
+import { checksummed } from '../../../../lib/pay/signing/address.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n

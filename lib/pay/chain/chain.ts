@@ -1,0 +1,226 @@
+import {
+  decodeErrorResult,
+  decodeFunctionResult,
+  encodeFunctionData,
+  hexToBigInt,
+  isHex,
+  numberToHex
+} from 'viem/utils'
+import type { Hex } from '../../base/hex.ts'
+import { CHANNELS_PER_READ_MAX, REVERT_CHARS_MAX } from '../../base/limits.ts'
+import type {
+  Block,
+  BlockTag,
+  Broadcast,
+  Chain,
+  ChannelsAt,
+  ChannelState,
+  ContractCall,
+  Receipt,
+  Simulation,
+  SplitterState
+} from '../../interface/chain.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { ChainParameters } from '../../interface/network.ts'
+import type { Address } from '../../interface/signer.ts'
+import { batchSettlementAbi, splitterAbi, splitterFactoryAbi, usdcAbi } from '../contracts/contracts.generated.ts'
+import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
+import { verifyChain } from './verify-chain.ts'
+
+/** A chain over JSON-RPC. Holds nothing open and remembers nothing. */
+export function createChain(parameters: ChainParameters): Chain {
+  const rpc = rpcOf(parameters.rpcUrl)
+  const { settlement, usdc } = parameters
+  const chain: Chain = {
+    parameters,
+    verify: () => verifyChain(chain, () => asking(async () => Number(hexOf(await rpc('eth_chainId', []))))),
+    block: (at) => asking(() => blockAt(rpc, at)),
+    channels: (ids, at) => asking(() => channelsAt(rpc, settlement.address, ids, at)),
+    receiver: (address, at) =>
+      asking(async () => {
+        const args = [address, usdc.address] as const
+        const call = encodeFunctionData({ abi: batchSettlementAbi, functionName: 'receivers', args })
+        const data = await callAt(rpc, settlement.address, call, at)
+        const [claimed, settled] = decodeFunctionResult({ abi: batchSettlementAbi, functionName: 'receivers', data })
+        return { claimed, settled }
+      }),
+    splitter: (address, at) => asking(() => splitterAt(rpc, usdc.address, address, at)),
+    balance: (account, at) =>
+      asking(async () => {
+        const call = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [account] })
+        const data = await callAt(rpc, usdc.address, call, at)
+        return decodeFunctionResult({ abi: usdcAbi, functionName: 'balanceOf', data })
+      }),
+    gas: (account) => asking(async () => hexToBigInt(hexOf(await rpc('eth_getBalance', [account, 'latest'])))),
+    authorizationUsed: (payer, nonce) =>
+      asking(async () => {
+        const call = encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args: [payer, nonce] })
+        const data = await callAt(rpc, usdc.address, call, 'latest')
+        return decodeFunctionResult({ abi: usdcAbi, functionName: 'authorizationState', data })
+      }),
+    nonce: (account, at) => asking(async () => Number(hexOf(await rpc('eth_getTransactionCount', [account, at])))),
+    fees: () => asking(() => feesNow(rpc)),
+    simulate: (from, call) => asking(() => simulate(rpc, from, call)),
+    broadcast: (transaction) => asking(() => broadcast(rpc, transaction)),
+    receipt: (hash) => asking(() => receiptOf(rpc, hash)),
+    read: (call) => asking(() => read(rpc, call)),
+    code: (address) => asking(async () => hexOf(await rpc('eth_getCode', [address, 'latest'])))
+  }
+  return chain
+}
+
+async function blockAt(rpc: Rpc, at: BlockTag | bigint): Promise<Block | undefined> {
+  const answer = await rpc('eth_getBlockByNumber', [typeof at === 'bigint' ? numberToHex(at) : at, false])
+  if (answer === null) return undefined
+  const { number, hash, timestamp } = membersOf(answer)
+  return {
+    number: hexToBigInt(hexOf(number)),
+    hash: hexOf(hash),
+    at: Number(hexOf(timestamp)) * 1_000
+  }
+}
+
+/** The contract's own `multicall` reads many channels as they stand after one and the same block. */
+async function channelsAt(
+  rpc: Rpc,
+  settlement: Address,
+  ids: readonly ChannelId[],
+  at: BlockTag | bigint
+): Promise<ChannelsAt> {
+  const block = await blockAt(rpc, at)
+  if (block === undefined) throw new Error(`the endpoint has no ${at} block`)
+  const parts = Array.from({ length: Math.ceil(ids.length / CHANNELS_PER_READ_MAX) }, (_, i) =>
+    readChannels(rpc, settlement, ids.slice(i * CHANNELS_PER_READ_MAX, (i + 1) * CHANNELS_PER_READ_MAX), block.number)
+  )
+  return { block, channels: (await Promise.all(parts)).flat() }
+}
+
+const abi = batchSettlementAbi
+
+async function readChannels(
+  rpc: Rpc,
+  settlement: Address,
+  ids: readonly ChannelId[],
+  at: bigint
+): Promise<ChannelState[]> {
+  const calls = ids.flatMap((id) => [
+    encodeFunctionData({ abi, functionName: 'channels', args: [id] }),
+    encodeFunctionData({ abi, functionName: 'pendingWithdrawals', args: [id] }),
+    encodeFunctionData({ abi, functionName: 'refundNonce', args: [id] })
+  ])
+  const call = encodeFunctionData({ abi, functionName: 'multicall', args: [calls] })
+  const data = await callAt(rpc, settlement, call, at)
+  const results = decodeFunctionResult({ abi, functionName: 'multicall', data })
+  return ids.map((_, i) => channelState(results.slice(3 * i, 3 * i + 3)))
+}
+
+function channelState([state = '0x', pending = '0x', next = '0x']: readonly Hex[]): ChannelState {
+  const [balance, claimed] = decodeFunctionResult({ abi, functionName: 'channels', data: state })
+  const [amount, since] = decodeFunctionResult({ abi, functionName: 'pendingWithdrawals', data: pending })
+  const refundNonce = decodeFunctionResult({ abi, functionName: 'refundNonce', data: next })
+  return { balance, claimed, refundNonce, ...(since !== 0 && { withdrawal: { amount, since: since * 1_000 } }) }
+}
+
+/** Of one block, as balance and payments only make sense together. A splitter without code has paid nothing. */
+async function splitterAt(rpc: Rpc, usdc: Address, splitter: Address, at: bigint): Promise<SplitterState> {
+  const paid = encodeFunctionData({ abi: splitterAbi, functionName: 'paid', args: [usdc] })
+  const balanceOf = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [splitter] })
+  const [paidData, balanceData] = await Promise.all([callAt(rpc, splitter, paid, at), callAt(rpc, usdc, balanceOf, at)])
+  const balance = decodeFunctionResult({ abi: usdcAbi, functionName: 'balanceOf', data: balanceData })
+  if (paidData === '0x') return { received: balance, toProvider: 0n, toTreasury: 0n }
+  const [toProvider, toTreasury] = decodeFunctionResult({ abi: splitterAbi, functionName: 'paid', data: paidData })
+  return { received: balance + toProvider + toTreasury, toProvider, toTreasury }
+}
+
+/** A transaction has to last through five full blocks of rising demand: the base fee grows by an eighth in each. */
+async function feesNow(rpc: Rpc): Promise<{ maxFee: bigint; tip: bigint }> {
+  const [block, tipHex] = await Promise.all([
+    rpc('eth_getBlockByNumber', ['latest', false]),
+    rpc('eth_maxPriorityFeePerGas', [])
+  ])
+  const tip = hexToBigInt(hexOf(tipHex))
+  return { tip, maxFee: 2n * hexToBigInt(hexOf(membersOf(block).baseFeePerGas)) + tip }
+}
+
+async function simulate(rpc: Rpc, from: Address, { to, data }: ContractCall): Promise<Simulation> {
+  try {
+    return { ok: true, gas: hexToBigInt(hexOf(await rpc('eth_estimateGas', [{ from, to, data }]))) }
+  } catch (error) {
+    const refused = refusal(error)
+    // Only what the contract itself refused tells anything about the call.
+    if (refused === undefined || !/revert/i.test(refused.message)) throw error
+    return { ok: false, reason: revertReason(refused.data) ?? refused.message.slice(0, REVERT_CHARS_MAX) }
+  }
+}
+
+/** Errors of all contracts that a call of ours may meet. */
+const ERRORS = [...batchSettlementAbi, ...splitterAbi, ...splitterFactoryAbi].filter(({ type }) => type === 'error')
+
+function revertReason(data: unknown): string | undefined {
+  if (!isHex(data)) return undefined
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: ERRORS, data })
+    const words: unknown = (errorName as string) === 'Error' ? (args as readonly unknown[] | undefined)?.[0] : undefined
+    return (typeof words === 'string' ? words : errorName).slice(0, REVERT_CHARS_MAX)
+  } catch {
+    return undefined
+  }
+}
+
+/** How nodes of the common kinds (geth, reth, op-geth, anvil) word it. */
+const REFUSALS: ReadonlyArray<readonly [RegExp, Broadcast]> = [
+  [/already (known|imported|in)|known transaction/i, 'accepted'],
+  [/nonce (is )?too low|nonce has already been used/i, 'nonce_used'],
+  [/underpriced|fee too low|less than (the )?block base fee|fee cap|max fee per gas/i, 'fee_too_low'],
+  [/insufficient (funds|balance)/i, 'no_gas']
+]
+
+async function broadcast(rpc: Rpc, transaction: Hex): Promise<Broadcast> {
+  try {
+    await rpc('eth_sendRawTransaction', [transaction])
+    return 'accepted'
+  } catch (error) {
+    const words = refusal(error)?.message ?? ''
+    const known = REFUSALS.find(([pattern]) => pattern.test(words))
+    if (known === undefined) throw error
+    return known[1]
+  }
+}
+
+async function receiptOf(rpc: Rpc, transactionHash: Hex): Promise<Receipt | undefined> {
+  const answer = await rpc('eth_getTransactionReceipt', [transactionHash])
+  if (answer === null) return undefined
+  const { blockNumber, blockHash, status, gasUsed, effectiveGasPrice, l1Fee } = membersOf(answer)
+  const gas = hexToBigInt(hexOf(gasUsed))
+  return {
+    blockNumber: hexToBigInt(hexOf(blockNumber)),
+    blockHash: hexOf(blockHash),
+    succeeded: hexOf(status) === '0x1',
+    gasUsed: gas,
+    cost: gas * hexToBigInt(hexOf(effectiveGasPrice)) + (isHex(l1Fee) ? hexToBigInt(l1Fee) : 0n)
+  }
+}
+
+async function read(rpc: Rpc, { to, data }: ContractCall): Promise<Hex | undefined> {
+  try {
+    const result = await callAt(rpc, to, data, 'latest')
+    return result === '0x' ? undefined : result
+  } catch (error) {
+    if (/revert/i.test(refusal(error)?.message ?? '')) return undefined
+    throw error
+  }
+}
+
+async function callAt(rpc: Rpc, to: Address, data: Hex, at: BlockTag | bigint): Promise<Hex> {
+  return hexOf(await rpc('eth_call', [{ to, data }, typeof at === 'bigint' ? numberToHex(at) : at]))
+}
+
+function hexOf(value: unknown): Hex {
+  if (!isHex(value)) throw new Error('the endpoint answered with something else than hex')
+  return value
+}
+
+function membersOf(answer: unknown): Record<string, unknown> {
+  if (typeof answer !== 'object' || answer === null) throw new Error('the endpoint answered with no object')
+  return { ...answer }
+}

@@ -1,0 +1,84 @@
+import { encodeFunctionData } from 'viem/utils'
+import type { Clock } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
+import { type Atoms, formatUsdc } from '../../base/money.ts'
+import type { Chain } from '../../interface/chain.ts'
+import type { SettledTransaction } from '../../interface/earnings.ts'
+import type { Ledger } from '../../interface/ledger.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { Mined, Submitter } from '../../interface/submitter.ts'
+import type { Wallet, Withdrawal } from '../../interface/wallet.ts'
+import { ZERO_ADDRESS } from '../signing/address.ts'
+import { usdcAbi } from '../contracts/contracts.generated.ts'
+
+export interface NodeWalletInit {
+  readonly chain: Chain
+  readonly address: Address
+  readonly submitter: Pick<Submitter, 'submit' | 'has'>
+  /** What was sent for good, for ever: the submitter forgets. */
+  readonly transactions: { latest(prefixes: readonly string[], limit: number): SettledTransaction[] }
+}
+
+/** The node's own account on one chain. */
+export function nodeWallet({ chain, address, submitter, transactions }: NodeWalletInit): Wallet {
+  const { usdc, settlement, collector } = chain.parameters
+  /** Where money would be lost: these contracts give nothing back that is sent to them. */
+  const traps = [ZERO_ADDRESS, usdc.address, settlement.address, collector.address]
+  return {
+    address,
+    final(withdrawal) {
+      const key = keyOf(withdrawal)
+      const all = transactions.latest([key], Infinity).filter((transaction) => transaction.key === key)
+      return all.find(({ succeeded }) => succeeded) ?? all[0]
+    },
+    isUnderWay: (withdrawal) => submitter.has(keyOf(withdrawal)),
+    async balance() {
+      const [latest, finalized, wei] = await Promise.all([
+        chain.balance(address, 'latest'),
+        chain.balance(address, 'finalized'),
+        chain.gas(address)
+      ])
+      return { latest, finalized, wei }
+    },
+    async withdraw(withdrawal, signal) {
+      const { to, amount, id } = withdrawal
+      if (amount <= 0n) throw new SoukError('invalid_request', 'The amount has to be above 0.')
+      if (traps.includes(to)) throw new SoukError('invalid_request', 'What is sent to this address is lost.')
+      if (to === address) throw new SoukError('invalid_request', 'That is the wallet itself.')
+      if (!ID.test(id)) throw new SoukError('invalid_request', 'The id of a withdrawal is up to 64 letters and digits.')
+      const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, amount] })
+      const key = keyOf(withdrawal)
+      if (!submitter.has(key)) await checkFunds(chain, address, amount)
+      const mined = await submitter.submit(key, { to: usdc.address, data }, signal)
+      if (mined.receipt.succeeded) return mined
+      throw new SoukError('payment_rejected', 'The transfer was mined and failed: nothing was sent.')
+    }
+  }
+}
+
+const ID = /^[\w-]{1,64}$/
+
+async function checkFunds(chain: Chain, address: Address, amount: Atoms): Promise<void> {
+  const there = await chain.balance(address, 'latest')
+  if (there >= amount) return
+  const [has, wanted] = [formatUsdc(there), formatUsdc(amount)]
+  throw new SoukError('insufficient_funds', `The wallet holds ${has} USDC; ${wanted} USDC were asked for.`)
+}
+
+/** The plan's key says all that the books need once it is final, also to a process that never saw it being made. */
+const keyOf = ({ to, amount, id }: Withdrawal): string => `transfer/${to}/${amount}/${id}`
+
+/** Books a withdrawal that is final; passes over everything else. */
+export async function bookWithdrawal(
+  { ledger, clock }: { readonly ledger: Pick<Ledger, 'book'>; readonly clock: Pick<Clock, 'now'> },
+  { key, hash, receipt }: Mined
+): Promise<void> {
+  const [kind, to, atoms] = key.split('/')
+  if (kind !== 'transfer' || to === undefined || atoms === undefined || !receipt.succeeded) return
+  const amount = BigInt(atoms)
+  const postings = [
+    { account: `withdrawn/${to}`, amount },
+    { account: 'wallet', amount: -amount }
+  ]
+  await ledger.book({ kind: 'transfer', reference: hash, at: clock.now(), postings })
+}

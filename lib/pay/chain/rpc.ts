@@ -1,0 +1,38 @@
+import { BaseError, createClient, http } from 'viem'
+import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS } from '../../base/limits.ts'
+import { SoukError } from '../../base/errors.ts'
+
+/** Asks a chain's endpoint; what comes back is not checked. @throws viem's errors */
+export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** Requests of one turn travel together. What failed on its way is tried once more; no method asked here minds. */
+export function rpcOf(url: string): Rpc {
+  const batch = { batchSize: CHAIN_BATCH_MAX }
+  const transport = http(url, { batch, timeout: CHAIN_REQUEST_MS, retryCount: 1 })
+  const client = createClient({ transport })
+  return (method, params) =>
+    client.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
+}
+
+/** Runs what asks an endpoint and reads its answer; whatever goes wrong is the endpoint's fault. */
+export async function asking<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof SoukError) throw error
+    throw new SoukError('settlement_unavailable', 'The chain does not answer at the moment.', { cause: plain(error) })
+  }
+}
+
+/** viem's errors quote the endpoint's URL, which may carry an access key: what went wrong is told without it. */
+function plain(error: unknown): unknown {
+  return error instanceof BaseError ? new Error(`${error.shortMessage} ${error.details}`) : error
+}
+
+/** What an endpoint said of a request that it understood and refused; undefined where there was no such answer. */
+export function refusal(error: unknown): { readonly message: string; readonly data: unknown } | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const answer = error.walk((inner) => inner instanceof Error && inner.name === 'RpcRequestError')
+  if (!(answer instanceof BaseError)) return undefined
+  return { message: answer.details, data: 'data' in answer ? answer.data : undefined }
+}

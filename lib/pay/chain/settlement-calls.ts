@@ -1,0 +1,90 @@
+import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem/utils'
+import { type Hex, toHex } from '../../base/hex.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { ContractCall } from '../../interface/chain.ts'
+import type { ChannelConfig, ChannelId, DepositAuthorization, Voucher } from '../../interface/channel.ts'
+import type { ChainParameters } from '../../interface/network.ts'
+import type { Address, Signature } from '../../interface/signer.ts'
+import { batchSettlementAbi, splitterFactoryAbi } from '../contracts/contracts.generated.ts'
+import type { SplitterFactory } from './splitter.ts'
+
+const abi = batchSettlementAbi
+
+/** One row of a claim: `total` is what is claimed of the channel in all, never above the voucher's ceiling. */
+export interface Claim {
+  readonly config: ChannelConfig
+  readonly voucher: Voucher
+  readonly total: Atoms
+}
+
+/** The methods of a network's contracts as transactions to send. */
+export interface SettlementCalls {
+  deposit(config: ChannelConfig, deposit: DepositAuthorization): ContractCall
+  /** Sent by the receiver's authoriser. */
+  claim(rows: readonly Claim[]): ContractCall
+  /** Moves what was claimed for a receiver to it. Anybody may. */
+  settle(receiver: Address): ContractCall
+  /** Sent by the receiver's authoriser. Gives back at most what is not claimed. */
+  refund(config: ChannelConfig, amount: Atoms): ContractCall
+  /** Sent by anybody, with the authoriser's signature. */
+  refundWithSignature(config: ChannelConfig, amount: Atoms, nonce: bigint, signature: Signature): ContractCall
+  /** Sent by the payer or his authoriser. */
+  initiateWithdraw(config: ChannelConfig, amount: Atoms): ContractCall
+  /** Sent by the payer or his authoriser, after the channel's delay. */
+  finalizeWithdraw(config: ChannelConfig): ContractCall
+  /** Pays out of a provider's splitter to both sides, and makes it where it is not there yet. Anybody may. */
+  distribute(factory: SplitterFactory, payout: Address): ContractCall
+}
+
+export function settlementCalls({ settlement, collector, usdc }: ChainParameters): SettlementCalls {
+  const to = settlement.address
+  return {
+    deposit: (config, deposit) => {
+      const args = [config, deposit.amount, collector.address, collectorData(deposit)] as const
+      return { to, data: encodeFunctionData({ abi, functionName: 'deposit', args }) }
+    },
+    claim: (rows) => ({ to, data: encodeFunctionData({ abi, functionName: 'claim', args: [rows.map(claimRow)] }) }),
+    settle: (receiver) => ({
+      to,
+      data: encodeFunctionData({ abi, functionName: 'settle', args: [receiver, usdc.address] })
+    }),
+    refund: (config, amount) => ({
+      to,
+      data: encodeFunctionData({ abi, functionName: 'refund', args: [config, amount] })
+    }),
+    refundWithSignature: (config, amount, nonce, signature) => {
+      const args = [config, amount, nonce, toHex(signature)] as const
+      return { to, data: encodeFunctionData({ abi, functionName: 'refundWithSignature', args }) }
+    },
+    initiateWithdraw: (config, amount) => ({
+      to,
+      data: encodeFunctionData({ abi, functionName: 'initiateWithdraw', args: [config, amount] })
+    }),
+    finalizeWithdraw: (config) => ({
+      to,
+      data: encodeFunctionData({ abi, functionName: 'finalizeWithdraw', args: [config] })
+    }),
+    distribute: (factory, payout) => ({
+      to: factory.address,
+      data: encodeFunctionData({ abi: splitterFactoryAbi, functionName: 'distribute', args: [payout, usdc.address] })
+    })
+  }
+}
+
+const COLLECTOR_DATA = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }] as const
+const DEPOSIT_NONCE = [{ type: 'bytes32' }, { type: 'uint256' }] as const
+
+/** The nonce of a deposit's authorisation: it ties the money to one channel. The salt is the payer's, never used twice. */
+export function depositNonce(channelId: ChannelId, salt: bigint): Hex {
+  return keccak256(encodeAbiParameters(DEPOSIT_NONCE, [channelId, salt]))
+}
+
+function collectorData({ validAfter, validBefore, salt, signature }: DepositAuthorization): Hex {
+  return encodeAbiParameters(COLLECTOR_DATA, [BigInt(validAfter), BigInt(validBefore), salt, toHex(signature)])
+}
+
+const claimRow = ({ config, voucher, total }: Claim) => ({
+  voucher: { channel: config, maxClaimableAmount: voucher.ceiling },
+  signature: toHex(voucher.signature),
+  totalClaimed: total
+})

@@ -1,0 +1,65 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { type Hex, toHex } from '../../base/hex.ts'
+import type { Address } from '../../interface/signer.ts'
+import { splitterFactoryCode } from '../contracts/contracts.generated.ts'
+
+/**
+ * The deterministic deployer that stands at this address on every chain: given salt and code it makes a contract whose
+ * address depends on nothing else. (github.com/Arachnid/deterministic-deployment-proxy)
+ */
+export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+
+/** The treasury's share in basis points, as `SplitterFactory.sol` has it. */
+export const BPS = 500
+const ZERO_SALT = new Uint8Array(32)
+
+/** The contracts that divide one network's money, by their addresses; they need not exist yet. */
+export interface SplitterFactory {
+  readonly address: Address
+  readonly treasury: Address
+  /** The code that all splitters run. */
+  readonly template: Address
+  /** Deploys the factory. */
+  readonly initCode: Uint8Array
+  /** Where the money of a provider's calls goes, by its payout address. */
+  splitterOf(payout: Address): Address
+}
+
+/** Works the addresses out as the chain does (EIP-1014, EIP-1167 with immutable arguments); asks nobody. */
+export function splitterFactory(treasury: Address): SplitterFactory {
+  const initCode = bytes(splitterFactoryCode, `0x${'00'.repeat(12)}`, treasury)
+  const address = create2(CREATE2_DEPLOYER, initCode)
+  // The factory's constructor makes the template: its first contract, RLP of [factory, 1].
+  const template = lastTwenty(bytes('0xd694', address, '0x01'))
+  const bps: Hex = `0x${BPS.toString(16).padStart(4, '0')}`
+  return {
+    address,
+    treasury,
+    template,
+    initCode,
+    splitterOf(payout) {
+      const args = bytes(payout, treasury, bps)
+      const codeBytes: Hex = `0x${(args.length + 45).toString(16).padStart(4, '0')}`
+      const clone = bytes(
+        '0x61',
+        codeBytes,
+        '0x3d81600a3d39f3363d3d373d3d3d363d73',
+        template,
+        '0x5af43d82803e903d91602b57fd5bf3'
+      )
+      return create2(address, Buffer.concat([clone, args]))
+    }
+  }
+}
+
+function create2(deployer: Address, initCode: Uint8Array): Address {
+  return lastTwenty(Buffer.concat([bytes('0xff', deployer), ZERO_SALT, keccak_256(initCode)]))
+}
+
+function lastTwenty(preimage: Uint8Array): Address {
+  return toHex(keccak_256(preimage).subarray(-20))
+}
+
+function bytes(...parts: readonly Hex[]): Uint8Array {
+  return Buffer.from(parts.map((part) => part.slice(2)).join(''), 'hex')
+}

@@ -1,0 +1,109 @@
+import { SUBMISSIONS_KEPT_MAX } from '../../base/limits.ts'
+import type { Documents } from '../../interface/store.ts'
+import { decodeSubmission, encodeSubmission, finalForm, type Signed, type Submission } from './submission.ts'
+
+export type SignedSubmission = Submission & { readonly signed: Signed }
+
+/**
+ * What an account plans to send, has sent and is done with: in memory for reading, on disk before anything counts. Writes
+ * of one submission never overlap: whoever saves one waits before saving it again.
+ */
+export class Submissions {
+  readonly #documents: Documents
+  readonly #collection: string
+  readonly #byKey = new Map<string, Submission>()
+  /** Final ones, oldest first. */
+  readonly #done: string[] = []
+  #seq = 0
+  #nonceFloor = 0
+
+  constructor(documents: Documents, collection: string) {
+    this.#documents = documents
+    this.#collection = collection
+  }
+
+  /** @throws SoukError `internal_error` */
+  async load(): Promise<void> {
+    const documents = await this.#documents.list(this.#collection)
+    for (const submission of documents.map(({ value }) => decodeSubmission(value)).sort(inOrder)) this.#keep(submission)
+  }
+
+  find(key: string): Submission | undefined {
+    return this.#byKey.get(key)
+  }
+
+  /** Not signed yet, in the order they were planned. */
+  planned(): Submission[] {
+    return this.#which(({ signed, finalNonce }) => signed === undefined && finalNonce === undefined).sort(inOrder)
+  }
+  /** Signed and in no block, by nonce. */
+  unmined(): SignedSubmission[] {
+    return this.#signed()
+      .filter(({ mined }) => mined === undefined)
+      .sort((a, b) => a.signed.nonce - b.signed.nonce)
+  }
+  /** In a block that may be taken back. */
+  unfinal(): SignedSubmission[] {
+    return this.#signed().filter(({ mined }) => mined !== undefined)
+  }
+
+  nextSeq(): number {
+    return ++this.#seq
+  }
+
+  /** The lowest nonce from `latest` on that nothing of ours holds. */
+  freeNonce(latest: number): number {
+    const held = new Set(this.#signed().map(({ signed }) => signed.nonce))
+    let nonce = Math.max(latest, this.#nonceFloor)
+    while (held.has(nonce)) nonce++
+    return nonce
+  }
+
+  /** Durable when it resolves; only then it shows. */
+  async save(submission: Submission): Promise<void> {
+    await this.#documents.put(this.#collection, submission.key, encodeSubmission(submission))
+    this.#keep(submission)
+  }
+
+  async saveFinal(submission: Submission): Promise<void> {
+    await this.save(finalForm(submission))
+    while (this.#done.length > SUBMISSIONS_KEPT_MAX) {
+      const [oldest] = this.#done
+      if (oldest !== undefined) await this.drop(oldest)
+    }
+  }
+
+  async drop(key: string): Promise<void> {
+    await this.#documents.delete(this.#collection, key)
+    this.#byKey.delete(key)
+    this.#undo(key)
+  }
+
+  #keep(submission: Submission): void {
+    const { key, seq, finalNonce } = submission
+    this.#byKey.set(key, submission)
+    this.#seq = Math.max(this.#seq, seq)
+    this.#undo(key)
+    if (finalNonce === undefined) return
+    this.#nonceFloor = Math.max(this.#nonceFloor, finalNonce + 1)
+    this.#done.push(key)
+  }
+
+  /** A key whose transaction failed for good may be planned again. */
+  #undo(key: string): void {
+    const done = this.#done.indexOf(key)
+    if (done >= 0) this.#done.splice(done, 1)
+  }
+
+  #which(test: (submission: Submission) => boolean): Submission[] {
+    return [...this.#byKey.values()].filter(test)
+  }
+
+  #signed(): SignedSubmission[] {
+    return [...this.#byKey.values()].flatMap((submission) =>
+      submission.signed === undefined ? [] : [{ ...submission, signed: submission.signed }]
+    )
+  }
+}
+
+const inOrder = (a: Submission, b: Submission): number => a.seq - b.seq

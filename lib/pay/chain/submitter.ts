@@ -1,0 +1,344 @@
+import type { Clock, Timer } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import type { Hex } from '../../base/hex.ts'
+import {
+  FINAL_POLL_MS,
+  RECHECKED_AT_ONCE,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+  SUBMISSIONS_WAITING_MAX,
+  SUBMIT_POLL_MS
+} from '../../base/limits.ts'
+import { within } from '../../base/within.ts'
+import type { Block, Chain, ContractCall, Receipt } from '../../interface/chain.ts'
+import type { Signer } from '../../interface/signer.ts'
+import type { Documents } from '../../interface/store.ts'
+import type { Mined, Submitter, SubmitterStatus } from '../../interface/submitter.ts'
+import { Courier } from './courier.ts'
+import { signPlan } from './plan-signer.ts'
+import { hashOf, type Submission } from './submission.ts'
+import { type SignedSubmission, Submissions } from './submissions.ts'
+
+export interface SubmitterInit {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly documents: Documents
+  /** The account. No other process may send from it: what it sends all the same costs a plan its nonce, never more. */
+  readonly signer: Signer
+  /** Told of what goes wrong behind the scenes; the submitter goes on by itself unless the store failed. */
+  readonly onError: (error: SoukError) => void
+}
+
+/** The chain's last word, asked before any receipt, so that what a receipt says is not older. */
+interface View {
+  readonly finalized: Block
+  /** Transactions of the account in blocks, and in finalized ones. */
+  readonly nonce: number
+  readonly finalNonce: number
+}
+
+interface Waiter extends PromiseWithResolvers<Mined> {
+  readonly callHash: Hex
+}
+
+export function createSubmitter(init: SubmitterInit): Submitter {
+  return new QueuedSubmitter(init)
+}
+
+class QueuedSubmitter implements Submitter {
+  readonly #init: SubmitterInit
+  readonly #plans: Submissions
+  readonly #courier: Courier
+  readonly #waiters = new Map<string, Waiter>()
+  readonly #listeners = new Set<(mined: Mined) => void | Promise<void>>()
+  /** The last of those in blocks that was looked at again. */
+  #recheckedSeq = 0
+  #isRunning = false
+  #trouble: SoukError | undefined
+  #timer: Timer | undefined
+  #turn: Promise<void> | undefined
+  /** Somebody asked while a turn was under way. */
+  #isAsked = false
+
+  constructor(init: SubmitterInit) {
+    const { chain, clock, documents, signer } = init
+    this.#init = init
+    this.#plans = new Submissions(documents, `transactions/${chain.parameters.chainId}/${signer.address}`)
+    this.#courier = new Courier({ chain, clock, plans: this.#plans, signer })
+  }
+
+  async start(): Promise<void> {
+    if (this.#isRunning) return
+    await this.#plans.load()
+    this.#isRunning = true
+    this.#wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.#timer?.cancel()
+    this.#rejectAll(new SoukError('settlement_pending', 'This node stops; the transaction goes on at its next start.'))
+    await this.#turn
+  }
+
+  async submit(key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined> {
+    if (!this.#isRunning) throw new SoukError('settlement_unavailable', 'This node sends no transactions now.')
+    const callHash = hashOf(call)
+    const found = this.#plans.find(key)
+    const known = found !== undefined && isOver(found) ? undefined : found
+    const waiter = this.#waiters.get(key)
+    const taken = waiter ?? known
+    if (taken !== undefined && taken.callHash !== callHash) {
+      throw new SoukError('payment_id_conflict', 'Another transaction was planned under this key.')
+    }
+    const mined = known && minedOf(known)
+    if (mined !== undefined) return mined
+    if (waiter !== undefined) return within(waiter.promise, signal)
+    const { promise } = this.#wait(key, callHash)
+    if (known === undefined) void this.#plan(key, call, callHash)
+    return within(promise, signal)
+  }
+
+  has(key: string): boolean {
+    const found = this.#plans.find(key)
+    return this.#waiters.has(key) || (found !== undefined && !isOver(found))
+  }
+
+  find(key: string): Mined | undefined {
+    const known = this.#plans.find(key)
+    return known && minedOf(known)
+  }
+
+  onFinal(listener: (mined: Mined) => void | Promise<void>): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  status(): SubmitterStatus {
+    const [planned, unmined] = [this.#plans.planned(), this.#plans.unmined()]
+    const waiting = [...planned, ...unmined]
+    const oldestMs = this.#init.clock.now() - Math.min(...waiting.map(({ at }) => at))
+    return {
+      address: this.#init.signer.address,
+      planned: planned.length,
+      unmined: unmined.length,
+      unfinal: this.#plans.unfinal().length,
+      hasNoGas: this.#courier.hasNoGas,
+      ...(waiting.length > 0 && { oldestMs }),
+      ...(this.#trouble !== undefined && { trouble: this.#trouble })
+    }
+  }
+
+  async #plan(key: string, call: ContractCall, callHash: Hex): Promise<void> {
+    try {
+      if (this.#waiters.size > SUBMISSIONS_WAITING_MAX) {
+        throw new SoukError('overloaded', 'Too many transactions of this node wait for the chain.')
+      }
+      await this.#plans.save({ key, seq: this.#plans.nextSeq(), at: this.#init.clock.now(), callHash, call })
+      this.#wake()
+    } catch (error) {
+      this.#reject(key, asSoukError(error))
+    }
+  }
+
+  // Turns: one at a time, so that nonces are given and steps are written down in order.
+
+  #wake(): void {
+    this.#timer?.cancel()
+    if (!this.#isRunning) return
+    if (this.#turn !== undefined) {
+      this.#isAsked = true
+      return
+    }
+    this.#isAsked = false
+    this.#turn = this.#takeTurn().finally(() => {
+      this.#turn = undefined
+      this.#scheduleNext()
+    })
+  }
+
+  #scheduleNext(): void {
+    if (!this.#isRunning) return
+    const isWaiting = this.#plans.planned().length + this.#plans.unmined().length > 0
+    if (this.#isAsked) this.#wake()
+    else if (isWaiting) this.#timer = this.#init.clock.after(SUBMIT_POLL_MS, () => this.#wake())
+    else if (this.#plans.unfinal().length > 0) {
+      this.#timer = this.#init.clock.after(FINAL_POLL_MS, () => this.#wake())
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    try {
+      const view = await this.#look()
+      await this.#follow(view)
+      await this.#signPlans(view)
+      this.#trouble = undefined
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      this.#trouble = error
+      this.#init.onError(error)
+      if (error.code === 'settlement_unavailable') return
+      // What was not written down must not be sent, and nobody knows what was: the next start reads it from disk.
+      this.#isRunning = false
+      this.#rejectAll(error)
+    }
+  }
+
+  async #look(): Promise<View> {
+    const { chain, signer } = this.#init
+    const [finalized, nonce, finalNonce] = await Promise.all([
+      chain.block('finalized'),
+      chain.nonce(signer.address, 'latest'),
+      chain.nonce(signer.address, 'finalized')
+    ])
+    if (finalized === undefined) throw new SoukError('settlement_unavailable', 'The chain has no finalized block.')
+    return { finalized, nonce, finalNonce }
+  }
+
+  async #follow(view: View): Promise<void> {
+    const signed = [...this.#plans.unmined(), ...this.#rechecked()]
+    const receipts = await Promise.all(signed.map((submission) => this.#receiptOf(submission)))
+    const unmined: SignedSubmission[] = []
+    for (const [i, submission] of signed.entries()) {
+      const mined = receipts[i]
+      if (mined !== undefined) await this.#onMined({ ...submission, mined }, submission.mined, view)
+      else if (await this.#isToBeSent(submission, view)) unmined.push(submission)
+    }
+    unmined.sort((a, b) => a.signed.nonce - b.signed.nonce)
+    const hasGap = this.#hasGap(view)
+    for (const [i, submission] of unmined.entries()) await this.#courier.bring(submission, i === 0 && !hasGap)
+  }
+
+  /** In turns, so that a day of many transactions does not make each look a large one. */
+  #rechecked(): SignedSubmission[] {
+    const unfinal = this.#plans.unfinal().sort((a, b) => a.seq - b.seq)
+    const next = unfinal.findIndex(({ seq }) => seq > this.#recheckedSeq)
+    const rotated = next < 0 ? unfinal : [...unfinal.slice(next), ...unfinal.slice(0, next)]
+    const some = rotated.slice(0, RECHECKED_AT_ONCE)
+    this.#recheckedSeq = some.at(-1)?.seq ?? 0
+    return some
+  }
+
+  async #receiptOf({ signed }: SignedSubmission): Promise<{ hash: Hex; receipt: Receipt } | undefined> {
+    const hashes = [signed.hash, ...signed.replaced]
+    const receipts = await Promise.all(hashes.map((hash) => this.#init.chain.receipt(hash)))
+    const found = hashes.flatMap((hash, i) => {
+      const receipt = receipts[i]
+      return receipt === undefined ? [] : [{ hash, receipt }]
+    })
+    return found[0]
+  }
+
+  async #onMined(submission: SignedSubmission, before: Submission['mined'], view: View): Promise<void> {
+    const { key, mined } = submission
+    if (mined === undefined) return
+    if (before?.hash !== mined.hash || before.receipt.blockHash !== mined.receipt.blockHash) {
+      await this.#plans.save(submission)
+    }
+    this.#courier.forget(key)
+    this.#resolve(key, { key, ...mined, isFinal: false })
+    if (mined.receipt.blockNumber > view.finalized.number) return
+    const block = await this.#init.chain.block(mined.receipt.blockNumber)
+    if (block?.hash !== mined.receipt.blockHash || !(await this.#tellFinal({ key, ...mined, isFinal: true }))) return
+    await this.#plans.saveFinal(submission)
+  }
+
+  async #tellFinal(mined: Mined): Promise<boolean> {
+    try {
+      for (const listener of this.#listeners) await listener(mined)
+      return true
+    } catch (error) {
+      this.#init.onError(asSoukError(error))
+      return false
+    }
+  }
+
+  /** Of one that is in no block: whether it may still get there. */
+  async #isToBeSent({ mined, signed, ...plan }: SignedSubmission, view: View): Promise<boolean> {
+    if (mined !== undefined) await this.#plans.save({ ...plan, signed })
+    // Only where the nonce is used for good: as long as the other one can be taken back, this one can still be mined, and a
+    // second version with a nonce of its own could be mined beside it.
+    if (view.finalNonce > signed.nonce) {
+      this.#courier.forget(plan.key)
+      await this.#plans.save(plan)
+      return false
+    }
+    return view.nonce <= signed.nonce
+  }
+
+  async #signPlans(view: View): Promise<void> {
+    await this.#fillGap(view)
+    let trouble: unknown
+    for (const plan of this.#plans.planned()) {
+      if (this.#plans.unmined().length >= SUBMISSIONS_IN_FLIGHT_MAX && !this.#hasGap(view)) break
+      try {
+        await this.#signPlan(plan, view)
+      } catch (error) {
+        // One that the endpoint chokes on holds up no other.
+        trouble ??= error
+        if (asSoukError(error).code !== 'settlement_unavailable') throw error
+      }
+    }
+    if (trouble !== undefined) throw asSoukError(trouble)
+  }
+
+  async #signPlan(plan: Submission, view: View): Promise<void> {
+    const { chain, signer } = this.#init
+    const signed = await signPlan({ chain, signer, plans: this.#plans }, plan, view.nonce)
+    if (signed instanceof SoukError) {
+      await this.#plans.drop(plan.key)
+      this.#reject(plan.key, signed)
+      return
+    }
+    const [next] = this.#plans.unmined()
+    await this.#courier.bring(signed, next?.key === signed.key)
+  }
+
+  /**
+   * Where another's transaction of this account was taken back and does not return, everything after it waits for its nonce.
+   * The next plan takes it; if there is none, one that does nothing.
+   */
+  async #fillGap(view: View): Promise<void> {
+    const [next] = this.#plans.unmined()
+    if (next === undefined || !this.#hasGap(view)) return
+    if (this.#plans.planned().length > 0 || !this.#courier.isStuck(next)) return
+    const call: ContractCall = { to: this.#init.signer.address, data: '0x' }
+    const seq = this.#plans.nextSeq()
+    await this.#plans.save({ key: `gap/${seq}`, seq, at: this.#init.clock.now(), callHash: hashOf(call), call })
+  }
+
+  #hasGap({ nonce }: View): boolean {
+    const [next] = this.#plans.unmined()
+    return next !== undefined && this.#plans.freeNonce(nonce) < next.signed.nonce
+  }
+
+  // Who waits.
+
+  #wait(key: string, callHash: Hex): Waiter {
+    const waiter = { ...Promise.withResolvers<Mined>(), callHash }
+    this.#waiters.set(key, waiter)
+    return waiter
+  }
+
+  #resolve(key: string, mined: Mined): void {
+    this.#waiters.get(key)?.resolve(mined)
+    this.#waiters.delete(key)
+  }
+
+  #reject(key: string, error: SoukError): void {
+    this.#waiters.get(key)?.reject(error)
+    this.#waiters.delete(key)
+  }
+
+  #rejectAll(error: SoukError): void {
+    for (const key of this.#waiters.keys()) this.#reject(key, error)
+  }
+}
+
+/** Nothing of it is under way, and it changed nothing: its key is free. */
+function isOver({ finalNonce, mined }: Submission): boolean {
+  return finalNonce !== undefined && mined?.receipt.succeeded !== true
+}
+
+function minedOf({ key, mined, finalNonce }: Submission): Mined | undefined {
+  return mined && { key, ...mined, isFinal: finalNonce !== undefined }
+}

@@ -1,0 +1,38 @@
+import type { Chain } from '../../interface/chain.ts'
+
+/**
+ * A chain of which nothing is believed before it is known to be the right one, with the right contracts: each method waits
+ * for that and fails as `verify` does. An endpoint that is away is asked again by whoever needs it next.
+ */
+export function verifiedChain(chain: Chain): Chain {
+  let verified: Promise<void> | undefined
+  const verify = (): Promise<void> => {
+    verified ??= chain.verify().catch((error: unknown) => {
+      verified = undefined
+      throw error
+    })
+    return verified
+  }
+  const after = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await verify()
+    return ask()
+  }
+  return {
+    parameters: chain.parameters,
+    verify,
+    block: (at) => after(() => chain.block(at)),
+    channels: (ids, at) => after(() => chain.channels(ids, at)),
+    receiver: (address, at) => after(() => chain.receiver(address, at)),
+    splitter: (address, at) => after(() => chain.splitter(address, at)),
+    balance: (account, at) => after(() => chain.balance(account, at)),
+    gas: (account) => after(() => chain.gas(account)),
+    authorizationUsed: (payer, nonce) => after(() => chain.authorizationUsed(payer, nonce)),
+    nonce: (account, at) => after(() => chain.nonce(account, at)),
+    fees: () => after(() => chain.fees()),
+    simulate: (from, call) => after(() => chain.simulate(from, call)),
+    broadcast: (transaction) => after(() => chain.broadcast(transaction)),
+    receipt: (transactionHash) => after(() => chain.receipt(transactionHash)),
+    read: (call) => after(() => chain.read(call)),
+    code: (address) => after(() => chain.code(address))
+  }
+}

@@ -1,0 +1,42 @@
+import { domainSeparator, encodeFunctionData, keccak256 } from 'viem'
+import { SoukError } from '../../base/errors.ts'
+import type { Chain } from '../../interface/chain.ts'
+import type { PinnedContract, TokenParameters } from '../../interface/network.ts'
+import { usdcAbi } from '../contracts/contracts.generated.ts'
+
+/**
+ * That an endpoint shows the network's own chain, with the very contracts that are trusted on it and a token whose
+ * signatures are made as we make them.
+ * @throws SoukError `settlement_unavailable` saying what is wrong
+ */
+export async function verifyChain(chain: Chain, chainId: () => Promise<number>): Promise<void> {
+  const { parameters } = chain
+  const actual = await chainId()
+  if (actual !== parameters.chainId) {
+    throw unavailable(
+      `The chain endpoint is of chain ${actual}; this network's money is on chain ${parameters.chainId}.`
+    )
+  }
+  await verifyCode(chain, 'channel contract', parameters.settlement)
+  await verifyCode(chain, 'deposit collector', parameters.collector)
+  await verifyToken(chain, parameters.usdc)
+}
+
+async function verifyCode(chain: Chain, what: string, { address, codeHash }: PinnedContract): Promise<void> {
+  const code = await chain.code(address)
+  if (code === '0x') throw unavailable(`There is no ${what} at ${address} on this chain.`)
+  if (keccak256(code) !== codeHash) throw unavailable(`The ${what} at ${address} is not the one that was checked.`)
+}
+
+/** Its code may change, as it can be upgraded; the domain of its signatures may not. */
+async function verifyToken(chain: Chain, { address, name, version }: TokenParameters): Promise<void> {
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'DOMAIN_SEPARATOR' })
+  const actual = await chain.read({ to: address, data })
+  const domain = { name, version, chainId: chain.parameters.chainId, verifyingContract: address }
+  if (actual === undefined) throw unavailable(`There is no USDC at ${address} on this chain.`)
+  if (actual !== domainSeparator({ domain })) {
+    throw unavailable(`The USDC at ${address} signs under another name or version than "${name}", "${version}".`)
+  }
+}
+
+const unavailable = (detail: string) => new SoukError('settlement_unavailable', detail)

@@ -1,0 +1,36 @@
+import { type Clock, deadline } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
+import { PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits.ts'
+import type { Link } from '../../interface/link.ts'
+import { decodePayReply, encodePayRequest, PAY_PROTOCOL, type PayReply, type PayRequest } from './pay-messages.ts'
+
+/**
+ * Asks an owner about channels.
+ * @throws SoukError what the owner refuses with, its source `owner`; `settlement_pending` where it does not answer in time,
+ *   `owner_unreachable`, `payment_malformed`; the signal's reason when it aborts
+ */
+export type PayLine = (
+  owner: string,
+  request: PayRequest,
+  signal?: AbortSignal
+) => Promise<Exclude<PayReply, { kind: 'refusal' }>>
+
+export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayLine {
+  const late = () => new SoukError('settlement_pending', 'The owner did not answer about the channel in time.')
+  return async (owner, request, signal) => {
+    const limit = deadline(clock, PAY_EXCHANGE_MS, late, signal)
+    const options = { responseBytesMax: PAY_MESSAGE_BYTES_MAX, signal: limit.signal }
+    try {
+      const peer = { id: owner, addresses: [] }
+      const reply = decodePayReply(await link.exchange(peer, PAY_PROTOCOL, encodePayRequest(request), options))
+      if (reply.kind === 'refusal') throw new SoukError(reply.code, reply.detail, { source: 'owner' })
+      return reply
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+export function unreadable(): SoukError {
+  return new SoukError('payment_malformed', 'The owner answered something else than it was asked about the channel.')
+}

@@ -1,0 +1,142 @@
+import { type Clock, deadline } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
+import type { Hex } from '../../base/hex.ts'
+import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits.ts'
+import type { Chain } from '../../interface/chain.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
+import type { Address } from '../../interface/signer.ts'
+import { CEILING_MAX } from '../signing/authorization.ts'
+import { checkChannel } from '../channel/check-channel.ts'
+import type { PayeeChannel } from './payee-channel.ts'
+import type { PayeeChannels } from './payee-channels.ts'
+import type { DepositRequest, Terms } from '../channel/pay-messages.ts'
+import { depositNonce } from '../chain/settlement-calls.ts'
+import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import { signerOf } from '../signing/signature.ts'
+import type { TokenDomain } from '../signing/token-domain.ts'
+
+export interface DepositDeskInit {
+  readonly terms: Terms
+  readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'deposit'>
+  readonly watch: Pick<ChannelWatch, 'refresh'>
+  readonly channels: PayeeChannels
+  readonly domain: SettlementDomain
+  readonly token: TokenDomain
+  readonly clock: Clock
+  readonly splitterOf: (payout: Address) => Address
+  readonly payouts: () => Iterable<Address>
+}
+
+export type Deposit = Omit<DepositRequest, 'counter'>
+
+export interface Brought {
+  readonly channel: PayeeChannel
+  /** That brought the deposit in; undefined where there was none to bring, or it was on chain already. */
+  readonly transaction: Hex | undefined
+}
+
+/** The owner's side of deposits: checks channel and authorisation, and has the money brought in. */
+export class DepositDesk {
+  readonly #init: DepositDeskInit
+
+  constructor(init: DepositDeskInit) {
+    this.#init = init
+  }
+
+  /**
+   * Brings a deposit in; without an amount only makes a channel known that is on chain already.
+   * @param peer whose calls may be paid by it; undefined where its payer is a client without a node
+   * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
+   */
+  async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
+    const { terms, chain, channels, domain, splitterOf, payouts, watch } = this.#init
+    const { config, amount } = deposit
+    const receivers = new Set([...payouts()].map(splitterOf))
+    checkChannel(config, { terms, token: chain.parameters.usdc.address, receivers })
+    const channelId = domain.channelId(config)
+    if (amount > 0n) this.#checkAuthorization(deposit, channelId)
+    const known = await this.#known(channelId, peer)
+    if (known === undefined) this.#checkRoom(peer)
+    if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
+    const channel = known ?? (await channels.add({ channelId, config, ...(peer === undefined ? {} : { peer }) }))
+    let transaction: Hex | undefined
+    try {
+      if (amount > 0n) transaction = await this.#submit(channelId, deposit)
+      await watch.refresh([channelId])
+    } finally {
+      // Made known for nothing: a refused deposit leaves no trace.
+      if (known === undefined && channels.shownAt(channelId) <= 0n) await channels.remove(channelId)
+    }
+    if (channels.get(channelId) !== channel) throw empty()
+    return { channel, transaction }
+  }
+
+  async #known(channelId: ChannelId, peer: string | undefined): Promise<PayeeChannel | undefined> {
+    const { channels } = this.#init
+    const known = channels.get(channelId)
+    if (known === undefined) return undefined
+    if (known.info.peer !== peer) throw new SoukError('payment_rejected', 'The channel is another payer’s.')
+    if (!known.isLeft) return known
+    // A client without a node has one channel with an owner for ever, and may come back to it.
+    if (peer !== undefined || known.phase !== 'closed') {
+      throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
+    }
+    await channels.remove(channelId)
+    return undefined
+  }
+
+  /** Before anything is written: anybody can name channels that are not there. */
+  async #checkFilled(channelId: ChannelId): Promise<void> {
+    const { channels, watch } = this.#init
+    await watch.refresh([channelId])
+    if (channels.shownAt(channelId) <= 0n) throw empty()
+  }
+
+  /** @throws SoukError `payment_rejected` */
+  #checkAuthorization({ config, amount, validAfter, validBefore, salt, signature }: Deposit, id: ChannelId): void {
+    const { terms, token, chain, clock } = this.#init
+    const must = (holds: boolean, otherwise: string): void => {
+      if (!holds) throw new SoukError('payment_rejected', `The deposit is refused: ${otherwise}.`)
+    }
+    must(amount >= terms.depositMin && amount <= CEILING_MAX, `it is under ${terms.depositMin} atoms, or no amount`)
+    must(validAfter * 1_000 <= clock.now(), 'it is not valid yet')
+    must(validBefore * 1_000 >= clock.now() + DEPOSIT_MARGIN_MS, 'it is not valid for long enough')
+    const authorization = {
+      from: config.payer,
+      to: chain.parameters.collector.address,
+      value: amount,
+      validAfter,
+      validBefore,
+      nonce: depositNonce(id, salt)
+    }
+    must(signerOf(token.receive(authorization), signature) === config.payer, 'it is not signed by the payer')
+  }
+
+  /** @throws SoukError `overloaded`, `settlement_unavailable` */
+  #checkRoom(peer: string | undefined): void {
+    const { channels, redeemer } = this.#init
+    const isTooMany = peer !== undefined && channels.countOf(peer) >= CHANNELS_PER_PEER_MAX
+    if (channels.size >= CHANNELS_MAX || isTooMany) {
+      throw new SoukError('overloaded', 'The owner takes no more channels.')
+    }
+    redeemer.checkGas()
+  }
+
+  /** Asked again, also after a restart, it hears of the same transaction. */
+  async #submit(channelId: ChannelId, { config, ...deposit }: Deposit): Promise<Hex | undefined> {
+    const { redeemer, chain, clock } = this.#init
+    // What is on chain already needs no second transaction, which could only fail.
+    if (await chain.authorizationUsed(config.payer, depositNonce(channelId, deposit.salt))) return undefined
+    const pending = () => new SoukError('settlement_pending', 'The deposit is on its way; ask again for it.')
+    const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
+    try {
+      return (await redeemer.deposit(config, deposit, limit.signal)).hash
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+const empty = () => new SoukError('payment_rejected', 'There is nothing in the channel.')

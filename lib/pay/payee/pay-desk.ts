@@ -1,0 +1,98 @@
+import { type Clock, deadline } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { DEPOSIT_WAIT_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits.ts'
+import { within } from '../../base/within.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { Link } from '../../interface/link.ts'
+import { channelSalt } from '../signing/channel-salt.ts'
+import type { DepositDesk } from './deposit-desk.ts'
+import type { PayeeChannel } from './payee-channel.ts'
+import type { PayeeChannels } from './payee-channels.ts'
+import {
+  decodePayRequest,
+  type DepositRequest,
+  encodePayReply,
+  PAY_PROTOCOL,
+  type PayReply,
+  type Terms
+} from '../channel/pay-messages.ts'
+import type { RefundDesk } from './refund-desk.ts'
+
+export interface PayDeskInit {
+  readonly terms: Terms
+  readonly channels: Pick<PayeeChannels, 'get'>
+  readonly deposits: Pick<DepositDesk, 'bring'>
+  readonly refunds: Pick<RefundDesk, 'close'>
+  readonly clock: Clock
+}
+
+/** Answers payers: what an owner asks of channels, deposits to bring in, what a channel stands at, and its end. */
+export class PayDesk {
+  readonly #init: PayDeskInit
+  /** Peers whose deposit is on its way: each costs transactions and look-ups, so a peer has one at a time. */
+  readonly #busy = new Set<string>()
+
+  constructor(init: PayDeskInit) {
+    this.#init = init
+  }
+
+  serve(link: Pick<Link, 'serve'>): void {
+    const answer = async (bytes: Uint8Array, peer: string) => encodePayReply(await this.#answer(bytes, peer))
+    link.serve(PAY_PROTOCOL, answer, { requestBytesMax: PAY_MESSAGE_BYTES_MAX })
+  }
+
+  async #answer(bytes: Uint8Array, peer: string): Promise<PayReply> {
+    try {
+      const request = decodePayRequest(bytes)
+      if (request.kind === 'terms') return { kind: 'terms', terms: this.#init.terms }
+      if (request.kind === 'state') return stateOf(this.#own(request.channelId, peer))
+      if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
+      return stateOf(await this.#one(peer, () => this.#deposit(request.deposit, peer)))
+    } catch (thrown) {
+      const { code, message } = asSoukError(thrown)
+      return { kind: 'refusal', code, detail: message }
+    }
+  }
+
+  #own(channelId: ChannelId, peer: string): PayeeChannel {
+    const channel = this.#init.channels.get(channelId)
+    if (channel === undefined || channel.info.peer !== peer) {
+      throw new SoukError('payment_required', 'The owner does not know the channel.')
+    }
+    return channel
+  }
+
+  /** Asked again, it hears of the same refund. */
+  async #close(channelId: ChannelId, peer: string): Promise<PayeeChannel> {
+    const { refunds, clock } = this.#init
+    const channel = this.#own(channelId, peer)
+    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is on its way.')
+    const pending = () => new SoukError('settlement_pending', 'The channel is being closed; ask again for it.')
+    const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
+    try {
+      await within(refunds.close(channel), limit.signal)
+    } finally {
+      limit.clear()
+    }
+    return channel
+  }
+
+  async #one<T>(peer: string, task: () => Promise<T>): Promise<T> {
+    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is already on its way.')
+    this.#busy.add(peer)
+    try {
+      return await task()
+    } finally {
+      this.#busy.delete(peer)
+    }
+  }
+
+  async #deposit({ counter, ...deposit }: DepositRequest, peer: string): Promise<PayeeChannel> {
+    if (deposit.config.salt !== channelSalt(peer, counter)) {
+      throw new SoukError('payment_rejected', 'The channel is refused: its salt is not of this peer.')
+    }
+    return (await this.#init.deposits.bring(deposit, peer)).channel
+  }
+}
+
+const stateOf = ({ books }: PayeeChannel): PayReply => ({ kind: 'state', state: books })

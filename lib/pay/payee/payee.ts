@@ -1,0 +1,199 @@
+import { EMPTY_BYTES } from '../../base/bytes.ts'
+import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
+import { toHex } from '../../base/hex.ts'
+import { VOUCHERS_CACHED_MAX } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Voucher } from '../../interface/channel.ts'
+import type { ChannelWatch } from '../../interface/redeem.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { CallLog, CallOutcome } from '../../interface/store.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import { BOOKS_MEMBER } from '../channel/pay-messages.ts'
+import { decodeAuthorization } from '../signing/authorization.ts'
+import type { PayeeChannel } from './payee-channel.ts'
+import type { PayeeChannels } from './payee-channels.ts'
+import type { ReceiptDesk } from './receipt-desk.ts'
+import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import type { Hold } from './tab.ts'
+import { unpaidReservation } from './unpaid-reservation.ts'
+
+export interface PayeeInit {
+  readonly calls: Pick<CallLog, 'append'>
+  readonly channels: PayeeChannels
+  readonly watch: Pick<ChannelWatch, 'refresh'>
+  readonly domain: SettlementDomain
+  readonly desk: ReceiptDesk
+  readonly splitterOf: (payout: Address) => Address
+  /** This node's own peer id: what it calls itself costs nothing. */
+  readonly self: string
+}
+
+/** The owner's side of paid calls: lets them in against the channel they come with, and books them. */
+export class Payee {
+  readonly #init: PayeeInit
+  /** By peer, as it came last. */
+  readonly #last = new Map<string, { readonly bytes: Uint8Array; readonly voucher: Voucher }>()
+
+  constructor(init: PayeeInit) {
+    this.#init = init
+  }
+
+  /** Costs no turn of the event loop, unless the chain has to be looked at first. */
+  admit(admission: Admission): Reservation | Promise<Reservation> {
+    const { price, peer, authorization } = admission
+    if (price === 0n || peer === this.#init.self) return unpaidReservation(this.#init.calls, admission)
+    if (authorization === undefined) throw refusal('payment_required', 'This call has to be paid through a channel.')
+    const voucher = this.#voucherIn(authorization, peer)
+    const channel = this.#channelOf(admission, voucher)
+    if (this.#init.channels.isFresh(channel)) return this.#reserve(admission, channel, voucher)
+    return this.#look(channel).then(() => this.#reserve(admission, channel, voucher))
+  }
+
+  /** A payer sends the same voucher with all calls of a window: its bytes are read once. */
+  #voucherIn(authorization: Uint8Array, peer: string): Voucher {
+    const last = this.#last.get(peer)
+    if (last !== undefined && Buffer.compare(last.bytes, authorization) === 0) return last.voucher
+    const voucher = decodeAuthorization(authorization)
+    if (this.#last.size >= VOUCHERS_CACHED_MAX) this.#last.clear()
+    this.#last.set(peer, { bytes: Uint8Array.from(authorization), voucher })
+    return voucher
+  }
+
+  async #look({ info }: PayeeChannel): Promise<void> {
+    try {
+      await this.#init.watch.refresh([info.channelId])
+    } catch (cause) {
+      throw refusal('settlement_unavailable', 'The owner cannot see the chain at the moment.', { cause })
+    }
+  }
+
+  #channelOf({ peer, payout }: Admission, { channelId }: Voucher): PayeeChannel {
+    const { channels, splitterOf } = this.#init
+    const channel = channels.get(channelId)
+    // A stranger's channel is as good as none: it is not even said that there is one.
+    if (channel === undefined || channel.info.peer !== peer) {
+      throw refusal('payment_required', 'The owner does not know the channel.', { members: { [BOOKS_MEMBER]: null } })
+    }
+    if (payout === undefined || splitterOf(payout) !== channel.info.config.receiver) {
+      throw refusal('payment_rejected', 'The channel pays another provider.')
+    }
+    return channel
+  }
+
+  #reserve(admission: Admission, channel: PayeeChannel, voucher: Voucher): Reservation {
+    const { channels, domain } = this.#init
+    if (!channels.isFresh(channel)) {
+      throw refusal('settlement_unavailable', 'The owner has seen nothing new of the chain for too long.')
+    }
+    if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
+    if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
+    const hold = channel.tab.reserve(admission.price)
+    if (typeof hold === 'object') return this.#reservation(admission, channel, hold)
+    if (hold === 'ceiling') {
+      throw refusal('payment_required', 'The channel’s vouchers do not cover this call.', booksOf(channel))
+    }
+    const sum = channel.tab.captured + channel.tab.reserved + admission.price
+    const isComing = sum <= channels.shownAt(channel.info.channelId)
+    throw isComing
+      ? refusal('settlement_pending', 'The deposit does not count in full yet: it is too new.', booksOf(channel))
+      : refusal('insufficient_funds', 'There is not enough in the channel.', booksOf(channel))
+  }
+
+  #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {
+    const { calls, desk } = this.#init
+    desk.underWay++
+    const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<void> => {
+      const documents = channel.unsaved()
+      try {
+        await calls.append(recordOf(admission, outcome, kind, charged), {
+          documents,
+          ...(charged === 0n ? {} : { postings: postingsOf(channel, charged) })
+        })
+      } catch (error) {
+        // Nothing of it is in the books, or the store is lost and with it this process.
+        if (documents.length > 0) channel.notSaved()
+        hold.release()
+        throw error
+      }
+      hold.capture(charged)
+    }
+    const finish = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<Settled> => {
+      try {
+        await book(kind, charged, outcome)
+        return { charged, receipt: await this.#receipt(admission, channel, charged, outcome) }
+      } finally {
+        desk.underWay--
+      }
+    }
+    return {
+      capture: (outcome) => finish('captured', hold.amount, outcome),
+      release: (outcome) => finish('void', 0n, outcome)
+    }
+  }
+
+  async #receipt(
+    { requestId, api }: Admission,
+    { info, tab }: PayeeChannel,
+    charged: Atoms,
+    { requestHash, status, at }: Outcome
+  ): Promise<Uint8Array> {
+    const { captured, reserved } = tab
+    const { channelId } = info
+    try {
+      return await this.#init.desk.sign({
+        channelId,
+        requestId,
+        requestHash,
+        api,
+        charged,
+        captured,
+        reserved,
+        status,
+        at
+      })
+    } catch {
+      // The call is in the books and has to be answered: a key that is away costs the payer the proof, not the answer.
+      return EMPTY_BYTES
+    }
+  }
+}
+
+export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms) {
+  const { requestId, api, peer, revision, price } = admission
+  return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
+}
+
+export function postingsOf({ receivable, earned }: PayeeChannel, charged: Atoms) {
+  return [
+    { account: receivable, amount: charged },
+    { account: earned, amount: -charged }
+  ]
+}
+
+function booksOf({ books }: PayeeChannel): Pick<SoukErrorOptions, 'members'> {
+  const { ceiling, signature, captured, reserved } = books
+  return {
+    members: {
+      [BOOKS_MEMBER]: {
+        ceiling: ceiling.toString(),
+        signature: toHex(signature),
+        captured: captured.toString(),
+        reserved: reserved.toString()
+      }
+    }
+  }
+}
+
+/** Nothing happened: the payer may put it right and try again, or go to another owner. */
+function refusal(
+  code:
+    | 'payment_required'
+    | 'payment_rejected'
+    | 'insufficient_funds'
+    | 'settlement_unavailable'
+    | 'settlement_pending',
+  detail: string,
+  options: SoukErrorOptions = {}
+): SoukError {
+  return new SoukError(code, detail, { ...options, source: 'owner', notAccepted: true })
+}

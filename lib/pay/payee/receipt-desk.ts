@@ -1,0 +1,70 @@
+import type { Clock, Timer } from '../../base/clock.ts'
+import { COMMIT_BATCH_MAX, RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits.ts'
+import type { Signer } from '../../interface/signer.ts'
+import { type ReceiptBody, signReceipts } from '../signing/receipt.ts'
+import type { Digest } from '../signing/typed-data.ts'
+
+interface Waiting {
+  readonly body: ReceiptBody
+  readonly resolve: (receipt: Uint8Array) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Signs receipts a batch at a time. Calls that became durable in one commit go on in the same turn, one after the other;
+ * what they ask for until the turn's microtasks are through shares one signature.
+ *
+ * A signature takes as long as all the rest of a paid call. So at a busy owner, right after one, few receipts wait a moment for
+ * those of the many other calls that are under way.
+ */
+export class ReceiptDesk {
+  readonly #signer: Signer
+  readonly #digest: Digest
+  readonly #clock: Pick<Clock, 'elapsed' | 'after'>
+  #waiting: Waiting[] = []
+  #signedAt = Number.NEGATIVE_INFINITY
+  #timer: Timer | undefined
+  /** Calls let in whose receipts are not signed: set by whoever lets them in. */
+  underWay = 0
+
+  constructor(signer: Signer, digest: Digest, clock: Pick<Clock, 'elapsed' | 'after'>) {
+    this.#signer = signer
+    this.#digest = digest
+    this.#clock = clock
+  }
+
+  /** @throws SoukError `settlement_unavailable` where the key cannot be reached now */
+  sign(body: ReceiptBody): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ body, resolve, reject })
+      const { length } = this.#waiting
+      if (length === 1) queueMicrotask(() => this.#consider())
+      else if (length === COMMIT_BATCH_MAX || (this.#timer !== undefined && this.#areEnough())) void this.#flush()
+    })
+  }
+
+  #consider(): void {
+    if (this.#areEnough() || this.#clock.elapsed() - this.#signedAt >= RECEIPTS_SIGN_MS) void this.#flush()
+    else this.#timer = this.#clock.after(RECEIPTS_SIGN_MS, () => void this.#flush())
+  }
+
+  #areEnough(): boolean {
+    return this.#waiting.length * RECEIPTS_SIGNED_PART >= this.underWay
+  }
+
+  async #flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const batch = this.#waiting
+    this.#waiting = []
+    if (batch.length === 0) return
+    this.#signedAt = this.#clock.elapsed()
+    const bodies = batch.map(({ body }) => body)
+    try {
+      const receipts = await signReceipts(bodies, (root) => this.#signer.sign(this.#digest(root)))
+      for (const [i, receipt] of receipts.entries()) batch[i]?.resolve(receipt)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import type { Clock } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { COUNTERS_TRIED_MAX, DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../../base/limits.ts'
+import { type Atoms, formatUsdc } from '../../base/money.ts'
+import type { Random } from '../../base/random.ts'
+import type { Chain, ChannelState } from '../../interface/chain.ts'
+import type { ChannelConfig } from '../../interface/channel.ts'
+import type { Ledger } from '../../interface/ledger.ts'
+import type { Link } from '../../interface/link.ts'
+import type { Address, Signer } from '../../interface/signer.ts'
+import { channelSalt } from '../signing/channel-salt.ts'
+import type { DailyCap } from './daily-cap.ts'
+import { type PayLine, unreadable } from '../channel/pay-line.ts'
+import type { ChannelBooks, Terms } from '../channel/pay-messages.ts'
+import type { PayRules } from './pay-rules.ts'
+import { depositedIn, PayerChannel, type PayerChannelInfo, type PendingDeposit } from './payer-channel.ts'
+import type { PayerChannels } from './payer-channels.ts'
+import { Purse } from './purse.ts'
+import { depositNonce } from '../chain/settlement-calls.ts'
+import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import type { TokenDomain } from '../signing/token-domain.ts'
+
+export interface ChannelOpenerInit {
+  readonly link: Pick<Link, 'self'>
+  readonly ask: PayLine
+  readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'>
+  readonly signer: Signer
+  readonly domain: SettlementDomain
+  readonly token: TokenDomain
+  readonly channels: PayerChannels
+  readonly ledger: Pick<Ledger, 'book'>
+  readonly rules: PayRules
+  readonly cap: DailyCap
+  readonly clock: Clock
+  readonly random: Random
+}
+
+const OPEN = { phase: 'open', isDisputed: false } as const
+
+/** Opens channels and puts money into them: one signed deposit, which the owner brings in. */
+export class ChannelOpener {
+  readonly #init: ChannelOpenerInit
+  readonly #funding = new Map<PayerChannel, Promise<void>>()
+
+  constructor(init: ChannelOpenerInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `insufficient_funds`, `settlement_pending`, `settlement_unavailable`, `payment_rejected` */
+  async open(owner: string, receiver: Address): Promise<PayerChannel> {
+    const { channels, signer, chain, rules, domain, link } = this.#init
+    const terms = await this.#terms(owner)
+    const amount = terms.depositMin > rules.deposit ? terms.depositMin : rules.deposit
+    for (let tries = 0; tries < COUNTERS_TRIED_MAX; tries++) {
+      const counter = await channels.nextCounter()
+      const config: ChannelConfig = {
+        payer: signer.address,
+        payerAuthorizer: signer.address,
+        receiver,
+        receiverAuthorizer: terms.settlement,
+        token: chain.parameters.usdc.address,
+        withdrawDelay: terms.withdrawDelay,
+        salt: channelSalt(link.self, counter)
+      }
+      const info = { channelId: domain.channelId(config), config, counter, owner }
+      const [state] = (await chain.channels([info.channelId], 'latest')).channels
+      if (state === undefined || isUnused(state)) return this.#begin(info, amount)
+      if (state.balance > state.claimed && state.withdrawal === undefined) return this.#adopt(info, state)
+    }
+    throw new SoukError('settlement_unavailable', 'This node has forgotten too many channels to find a new one.')
+  }
+
+  async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {
+    const { channels, rules, cap } = this.#init
+    await this.#checkFunds(amount)
+    const purse = new Purse({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
+    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), OPEN)
+    // Known on disk before anything is signed: a deposit that nobody remembers would be lost until it is looked for.
+    await channels.add(channel)
+    await this.fund(channel)
+    return channel
+  }
+
+  /** It was opened before the books were lost that knew it: its owner knows the rest. */
+  async #adopt(info: PayerChannelInfo, { balance, claimed }: ChannelState): Promise<PayerChannel> {
+    const { channels, rules, cap, ledger, clock } = this.#init
+    const { channelId } = info
+    const purse = new Purse({ ceiling: claimed, spent: claimed, deposit: balance, isWhole: false }, rules, cap)
+    const channel = new PayerChannel(info, purse, undefined, OPEN)
+    const postings = [
+      { account: depositedIn(channelId), amount: balance },
+      { account: 'wallet', amount: -balance }
+    ]
+    await ledger.book({ kind: 'deposit', reference: `${channelId}/found`, at: clock.now(), postings })
+    await channels.add(channel)
+    return channel
+  }
+
+  /** Finishes a deposit that is on its way, or makes one. Those who ask at the same time share it. @throws as `open` */
+  fund(channel: PayerChannel, missing: Atoms = 0n): Promise<void> {
+    const running = this.#funding.get(channel)
+    if (running !== undefined) return running
+    const funding = this.#fund(channel, missing).finally(() => this.#funding.delete(channel))
+    this.#funding.set(channel, funding)
+    return funding
+  }
+
+  /** Learns what became of a deposit that is on its way. @throws SoukError `settlement_pending` where nobody knows yet */
+  async conclude(channel: PayerChannel): Promise<void> {
+    await this.#funding.get(channel)?.catch(() => {})
+    const { pending } = channel
+    if (pending !== undefined && (await this.#fate(channel, pending)) === 'unknown') throw onItsWay()
+  }
+
+  /** Makes a channel known again to an owner that lost its books. @throws as `open` */
+  async introduce(channel: PayerChannel): Promise<void> {
+    await this.#offer(channel, undefined)
+    channel.isKnown = true
+  }
+
+  /** The channel as its owner has it. @throws SoukError whatever the owner answers */
+  async books({ info }: PayerChannel): Promise<ChannelBooks> {
+    const reply = await this.#init.ask(info.owner, { kind: 'state', channelId: info.channelId })
+    if (reply.kind !== 'state') throw unreadable()
+    return reply.state
+  }
+
+  async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
+    const { channels, rules } = this.#init
+    if (channel.pending === undefined) {
+      channel.checkOpen()
+      const amount = missing > rules.deposit ? missing : rules.deposit
+      await this.#checkFunds(amount)
+      channel.pending = this.#newDeposit(amount)
+      await channels.save(channel)
+    }
+    const { pending } = channel
+    const refused = await this.#offer(channel, pending).catch(asSoukError)
+    if ((await this.#fate(channel, pending)) !== 'mined') throw refused ?? onItsWay()
+  }
+
+  async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {
+    // Asked first: what is not there after this can never come.
+    const isVoid = await this.#isVoid(pending)
+    if (await this.#isMined(channel, pending)) {
+      await this.#mined(channel, pending)
+      return 'mined'
+    }
+    if (!isVoid) return 'unknown'
+    channel.pending = undefined
+    await this.#init.channels.save(channel)
+    return 'void'
+  }
+
+  async #mined(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
+    const { amount, salt } = pending
+    const { channels, ledger, clock } = this.#init
+    const { channelId } = channel.info
+    const postings = [
+      { account: depositedIn(channelId), amount },
+      { account: 'wallet', amount: -amount }
+    ]
+    await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
+    // Somebody else found out at the same time.
+    if (channel.pending !== pending) return
+    // Counted, not looked up: the next answer of an endpoint may be of a time before the deposit.
+    channel.purse.hold(channel.purse.deposit + amount)
+    channel.pending = undefined
+    await channels.save(channel)
+  }
+
+  async #terms(owner: string): Promise<Terms> {
+    const { rules, ask } = this.#init
+    const reply = await ask(owner, { kind: 'terms' })
+    if (reply.kind !== 'terms') throw unreadable()
+    const { terms } = reply
+    if (terms.withdrawDelay > WITHDRAW_DELAY_AGREED_S_MAX) {
+      throw new SoukError(
+        'settlement_unavailable',
+        'This owner wants to keep deposits for longer than this node agrees to.'
+      )
+    }
+    if (terms.depositMin > rules.depositMax) {
+      const [asked, most] = [formatUsdc(terms.depositMin), formatUsdc(rules.depositMax)]
+      throw new SoukError(
+        'settlement_unavailable',
+        `This owner wants a deposit of ${asked} USDC, this node's limit is ${most}.`
+      )
+    }
+    return terms
+  }
+
+  /** @throws SoukError whatever the owner answers but the channel's state */
+  async #offer({ info }: PayerChannel, pending: PendingDeposit | undefined): Promise<undefined> {
+    const { token, signer, chain } = this.#init
+    const { config, counter, owner, channelId } = info
+    const { amount, salt, validBefore } = pending ?? { amount: 0n, salt: 0n, validBefore: 0 }
+    const authorization = {
+      from: config.payer,
+      to: chain.parameters.collector.address,
+      value: amount,
+      validAfter: 0,
+      validBefore,
+      nonce: depositNonce(channelId, salt)
+    }
+    const signature = await signer.sign(token.receive(authorization))
+    const deposit = { config, counter, amount, validAfter: 0, validBefore, salt, signature }
+    const reply = await this.#init.ask(owner, { kind: 'deposit', deposit })
+    if (reply.kind !== 'state') throw unreadable()
+    return undefined
+  }
+
+  #newDeposit(amount: Atoms): PendingDeposit {
+    const { clock, random } = this.#init
+    const [salt = 0n] = new BigUint64Array(random.fill(new Uint8Array(8)).buffer)
+    return { amount, salt, validBefore: Math.floor((clock.now() + DEPOSIT_VALID_MS) / 1_000) }
+  }
+
+  /** @throws SoukError `insufficient_funds` */
+  async #checkFunds(amount: Atoms): Promise<void> {
+    const { chain, signer } = this.#init
+    const balance = await chain.balance(signer.address, 'latest')
+    if (balance >= amount) return
+    const [there, wanted] = [formatUsdc(balance), formatUsdc(amount)]
+    throw new SoukError(
+      'insufficient_funds',
+      `The wallet of this node holds ${there} USDC; a deposit of ${wanted} USDC is needed.`
+    )
+  }
+
+  #isMined({ info }: PayerChannel, { salt }: PendingDeposit): Promise<boolean> {
+    const { chain, signer } = this.#init
+    return chain.authorizationUsed(signer.address, depositNonce(info.channelId, salt))
+  }
+
+  /** Too late to be mined, by the chain's own time: what is not there by then never will be. */
+  async #isVoid({ validBefore }: PendingDeposit): Promise<boolean> {
+    const final = await this.#init.chain.block('finalized')
+    return final !== undefined && final.at >= validBefore * 1_000
+  }
+}
+
+function onItsWay(): SoukError {
+  return new SoukError('settlement_pending', 'The deposit is on its way, and not on the chain yet.')
+}
+
+const isUnused = ({ balance, claimed, refundNonce }: ChannelState): boolean =>
+  balance === 0n && claimed === 0n && refundNonce === 0n

@@ -1,0 +1,17 @@
+import type { Documents } from '../../interface/store.ts'
+import { RECEIPTS } from './payer.ts'
+
+export interface KeptReceipt {
+  /** In its usual form: sorts by time. */
+  readonly requestId: string
+  readonly bytes: Uint8Array
+}
+
+/** A payer's receipts, newest first, those before the id `before`. The only reader of how they are stored. */
+export async function keptReceipts(
+  documents: Pick<Documents, 'last'>,
+  { before, limit }: { readonly before?: string; readonly limit: number }
+): Promise<KeptReceipt[]> {
+  const page = await documents.last(RECEIPTS, { limit, ...(before === undefined ? {} : { before }) })
+  return page.map(({ key, value }) => ({ requestId: key, bytes: Buffer.from(value, 'base64') }))
+}

@@ -1,0 +1,228 @@
+import type { Clock, Timer } from '../../base/clock.ts'
+import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
+import type { Documents } from '../../interface/store.ts'
+import type { CapLease, DailyCap } from './daily-cap.ts'
+import {
+  depositedIn,
+  disputed,
+  PAYER_CHANNELS,
+  PAYER_STATE,
+  PayerChannel,
+  payerDocument,
+  readPayerChannel,
+  spentThrough,
+  unclaimedOf
+} from './payer-channel.ts'
+import { Purse, type PurseRules } from './purse.ts'
+
+export interface PayerChannelsInit {
+  readonly documents: Documents
+  readonly ledger: Pick<Ledger, 'book' | 'balance'>
+  readonly rules: PurseRules
+  readonly cap: DailyCap
+  readonly clock: Clock
+  /** Told once of a channel whose owner's books cannot be explained. */
+  readonly onDispute: (channel: PayerChannel) => void
+}
+
+const COUNTER = 'counter'
+const CAP = 'cap'
+
+/** What an earlier process leased of the daily cap. */
+export async function lastLease(documents: Documents): Promise<CapLease | undefined> {
+  const kept = await documents.get(PAYER_STATE, CAP)
+  if (kept === undefined) return undefined
+  const { day, leased } = JSON.parse(kept) as { day: number; leased: string }
+  return { day, leased: BigInt(leased) }
+}
+
+/**
+ * A payer's channels and books, and how they are kept. What calls change is written behind, many at once, and what a crash
+ * loses of it, the owners' books tell. What money depends on is waited for.
+ */
+export class PayerChannels {
+  readonly #init: PayerChannelsInit
+  readonly #channels = new Map<ChannelId, PayerChannel>()
+  /** Those that have not ended: one for each place. */
+  readonly #byPlace = new Map<string, PayerChannel>()
+  /** Owners of disputed channels, also of those that have ended. */
+  readonly #distrusted = new Set<string>()
+  readonly #changed = new Set<PayerChannel>()
+  #entries: Array<readonly [Entry, readonly DocumentPut[]]> = []
+  #timer: Timer | undefined
+  #counter = 0n
+  #leasing: Promise<boolean> | undefined
+
+  constructor(init: PayerChannelsInit) {
+    this.#init = init
+  }
+
+  /** The channel to one owner for one receiver. */
+  get(owner: string, receiver: string): PayerChannel | undefined {
+    return this.#byPlace.get(placeOf(owner, receiver))
+  }
+
+  find(channelId: ChannelId): PayerChannel | undefined {
+    return this.#channels.get(channelId)
+  }
+
+  /** Closed ones as well. */
+  all(): Iterable<PayerChannel> {
+    return this.#channels.values()
+  }
+
+  /** @throws SoukError `settlement_unavailable` for an owner that once charged for what was never sent */
+  checkTrust(owner: string): void {
+    if (this.#distrusted.has(owner)) throw disputed()
+  }
+
+  async start(): Promise<void> {
+    const { documents, ledger, rules, cap } = this.#init
+    this.#counter = BigInt((await documents.get(PAYER_STATE, COUNTER)) ?? 0)
+    for (const { key, value } of await documents.list(PAYER_CHANNELS)) {
+      const read = readPayerChannel(key as ChannelId, value)
+      const { info, ceiling, spent, deposit, pending, standing } = read
+      const booked = await ledger.balance(spentThrough(info.channelId))
+      const state = { ceiling, spent: spent > booked ? spent : booked, deposit, isWhole: false }
+      const channel = new PayerChannel(info, new Purse(state, rules, cap), pending, standing)
+      channel.booked = booked
+      channel.withdrawableAt = read.withdrawableAt
+      this.#place(channel)
+    }
+  }
+
+  /** Writes what is waiting. */
+  async stop(): Promise<void> {
+    await this.#flush()
+  }
+
+  /**
+   * Books what came back of a channel, of which `kept` stays with its owner: an owner that took more than was agreed to has
+   * been paid that, one that took less has left it here. Durable when it resolves.
+   */
+  async end(channel: PayerChannel, kept: Atoms): Promise<void> {
+    await this.#flush()
+    const { documents, ledger, clock } = this.#init
+    const { channelId } = channel.info
+    const [inside, spent] = await Promise.all([
+      ledger.balance(depositedIn(channelId)),
+      ledger.balance(spentThrough(channelId))
+    ])
+    const put = inside + spent
+    const returned = put > kept ? put - kept : 0n
+    const taken = inside - returned
+    const postings = [
+      { account: 'wallet', amount: returned },
+      { account: depositedIn(channelId), amount: -inside },
+      { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
+    ].filter(({ amount }) => amount !== 0n)
+    const value = payerDocument(channel, { ...channel.standing, phase: 'closed', returned })
+    const document = { collection: PAYER_CHANNELS, key: channelId, value }
+    if (postings.length === 0) await documents.put(document.collection, document.key, value)
+    else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
+    // Only now, so that nothing shows or writes down that it is closed before the books say so.
+    channel.move('closed', returned)
+    channel.purse.end(kept)
+    channel.booked = channel.purse.spent
+    this.#unplace(channel)
+  }
+
+  /** A number that no channel of this node had before, nor will have: durable when it resolves. */
+  async nextCounter(): Promise<bigint> {
+    const counter = ++this.#counter
+    await this.#init.documents.put(PAYER_STATE, COUNTER, counter.toString())
+    return counter
+  }
+
+  /** Takes the next slice of the daily cap; false where there is none. Durable when it resolves. */
+  lease(): Promise<boolean> {
+    this.#leasing ??= this.#lease().finally(() => {
+      this.#leasing = undefined
+    })
+    return this.#leasing
+  }
+
+  /** Durable when it resolves. */
+  async add(channel: PayerChannel): Promise<void> {
+    await this.save(channel)
+    this.#place(channel)
+  }
+
+  /** Durable when it resolves. */
+  async save(channel: PayerChannel): Promise<void> {
+    await this.#init.documents.put(PAYER_CHANNELS, channel.info.channelId, payerDocument(channel))
+  }
+
+  /** Nothing more is paid to its owner. */
+  dispute(channel: PayerChannel): void {
+    if (!channel.dispute()) return
+    this.#distrusted.add(channel.info.owner)
+    this.touch(channel)
+    this.#init.onDispute(channel)
+  }
+
+  /** Has the channel written behind, with an entry where there is one. */
+  touch(channel: PayerChannel, entry?: Entry, documents: readonly DocumentPut[] = []): void {
+    this.#changed.add(channel)
+    if (entry !== undefined) this.#entries.push([entry, documents])
+    if (this.#entries.length >= PAYER_ENTRIES_MAX) void this.#flush()
+    else this.#timer ??= this.#init.clock.after(PAYER_WRITE_MS, () => void this.#flush())
+  }
+
+  /** All in one turn, so that it is one commit. The store tells whoever has to stop the process when it fails. */
+  async #flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const { ledger } = this.#init
+    const writes: Array<Promise<unknown>> = []
+    for (const channel of this.#changed) {
+      this.#bookUnheard(channel)
+      writes.push(this.save(channel))
+    }
+    for (const [entry, documents] of this.#entries) writes.push(ledger.book(entry, documents))
+    this.#changed.clear()
+    this.#entries = []
+    await Promise.allSettled(writes)
+  }
+
+  /** What an owner captured without this node ever hearing the answer, or remembering it: its books said so. */
+  #bookUnheard(channel: PayerChannel): void {
+    const { channelId } = channel.info
+    const { spent } = channel.purse
+    const amount = spent - channel.booked
+    if (amount <= 0n) return
+    channel.booked = spent
+    const postings = [
+      { account: spentThrough(channelId), amount },
+      { account: depositedIn(channelId), amount: -amount }
+    ]
+    const reference = `${channelId}/${spent}`
+    this.#entries.push([{ kind: 'unheard', reference, at: this.#init.clock.now(), postings }, []])
+  }
+
+  async #lease(): Promise<boolean> {
+    const { cap, clock, documents } = this.#init
+    const lease = cap.next(clock.now())
+    if (lease === undefined) return false
+    await documents.put(PAYER_STATE, CAP, JSON.stringify({ day: lease.day, leased: lease.leased.toString() }))
+    cap.grant(lease)
+    return true
+  }
+
+  #place(channel: PayerChannel): void {
+    const { channelId, owner, config } = channel.info
+    this.#channels.set(channelId, channel)
+    if (channel.isDisputed) this.#distrusted.add(owner)
+    if (channel.phase !== 'closed') this.#byPlace.set(placeOf(owner, config.receiver), channel)
+  }
+
+  #unplace(channel: PayerChannel): void {
+    const place = placeOf(channel.info.owner, channel.info.config.receiver)
+    if (this.#byPlace.get(place) === channel) this.#byPlace.delete(place)
+  }
+}
+
+const placeOf = (owner: string, receiver: string): string => `${owner}/${receiver}`

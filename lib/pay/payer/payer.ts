@@ -1,0 +1,304 @@
+import type { Clock } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { fromHex, isHex } from '../../base/hex.ts'
+import { EXPOSURE_WAIT_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import { formatRequestId } from '../../base/request-id.ts'
+import type { Address, Signer } from '../../interface/signer.ts'
+import type { Failure, Order, Settled } from '../../interface/till.ts'
+import type { ChannelOpener } from './channel-opener.ts'
+import { checkPrice } from '../../base/check-price.ts'
+import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'
+import type { PayRules } from './pay-rules.ts'
+import type { PayerChannel } from './payer-channel.ts'
+import type { PayerChannels } from './payer-channels.ts'
+import type { Promised } from './purse.ts'
+import { type Receipt, readReceipt } from '../signing/receipt.ts'
+import type { ReceiptInspector } from './receipt-inspector.ts'
+import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import { signerOf } from '../signing/signature.ts'
+
+export interface PayerInit {
+  readonly channels: PayerChannels
+  readonly opener: ChannelOpener
+  readonly signer: Signer
+  readonly domain: SettlementDomain
+  readonly inspector: ReceiptInspector
+  readonly rules: PayRules
+  readonly clock: Clock
+  readonly splitterOf: (payout: Address) => Address
+  /** This node's own peer id: what it calls itself costs nothing. */
+  readonly self: string
+}
+
+/** Documents: receipts by request id, base64. */
+export const RECEIPTS = 'receipts'
+
+interface Paid {
+  readonly channel: PayerChannel
+  readonly promised: Promised
+  readonly price: Atoms
+}
+
+/** The payer's side of calls: promises within its rules, signs ahead, and keeps what owners sign. */
+export class Payer {
+  readonly #init: PayerInit
+  /** By request id, latin1. */
+  readonly #orders = new Map<string, Paid>()
+  readonly #opening = new Map<string, Promise<PayerChannel>>()
+  /** Calls that wait until others of their channel end. */
+  readonly #waiting = new Map<PayerChannel, Set<() => void>>()
+
+  constructor(init: PayerInit) {
+    this.#init = init
+  }
+
+  async authorise(order: Order): Promise<Uint8Array | undefined> {
+    const { price, owner } = order
+    checkPrice(price, order.maxPrice ?? this.#init.rules.priceMax)
+    if (price === 0n || owner === this.#init.self) return undefined
+    const channel = await this.#channelFor(order)
+    const promised = await this.#promise(channel, price)
+    try {
+      const { domain, signer, channels } = this.#init
+      // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
+      // leave in one packet.
+      await Promise.resolve()
+      channel.checkOpen()
+      const authorization = await channel.authorization(domain, signer)
+      this.#orders.set(keyOf(order), { channel, promised, price })
+      channels.touch(channel)
+      return authorization
+    } catch (error) {
+      this.#end(channel, () => promised.release())
+      throw error
+    }
+  }
+
+  accept(order: Order, { charged, receipt }: Settled): void {
+    const paid = this.#take(order)
+    if (paid === undefined) return
+    const { channel, promised } = paid
+    const proof = proofOf(order, channel, charged, receipt)
+    if (proof === undefined && charged > 0n) {
+      // A repeat is answered from the books and was charged before. Which it is, the next word of the owner's books tells.
+      this.#end(channel, () => promised.lose())
+      return this.#init.channels.touch(channel)
+    }
+    this.#end(channel, () => promised.settle(charged))
+    if (proof !== undefined) this.#init.inspector.look(proof, channel)
+    // Its books as it says they are, when nothing else of ours is under way there: then they have to be ours.
+    if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured))
+      this.#init.channels.dispute(channel)
+    this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
+  }
+
+  fail(order: Order, { fate, error }: Failure): boolean {
+    const paid = this.#take(order)
+    if (paid === undefined) return false
+    const { channel, promised, price } = paid
+    if (fate === 'lost') this.#end(channel, () => promised.lose())
+    else if (fate === 'failed') this.#end(channel, () => promised.doubt())
+    else {
+      const isWorthIt = this.#hear(channel, price, error)
+      this.#end(channel, () => promised.release())
+      return isWorthIt
+    }
+    return false
+  }
+
+  /** What an owner says of its books when it does not let a call in. True where the next try takes account of it. */
+  #hear(channel: PayerChannel, price: Atoms, error: SoukError): boolean {
+    const member = error.members?.[BOOKS_MEMBER]
+    if (member === undefined) return false
+    if (member === null) {
+      channel.isKnown = false
+      return true
+    }
+    const books = readBooks(member)
+    if (books === undefined) return false
+    this.#believe(channel, books, price)
+    return error.code === 'payment_required' && !channel.isDisputed
+  }
+
+  /** @param price As `Purse.hear` */
+  #believe(channel: PayerChannel, { ceiling, signature, captured, reserved }: ChannelBooks, price: Atoms): void {
+    const { domain, signer, channels } = this.#init
+    const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
+    if (isOwn) channel.purse.recall(ceiling)
+    if (!channel.purse.hear(captured, reserved, price)) channels.dispute(channel)
+    channels.touch(channel)
+  }
+
+  /** What an earlier process signed and did not write down any more, its owner shows; before that nothing is signed on top. */
+  async #recall(channel: PayerChannel): Promise<void> {
+    this.#believe(channel, await this.#booksOf(channel), 0n)
+    channel.checkOpen()
+  }
+
+  /** As its owner has them, which is told of the channel where it does not know it. */
+  #booksOf(channel: PayerChannel): Promise<ChannelBooks> {
+    const { opener } = this.#init
+    return opener.books(channel).catch(async (error: unknown) => {
+      if (asSoukError(error).code !== 'payment_required') throw error
+      await opener.introduce(channel)
+      return opener.books(channel)
+    })
+  }
+
+  /** What was lost stays promised until its owner says what became of it. True where there is more room then. */
+  async #findLost(channel: PayerChannel): Promise<boolean> {
+    const { lost } = channel.purse
+    if (lost === 0n) return false
+    channel.hearing ??= this.#reconcile(channel).finally(() => (channel.hearing = undefined))
+    await channel.hearing
+    return channel.purse.lost < lost
+  }
+
+  async #reconcile(channel: PayerChannel): Promise<void> {
+    const { channels } = this.#init
+    const { captured, reserved } = await this.#booksOf(channel)
+    // Some of it may run on.
+    if (reserved > 0n) throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
+    if (!channel.purse.reconcile(captured)) channels.dispute(channel)
+    channels.touch(channel)
+    channel.checkOpen()
+  }
+
+  /** Written behind: no call waits for its payer's books. */
+  #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array | undefined): void {
+    const { channels, clock } = this.#init
+    if (charged === 0n) return channels.touch(channel)
+    const reference = formatRequestId(order.requestId)
+    const postings = [
+      { account: channel.spent, amount: charged },
+      { account: channel.deposited, amount: -charged }
+    ]
+    const value = receipt && Buffer.from(receipt).toString('base64')
+    const documents = value === undefined ? [] : [{ collection: RECEIPTS, key: reference, value }]
+    channel.booked += charged
+    channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
+  }
+
+  async #channelFor({ owner, payout, api }: Order): Promise<PayerChannel> {
+    const { channels, opener, splitterOf } = this.#init
+    if (payout === undefined) {
+      throw new SoukError('settlement_unavailable', `The provider of ${api} has not said where it is to be paid.`)
+    }
+    // Worked out here, never asked for: the money can go to the provider and the treasury only.
+    const receiver = splitterOf(payout)
+    channels.checkTrust(owner)
+    const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
+    channel.checkOpen()
+    if (channel.pending !== undefined && channel.purse.deposit === 0n) await opener.fund(channel)
+    if (!channel.isKnown) await opener.introduce(channel)
+    if (!channel.purse.isWhole) {
+      channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
+      await channel.hearing
+    }
+    return channel
+  }
+
+  #open(owner: string, receiver: Address): Promise<PayerChannel> {
+    const place = `${owner}/${receiver}`
+    const running = this.#opening.get(place)
+    if (running !== undefined) return running
+    const opening = this.#init.opener.open(owner, receiver).finally(() => this.#opening.delete(place))
+    this.#opening.set(place, opening)
+    return opening
+  }
+
+  async #promise(channel: PayerChannel, price: Atoms): Promise<Promised> {
+    const { clock, opener, channels } = this.#init
+    const until = clock.elapsed() + EXPOSURE_WAIT_MS
+    for (;;) {
+      const answer = channel.purse.promise(price, clock.now())
+      if ('ceiling' in answer) {
+        this.#topUp(channel)
+        return answer
+      }
+      if (answer.why === 'deposit') await opener.fund(channel, answer.missing)
+      else if (answer.why === 'day') {
+        if (await channels.lease()) continue
+        throw new SoukError('spend_cap_reached', 'This node has signed for as much as it may today.')
+      } else if (!answer.mayPass) {
+        if (await this.#findLost(channel)) continue
+        throw new SoukError('spend_cap_reached', 'The call would let this owner hold more unearned than it may.')
+      } else if (!(await this.#ended(channel, until - clock.elapsed()))) {
+        throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
+      }
+    }
+  }
+
+  /** Behind the calls, before they have to wait for it. */
+  #topUp(channel: PayerChannel): void {
+    const { rules, clock, opener } = this.#init
+    if (channel.purse.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
+    channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
+    // Where it fails, the call that needs it says why.
+    opener.fund(channel).catch(() => {})
+  }
+
+  /** True when a call of the channel ended in time. */
+  #ended(channel: PayerChannel, withinMs: number): Promise<boolean> {
+    if (withinMs <= 0) return Promise.resolve(false)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const waiting = this.#waiting.get(channel) ?? new Set()
+    this.#waiting.set(channel, waiting)
+    const wake = () => resolve(true)
+    waiting.add(wake)
+    const timer = this.#init.clock.after(withinMs, () => {
+      waiting.delete(wake)
+      resolve(false)
+    })
+    return promise.finally(() => timer.cancel())
+  }
+
+  #end(channel: PayerChannel, end: () => void): void {
+    end()
+    const waiting = this.#waiting.get(channel)
+    if (waiting === undefined) return
+    this.#waiting.delete(channel)
+    for (const wake of waiting) wake()
+  }
+
+  #take(order: Order): Paid | undefined {
+    const key = keyOf(order)
+    const paid = this.#orders.get(key)
+    this.#orders.delete(key)
+    return paid
+  }
+}
+
+/** The receipt where it is about this call; who signed it is looked at apart from that. */
+function proofOf(order: Order, { info }: PayerChannel, charged: Atoms, bytes: Uint8Array): Receipt | undefined {
+  const receipt = readReceipt(bytes)
+  if (receipt === undefined) return undefined
+  const { body } = receipt
+  const isAboutIt =
+    body.channelId === info.channelId &&
+    body.charged === charged &&
+    Buffer.compare(body.requestId, order.requestId) === 0
+  return isAboutIt ? receipt : undefined
+}
+
+const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString('latin1')
+
+const SIGNATURE_BYTES = 65
+
+/** An owner is a stranger: whatever it sends in place of its books is no books. */
+function readBooks(member: unknown): ChannelBooks | undefined {
+  if (typeof member !== 'object' || member === null) return undefined
+  const { ceiling, captured, reserved, signature } = member as Record<string, unknown>
+  if (!isAmount(ceiling) || !isAmount(captured) || !isAmount(reserved)) return undefined
+  return {
+    ceiling: BigInt(ceiling),
+    captured: BigInt(captured),
+    reserved: BigInt(reserved),
+    signature: isHex(signature, SIGNATURE_BYTES) ? fromHex(signature, SIGNATURE_BYTES) : new Uint8Array(0)
+  }
+}
+
+function isAmount(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{1,19}$/.test(text)
+}

@@ -1,0 +1,99 @@
+import { type Clock, sleep } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
+import { DEPOSIT_VALID_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS, WITHDRAW_GAS } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Chain, ChannelState, ContractCall } from '../../interface/chain.ts'
+import type { Signer } from '../../interface/signer.ts'
+import type { Submitter } from '../../interface/submitter.ts'
+import type { PayerChannel } from './payer-channel.ts'
+import type { SettlementCalls } from '../chain/settlement-calls.ts'
+
+export interface WithdrawalInit {
+  readonly chain: Pick<Chain, 'channels' | 'gas' | 'fees'>
+  readonly calls: Pick<SettlementCalls, 'initiateWithdraw' | 'finalizeWithdraw'>
+  readonly submitter: Pick<Submitter, 'submit'>
+  readonly signer: Signer
+  readonly clock: Clock
+}
+
+/** @throws SoukError `settlement_unavailable` where the payer's account has too little for a withdrawal */
+export async function checkWithdrawGas({ chain, signer }: WithdrawalInit): Promise<void> {
+  const [wei, { maxFee }] = await Promise.all([chain.gas(signer.address), chain.fees()])
+  if (wei >= WITHDRAW_GAS * maxFee) return
+  throw new SoukError(
+    'settlement_unavailable',
+    `To withdraw without the owner takes gas, and ${signer.address} has too little ETH on this chain for it.`
+  )
+}
+
+/**
+ * Takes everything out of a channel that the owner does not claim before the channel's delay is over. Each step follows
+ * from what the chain shows, so that a restart goes on where it was, and nothing is asked for twice.
+ * @param onBegun Told when the chain shows that the delay runs, and until when
+ * @returns what stays with the owner, when nothing is left to take
+ * @throws SoukError as `Submitter.submit` but `payment_rejected`; the signal's reason when it aborts
+ */
+export async function withdraw(
+  init: WithdrawalInit,
+  channel: PayerChannel,
+  { signal, onBegun }: { readonly signal: AbortSignal; readonly onBegun: (until: number) => void }
+): Promise<Atoms> {
+  const { chain, calls, clock } = init
+  const { channelId, config } = channel.info
+  let isContested = false
+  let begunAt: number | undefined
+  for (;;) {
+    const { block, channels } = await chain.channels([channelId], 'latest')
+    const state = channels[0]
+    begunAt ??= block.at
+    if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain does not show the channel.')
+    const { balance, claimed, withdrawal } = state
+    if (balance <= claimed) {
+      if (isOut(channel, state, block.at) || block.at >= begunAt + DEPOSIT_VALID_MS) return balance
+    } else if (withdrawal === undefined) {
+      const amount = amountOf(state, isContested ? channel.purse.ceiling : 0n)
+      const key = `leave/${channelId}/${balance}/${amount}`
+      isContested = !(await isDone(init, key, calls.initiateWithdraw(config, amount), signal))
+    } else {
+      const until = withdrawal.since + config.withdrawDelay * 1_000
+      onBegun(until)
+      const leftMs = until - block.at
+      if (leftMs <= 0) {
+        const key = `left/${channelId}/${withdrawal.since}/${withdrawal.amount}`
+        await isDone(init, key, calls.finalizeWithdraw(config), signal)
+      } else if (leftMs > LEAVE_PAUSE_MS) {
+        await sleep(clock, LEAVE_PAUSE_MS, signal)
+      }
+    }
+    await sleep(clock, LEAVE_POLL_MS, signal)
+  }
+}
+
+/**
+ * Nothing is left, and why is known: it was all earned, given back, or withdrawn. Else the deposit is not there yet, by an
+ * endpoint that fell behind or a block that was taken back, and can come for as long as its authorisation lasts.
+ */
+function isOut({ purse, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
+  return balance >= purse.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
+}
+
+/** An owner that claims bit by bit can make each attempt fail that asks for all: it cannot claim above the last ceiling. */
+function amountOf({ balance, claimed }: ChannelState, ceiling: Atoms): Atoms {
+  const certain = balance - (ceiling > claimed ? ceiling : claimed)
+  return certain > 0n ? certain : balance - claimed
+}
+
+/** False where something came in between: the next look tells what. */
+async function isDone(
+  { submitter }: WithdrawalInit,
+  key: string,
+  call: ContractCall,
+  signal: AbortSignal
+): Promise<boolean> {
+  try {
+    return (await submitter.submit(key, call, signal)).receipt.succeeded
+  } catch (error) {
+    if (error instanceof SoukError && error.code === 'payment_rejected') return false
+    throw error
+  }
+}

@@ -1,0 +1,111 @@
+import type { Atoms } from '../../base/money.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { Documents } from '../../interface/store.ts'
+
+/** How far the books have followed the chain at one splitter: each a total that only grows, but `others`. */
+export interface BookedSplitter {
+  readonly payout?: Address
+  /** From this owner's channels; from channels it does not know. */
+  readonly claimed: Atoms
+  readonly others: Atoms
+  readonly settled: Atoms
+  /** Received otherwise than through channels. */
+  readonly direct: Atoms
+  readonly toProvider: Atoms
+  readonly toTreasury: Atoms
+}
+
+/** Of a splitter that nothing was booked for. */
+export const NOTHING_BOOKED: BookedSplitter = {
+  claimed: 0n,
+  others: 0n,
+  settled: 0n,
+  direct: 0n,
+  toProvider: 0n,
+  toTreasury: 0n
+}
+
+/** The totals up to which money was booked, by splitter and by channel: written together with the entries that move them. */
+export class BookedMoney {
+  readonly #documents: Documents
+  readonly #splitterCollection: string
+  readonly #channelCollection: string
+  readonly #splitters = new Map<Address, BookedSplitter>()
+  readonly #channels = new Map<ChannelId, Atoms>()
+
+  constructor(documents: Documents, chainId: number) {
+    this.#documents = documents
+    this.#splitterCollection = `booked-splitters/${chainId}`
+    this.#channelCollection = `booked-claims/${chainId}`
+  }
+
+  get splitters(): ReadonlyMap<Address, BookedSplitter> {
+    return this.#splitters
+  }
+
+  of(splitter: Address): BookedSplitter {
+    return this.#splitters.get(splitter) ?? NOTHING_BOOKED
+  }
+
+  claimedOf(channelId: ChannelId): Atoms {
+    return this.#channels.get(channelId) ?? 0n
+  }
+
+  async start(): Promise<void> {
+    for (const { key, value } of await this.#documents.list(this.#splitterCollection)) {
+      this.#splitters.set(key as Address, readSplitter(value))
+    }
+    for (const { key, value } of await this.#documents.list(this.#channelCollection)) {
+      this.#channels.set(key as ChannelId, BigInt(value))
+    }
+  }
+
+  /** Remembers whose splitter it is. Durable when it resolves. */
+  async name(splitter: Address, payout: Address): Promise<void> {
+    const { documents, take } = this.after(splitter, { payout })
+    if (this.of(splitter).payout === payout) return
+    for (const { collection, key, value } of documents) await this.#documents.put(collection, key, value)
+    take()
+  }
+
+  /** What is to be written for a change, and what takes it over here once it is. */
+  after(
+    splitter: Address,
+    change: Partial<BookedSplitter>,
+    claim?: { readonly channelId: ChannelId; readonly claimed: Atoms }
+  ): { documents: DocumentPut[]; take: () => void } {
+    const next = { ...this.of(splitter), ...change }
+    const documents = [{ collection: this.#splitterCollection, key: splitter as string, value: splitterText(next) }]
+    if (claim !== undefined) {
+      documents.push({ collection: this.#channelCollection, key: claim.channelId, value: claim.claimed.toString() })
+    }
+    const take = () => {
+      this.#splitters.set(splitter, next)
+      if (claim !== undefined) this.#channels.set(claim.channelId, claim.claimed)
+    }
+    return { documents, take }
+  }
+}
+
+function splitterText({ payout, ...totals }: BookedSplitter): string {
+  const texts = Object.fromEntries(Object.entries(totals).map(([name, total]) => [name, String(total)]))
+  return JSON.stringify({ ...texts, ...(payout === undefined ? {} : { payout }) })
+}
+
+function readSplitter(document: string): BookedSplitter {
+  const { payout, claimed, others, settled, direct, toProvider, toTreasury } = JSON.parse(document) as Record<
+    keyof BookedSplitter,
+    string
+  > & { payout?: Address }
+  return {
+    ...(payout === undefined ? {} : { payout }),
+    claimed: BigInt(claimed),
+    others: BigInt(others),
+    settled: BigInt(settled),
+    direct: BigInt(direct),
+    toProvider: BigInt(toProvider),
+    toTreasury: BigInt(toTreasury)
+  }
+}

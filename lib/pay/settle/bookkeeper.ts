@@ -1,0 +1,197 @@
+import type { Clock, Timer } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { BOOKS_POLL_MS, PROVIDERS_READ_AT_ONCE, WATCHED_AT_ONCE } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Block, Chain, ReceiverState, SplitterState } from '../../interface/chain.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { Ledger } from '../../interface/ledger.ts'
+import type { OwnerBooks } from '../../interface/redeem.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { Documents } from '../../interface/store.ts'
+import { BookedMoney, type BookedSplitter } from './booked-money.ts'
+import {
+  claimEntry,
+  directEntry,
+  distributeEntry,
+  type MoneyEntry,
+  othersEntry,
+  settleEntry
+} from './settlement-entries.ts'
+import type { SplitterFactory } from '../chain/splitter.ts'
+
+export interface BookkeeperInit {
+  readonly chain: Pick<Chain, 'parameters' | 'block' | 'channels' | 'receiver' | 'splitter'>
+  readonly clock: Clock
+  readonly documents: Documents
+  readonly ledger: Pick<Ledger, 'book'>
+  readonly books: OwnerBooks
+  readonly factory: SplitterFactory
+  readonly onError: (error: SoukError) => void
+}
+
+/**
+ * Books what becomes of an owner's money after it was captured. It goes by the chain's own counters, all of them as they
+ * stood after one final block, and books what they have grown by: whoever claimed, settled or paid out, and however long this
+ * node was away, the books agree with the chain. As only final blocks count, nothing is ever booked that is taken back.
+ */
+export class Bookkeeper {
+  readonly #init: BookkeeperInit
+  readonly #booked: BookedMoney
+  #asOf: Block | undefined
+  #looking: Promise<void> | undefined
+  #timer: Timer | undefined
+  #isRunning = false
+
+  constructor(init: BookkeeperInit) {
+    this.#init = init
+    this.#booked = new BookedMoney(init.documents, init.chain.parameters.chainId)
+  }
+
+  /** The last final block that the books know. */
+  get asOf(): Block | undefined {
+    return this.#asOf
+  }
+
+  /** Splitters that money was ever booked for, and what is booked of each. */
+  splitters(): ReadonlyMap<Address, BookedSplitter> {
+    return this.#booked.splitters
+  }
+
+  /** What is booked as claimed from a channel. */
+  claimedOf(channelId: ChannelId): Atoms {
+    return this.#booked.claimedOf(channelId)
+  }
+
+  /** Reads what an earlier process booked. The first look is made behind the scenes. */
+  async start(): Promise<void> {
+    if (this.#isRunning) return
+    await this.#booked.start()
+    this.#isRunning = true
+    void this.#poll()
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.#timer?.cancel()
+    await this.#looking?.catch(() => undefined)
+  }
+
+  /**
+   * Books what is final by now. Those who ask at the same time share a look.
+   * @throws SoukError `settlement_unavailable` where the chain does not answer
+   */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #poll(): Promise<void> {
+    await this.look().catch((error: unknown) => this.#init.onError(asSoukError(error)))
+    if (this.#isRunning) this.#timer = this.#init.clock.after(BOOKS_POLL_MS, () => void this.#poll())
+  }
+
+  async #look(): Promise<void> {
+    const block = await this.#init.chain.block('finalized')
+    if (block === undefined) throw new SoukError('settlement_unavailable', 'The chain has no finalized block.')
+    // An endpoint that fell behind knows nothing new.
+    if (this.#asOf !== undefined && block.number <= this.#asOf.number) return
+    await this.#nameProviders()
+    const channels = this.#channelsBySplitter()
+    const splitters = [...new Set([...channels.keys(), ...this.#booked.splitters.keys()])]
+    for (let i = 0; i < splitters.length; i += PROVIDERS_READ_AT_ONCE) {
+      const some = splitters.slice(i, i + PROVIDERS_READ_AT_ONCE)
+      await Promise.all(some.map((splitter) => this.#follow(splitter, channels.get(splitter) ?? [], block)))
+    }
+    this.#asOf = block
+  }
+
+  /** A splitter's address tells nobody whose it is: remembered while the provider's APIs are served here. */
+  async #nameProviders(): Promise<void> {
+    const { books, factory } = this.#init
+    for (const payout of new Set(books.payouts())) await this.#booked.name(factory.splitterOf(payout), payout)
+  }
+
+  #channelsBySplitter(): Map<Address, ChannelId[]> {
+    const found = new Map<Address, ChannelId[]>()
+    const { books } = this.#init
+    const unbooked = [...books.closed()].filter(({ channelId, captured }) => this.claimedOf(channelId) < captured)
+    for (const { channelId, config } of [...books.channels(), ...unbooked]) {
+      const own = found.get(config.receiver)
+      if (own === undefined) found.set(config.receiver, [channelId])
+      else own.push(channelId)
+    }
+    return found
+  }
+
+  async #follow(splitter: Address, channels: readonly ChannelId[], block: Block): Promise<void> {
+    const { chain } = this.#init
+    const [receiver, split] = await Promise.all([
+      chain.receiver(splitter, block.number),
+      chain.splitter(splitter, block.number)
+    ])
+    const { claimed, others } = this.#booked.of(splitter)
+    // The contract's sum over all channels of a receiver: as long as it stands still, none of them was claimed from.
+    if (receiver.claimed > claimed + others) await this.#bookClaims(splitter, channels, receiver, block)
+    await this.#bookMoves(splitter, receiver, split, block)
+  }
+
+  async #bookClaims(
+    splitter: Address,
+    channels: readonly ChannelId[],
+    receiver: ReceiverState,
+    block: Block
+  ): Promise<void> {
+    for (let i = 0; i < channels.length; i += WATCHED_AT_ONCE) {
+      const some = channels.slice(i, i + WATCHED_AT_ONCE)
+      const { channels: states } = await this.#init.chain.channels(some, block.number)
+      for (const [j, channelId] of some.entries()) {
+        await this.#bookClaim(splitter, channelId, states[j]?.claimed ?? 0n, block)
+      }
+    }
+    const { claimed, others } = this.#booked.of(splitter)
+    const amount = receiver.claimed - claimed - others
+    if (amount === 0n) return
+    await this.#book(othersEntry({ splitter, block, amount }), block, splitter, { others: others + amount })
+  }
+
+  async #bookClaim(splitter: Address, channelId: ChannelId, total: Atoms, block: Block): Promise<void> {
+    const amount = total - this.#booked.claimedOf(channelId)
+    if (amount <= 0n) return
+    const { claimed } = this.#booked.of(splitter)
+    const entry = claimEntry({ splitter, channelId, total, amount })
+    await this.#book(entry, block, splitter, { claimed: claimed + amount }, { channelId, claimed: total })
+  }
+
+  async #bookMoves(splitter: Address, { settled }: ReceiverState, split: SplitterState, block: Block): Promise<void> {
+    const booked = this.#booked.of(splitter)
+    const newlySettled = settled - booked.settled
+    if (newlySettled > 0n) {
+      await this.#book(settleEntry({ splitter, total: settled, amount: newlySettled }), block, splitter, { settled })
+    }
+    const direct = split.received - settled
+    const newlyDirect = direct - booked.direct
+    if (newlyDirect > 0n) {
+      await this.#book(directEntry({ splitter, total: direct, amount: newlyDirect }), block, splitter, { direct })
+    }
+    const { toProvider, toTreasury } = split
+    const amounts = { provider: toProvider - booked.toProvider, treasury: toTreasury - booked.toTreasury }
+    if (amounts.provider < 0n || amounts.treasury < 0n || amounts.provider + amounts.treasury === 0n) return
+    const entry = distributeEntry({ splitter, totals: split, amounts })
+    await this.#book(entry, block, splitter, { toProvider, toTreasury })
+  }
+
+  /** The entry and what it brings the totals to are durable together. */
+  async #book(
+    entry: MoneyEntry,
+    { at }: Block,
+    splitter: Address,
+    change: Partial<BookedSplitter>,
+    claim?: { readonly channelId: ChannelId; readonly claimed: Atoms }
+  ): Promise<void> {
+    const next = this.#booked.after(splitter, change, claim)
+    await this.#init.ledger.book({ ...entry, at }, next.documents)
+    next.take()
+  }
+}

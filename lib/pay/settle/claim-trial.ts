@@ -1,0 +1,77 @@
+import { REFUSED_ROW_MS } from '../../base/limits.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Chain, Simulation } from '../../interface/chain.ts'
+import type { ChannelId } from '../../interface/channel.ts'
+import type { Redemption } from '../../interface/redeem.ts'
+import type { Address } from '../../interface/signer.ts'
+import type { Claimable } from './claimable.ts'
+import type { SettlementCalls } from '../chain/settlement-calls.ts'
+
+export interface ClaimTrialInit {
+  readonly chain: Chain
+  readonly calls: SettlementCalls
+  readonly clock: Clock
+  readonly claimer: Address
+}
+
+/** Trials left in a round. */
+export interface Budget {
+  left: number
+}
+
+/** Finds the rows that the contract would refuse, as one of them makes it refuse all that are claimed with it. */
+export class ClaimTrial {
+  readonly #init: ClaimTrialInit
+  readonly #refused = new Map<ChannelId, { readonly reason: string; readonly until: number }>()
+
+  constructor(init: ClaimTrialInit) {
+    this.#init = init
+  }
+
+  /** Rows that were refused lately: to be tried by themselves. */
+  isSuspect(channelId: ChannelId): boolean {
+    return this.#refused.has(channelId)
+  }
+
+  /** It was refused a moment ago: not worth another trial yet. */
+  isResting(channelId: ChannelId): boolean {
+    const found = this.#refused.get(channelId)
+    return found !== undefined && found.until > this.#init.clock.elapsed()
+  }
+
+  get refused(): Redemption['refused'] {
+    return Array.from(this.#refused, ([channelId, { reason }]) => ({ channelId, reason }))
+  }
+
+  /** Channels that owe nothing any more need no record. */
+  forgetOthers(owing: ReadonlySet<ChannelId>): void {
+    for (const id of this.#refused.keys()) if (!owing.has(id)) this.#refused.delete(id)
+  }
+
+  /**
+   * The rows that can be claimed together, found by halving. Where the budget ends, rows not known to be good are left out.
+   * @throws SoukError `settlement_unavailable`
+   */
+  async good(rows: readonly Claimable[], budget: Budget): Promise<Claimable[]> {
+    const [first] = rows
+    if (first === undefined || budget.left <= 0) return []
+    budget.left--
+    const trial = await this.#try(rows)
+    if (trial.ok) {
+      for (const { channelId } of rows) this.#refused.delete(channelId)
+      return [...rows]
+    }
+    if (rows.length === 1) {
+      const until = this.#init.clock.elapsed() + REFUSED_ROW_MS
+      this.#refused.set(first.channelId, { reason: trial.reason, until })
+      return []
+    }
+    const half = Math.ceil(rows.length / 2)
+    return [...(await this.good(rows.slice(0, half), budget)), ...(await this.good(rows.slice(half), budget))]
+  }
+
+  #try(rows: readonly Claimable[]): Promise<Simulation> {
+    const { chain, calls, claimer } = this.#init
+    return chain.simulate(claimer, calls.claim(rows.map(({ row }) => row)))
+  }
+}

@@ -1,0 +1,288 @@
+import type { Clock } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import type { Hex } from '../../base/hex.ts'
+import {
+  CLAIM_GAS,
+  CLAIM_ROW_GAS,
+  CLAIM_ROWS_MAX,
+  CLAIM_TRIALS_MAX,
+  REDEEM_AGE_MS,
+  REDEEM_ATOMS,
+  SUBMISSIONS_IN_FLIGHT_MAX
+} from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
+import type { Chain, ContractCall } from '../../interface/chain.ts'
+import type { ChannelConfig, ChannelId, DepositAuthorization } from '../../interface/channel.ts'
+import type { ChannelWatch, OwnerBooks, Redeemer, RedeemerStatus, Redemption } from '../../interface/redeem.ts'
+import type { Signer } from '../../interface/signer.ts'
+import type { Documents } from '../../interface/store.ts'
+import type { Mined, Submitter } from '../../interface/submitter.ts'
+import { ClaimTrial } from './claim-trial.ts'
+import { type Claimable, claimables, sumOf } from './claimable.ts'
+import { GasTank } from '../chain/gas-tank.ts'
+import { type PaidOut, payOut } from './payout.ts'
+import { depositNonce, type SettlementCalls, settlementCalls } from '../chain/settlement-calls.ts'
+import { type SettlementDomain, settlementDomain } from '../signing/settlement-domain.ts'
+import type { SplitterFactory } from '../chain/splitter.ts'
+import { claimKey, submitStep } from '../chain/submit-step.ts'
+
+export interface RedeemerInit {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly documents: Documents
+  /** The owner's settlement address: the receiver's authoriser of all its channels, and the account of the submitter. */
+  readonly signer: Signer
+  readonly submitter: Submitter
+  readonly watch: ChannelWatch
+  readonly books: OwnerBooks
+  readonly factory: SplitterFactory
+  /** When earned money is fetched. Defaults: `REDEEM_ATOMS`, `REDEEM_AGE_MS`. */
+  readonly policy?: { readonly atoms?: Atoms; readonly ageMs?: number }
+  readonly onError: (error: SoukError) => void
+}
+
+export function createRedeemer(init: RedeemerInit): Redeemer {
+  return new PolicyRedeemer(init)
+}
+
+const COLLECTION = 'redeemer'
+
+/** Of a round: everything; what is worth its gas; of that, only what has left the channels already; or one channel's claim. */
+type What = 'all' | 'worthwhile' | 'begun' | { readonly channelId: ChannelId }
+
+class PolicyRedeemer implements Redeemer {
+  readonly #init: RedeemerInit
+  readonly #calls: SettlementCalls
+  readonly #domain: SettlementDomain
+  readonly #gas: GasTank
+  readonly #trial: ClaimTrial
+  readonly #key: string
+  /** Rounds, one after the other. */
+  #rounds: Promise<unknown> = Promise.resolve()
+  #isBusy = false
+  /** Money may wait between channel and payee, as where an earlier process was killed in a round. */
+  #isDirty = true
+  /** When the last round claimed something, by the wall: what is older has waited for `ageMs`. */
+  #claimedAt = 0
+  /** What came to splitters directly since the last payout, and since when it waits. */
+  #received: { readonly amount: Atoms; readonly since: number } | undefined
+  #stopping: AbortController | undefined
+  #unwatch = (): void => undefined
+
+  constructor(init: RedeemerInit) {
+    const { chain, clock, signer } = init
+    const { chainId, settlement } = chain.parameters
+    this.#init = init
+    this.#calls = settlementCalls(chain.parameters)
+    this.#domain = settlementDomain({ chainId, address: settlement.address })
+    this.#gas = new GasTank(chain, signer.address)
+    this.#trial = new ClaimTrial({ chain, calls: this.#calls, clock, claimer: signer.address })
+    this.#key = `${chainId}/${signer.address}`
+  }
+
+  async start(): Promise<void> {
+    if (this.#stopping !== undefined) return
+    const { clock, documents, watch } = this.#init
+    const noted = await documents.get(COLLECTION, this.#key)
+    if (noted === undefined) await this.#noteClaim(clock.now())
+    else this.#claimedAt = Number(noted)
+    this.#stopping = new AbortController()
+    await this.#gas.look().catch((error: unknown) => this.#init.onError(asSoukError(error)))
+    this.#unwatch = watch.onLook(() => this.#consider())
+    this.#consider()
+  }
+
+  async stop(): Promise<void> {
+    this.#unwatch()
+    this.#stopping?.abort(new SoukError('settlement_pending', 'This node stops; what was submitted goes on.'))
+    await this.#rounds
+    this.#stopping = undefined
+  }
+
+  checkGas(): void {
+    this.#gas.check()
+  }
+
+  async deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined> {
+    const id = this.#domain.channelId(config)
+    const key = `deposit/${config.payer}/${depositNonce(id, authorization.salt)}`
+    if (!this.#init.submitter.has(key)) this.checkGas()
+    return this.#submitForPayer(id, key, this.#calls.deposit(config, authorization), signal)
+  }
+
+  async refund(
+    { config, amount, nonce }: { config: ChannelConfig; amount: Atoms; nonce: bigint },
+    signal?: AbortSignal
+  ): Promise<Mined> {
+    const id = this.#domain.channelId(config)
+    const signature = await this.#init.signer.sign(this.#domain.refund(id, nonce, amount))
+    const call = this.#calls.refundWithSignature(config, amount, nonce, signature)
+    return this.#submitForPayer(id, `refund/${id}/${nonce}`, call, signal)
+  }
+
+  claim(channelId: ChannelId, signal?: AbortSignal): Promise<Redemption> {
+    return this.#ask({ channelId }, signal)
+  }
+
+  settleNow(signal?: AbortSignal): Promise<Redemption> {
+    return this.#ask('all', signal)
+  }
+
+  #ask(what: What, signal?: AbortSignal): Promise<Redemption> {
+    const { promise, resolve, reject } = Promise.withResolvers<Redemption>()
+    this.#enqueue(() => this.#round(what, signal).then(resolve, reject))
+    return promise
+  }
+
+  received(amount: Atoms): void {
+    const { amount: before, since } = this.#received ?? { amount: 0n, since: this.#init.clock.now() }
+    this.#received = { amount: before + amount, since }
+  }
+
+  status(): RedeemerStatus {
+    const claims = this.#gas.claims
+    return {
+      claimable: sumOf(this.#owing()),
+      refused: this.#trial.refused,
+      ...(claims !== undefined && { claimsInHand: Number(claims) }),
+      ...(this.#claimedAt > 0 && { lastAt: this.#claimedAt })
+    }
+  }
+
+  /** What the payer asked for. It is tried here first, so that a payer's contract cannot leave a plan that is tried for ever. */
+  async #submitForPayer(id: ChannelId, key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined> {
+    const { chain, signer, submitter, watch, onError } = this.#init
+    if (!submitter.has(key)) {
+      const trial = await chain.simulate(signer.address, call)
+      if (!trial.ok) throw rejected(new Error(trial.reason))
+    }
+    const mined = await submitter.submit(key, call, signal)
+    if (!mined.receipt.succeeded) throw rejected()
+    await watch.refresh([id]).catch((error: unknown) => onError(asSoukError(error)))
+    return mined
+  }
+
+  // When.
+
+  #consider(): void {
+    if (this.#isBusy || this.#stopping === undefined) return
+    this.#enqueue(async () => {
+      await this.#gas.look()
+      if (this.#isTime()) await this.#round('worthwhile')
+      else if (this.#isDirty || this.#isReceivedDue()) await this.#round('begun')
+    })
+  }
+
+  #isTime(): boolean {
+    const { clock, policy } = this.#init
+    const rows = this.#owing().filter((row) => !this.#trial.isResting(row.channelId) && this.#isWorthARow(row))
+    const sum = sumOf(rows)
+    if (rows.length === 0 || !this.#gas.pays(sum, CLAIM_GAS)) return false
+    const isOld = clock.now() - this.#claimedAt >= (policy?.ageMs ?? REDEEM_AGE_MS)
+    return isOld || sum >= (policy?.atoms ?? REDEEM_ATOMS) || rows.some(({ isUrgent }) => isUrgent)
+  }
+
+  #isReceivedDue(): boolean {
+    const { clock, policy } = this.#init
+    if (this.#received === undefined) return false
+    const { amount, since } = this.#received
+    const isOld = clock.now() - since >= (policy?.ageMs ?? REDEEM_AGE_MS)
+    return isOld || amount >= (policy?.atoms ?? REDEEM_ATOMS)
+  }
+
+  #owing(): Claimable[] {
+    const { books, watch } = this.#init
+    return claimables(books.channels(), (id) => watch.snapshot(id))
+  }
+
+  #isWorthARow({ due }: Claimable): boolean {
+    return this.#gas.pays(due, CLAIM_ROW_GAS)
+  }
+
+  #enqueue(task: () => Promise<void>): void {
+    this.#isBusy = true
+    const round = this.#rounds.then(task).catch((error: unknown) => this.#init.onError(asSoukError(error)))
+    this.#rounds = round
+    void round.then(() => (this.#isBusy = this.#rounds !== round))
+  }
+
+  // What.
+
+  async #round(what: What, asked?: AbortSignal): Promise<Redemption> {
+    const { books, clock, watch } = this.#init
+    const stopping = this.#stopping?.signal
+    if (stopping === undefined) throw new SoukError('settlement_unavailable', 'This node settles nothing now.')
+    const signal = asked === undefined ? stopping : AbortSignal.any([asked, stopping])
+    this.#isDirty = true
+    await watch.refresh(Array.from(books.channels(), ({ channelId }) => channelId))
+    const batches = what === 'begun' ? [] : await this.#batches(what)
+    const claims = await Promise.all(
+      batches.map(async (rows) => {
+        const call = this.#calls.claim(rows.map(({ row }) => row))
+        return { rows, mined: await submitStep(this.#init.submitter, claimKey(call), call, signal) }
+      })
+    )
+    const done = claims.filter(({ mined }) => mined !== undefined)
+    const rows = done.flatMap(({ rows }) => rows)
+    if (rows.length > 0) await this.#noteClaim(clock.now())
+    this.#received = undefined
+    const paidOut = await this.#payOutAll(what, signal)
+    this.#isDirty = false
+    await watch.refresh(rows.map(({ channelId }) => channelId))
+    return {
+      claimed: sumOf(rows),
+      settled: paidOut.reduce((sum, { settled }) => sum + settled, 0n),
+      distributed: paidOut.reduce((sum, { distributed }) => sum + distributed, 0n),
+      transactions: [
+        ...claims.flatMap(({ mined }) => (mined === undefined ? [] : [mined])),
+        ...paidOut.flatMap(({ transactions }) => transactions)
+      ],
+      refused: this.#trial.refused
+    }
+  }
+
+  /** Rows that were refused before come in transactions of their own: they are the likeliest to be refused again. */
+  async #batches(what: What): Promise<Claimable[][]> {
+    const isForced = what !== 'worthwhile'
+    const all = this.#owing()
+    this.#trial.forgetOthers(new Set(all.map(({ channelId }) => channelId)))
+    const owing = typeof what === 'string' ? all : all.filter(({ channelId }) => channelId === what.channelId)
+    const rows = isForced ? owing : owing.filter((row) => this.#isWorthARow(row))
+    const clean = rows.filter(({ channelId }) => !this.#trial.isSuspect(channelId))
+    const suspect = rows.filter(({ channelId, isUrgent }) => {
+      return this.#trial.isSuspect(channelId) && (isForced || isUrgent || !this.#trial.isResting(channelId))
+    })
+    const budget = { left: CLAIM_TRIALS_MAX }
+    const batches: Claimable[][] = []
+    for (const batch of [...chunks(clean, CLAIM_ROWS_MAX), ...chunks(suspect, CLAIM_ROWS_MAX)]) {
+      const good = await this.#trial.good(batch, budget)
+      if (good.length > 0 && (isForced || this.#gas.pays(sumOf(good), CLAIM_GAS))) batches.push(good)
+    }
+    return batches
+  }
+
+  async #payOutAll(what: What, signal: AbortSignal): Promise<PaidOut[]> {
+    const { books, chain, factory, submitter } = this.#init
+    const init = { chain, calls: this.#calls, factory, submitter }
+    const isWorth = what === 'all' ? () => true : (amount: Atoms, gas: bigint) => this.#gas.pays(amount, gas)
+    const done: PaidOut[] = []
+    for (const payouts of chunks([...new Set<Hex>(books.payouts())], SUBMISSIONS_IN_FLIGHT_MAX)) {
+      done.push(...(await Promise.all(payouts.map((payout) => payOut(init, payout, isWorth, signal)))))
+    }
+    return done
+  }
+
+  async #noteClaim(at: number): Promise<void> {
+    this.#claimedAt = at
+    await this.#init.documents.put(COLLECTION, this.#key, String(at))
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+function rejected(cause?: unknown): SoukError {
+  const detail = 'The chain refuses it: check the balance, the validity and the signature.'
+  return new SoukError('payment_rejected', detail, { cause })
+}

@@ -1,0 +1,15 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { utf8 } from '../../base/bytes.ts'
+import { type Hex, toHex } from '../../base/hex.ts'
+
+const PREFIX = utf8('souk channel 1')
+
+/**
+ * The salt of a channel's config: it ties the channel to the peer id that pays through it. Vouchers are bearer papers, and
+ * claims publish them; with this nobody else can say that the channel is his.
+ */
+export function channelSalt(peer: string, counter: bigint): Hex {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64BE(counter)
+  return toHex(keccak_256(Buffer.concat([PREFIX, utf8(peer), number])))
+}

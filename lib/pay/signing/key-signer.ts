@@ -1,0 +1,21 @@
+import { SoukError } from '../../base/errors.ts'
+import type { Signer } from '../../interface/signer.ts'
+import { addressOf } from './address.ts'
+import { curve } from './secp256k1.ts'
+import { signDigest } from './signature.ts'
+
+const KEY_BYTES = 32
+
+/**
+ * A signer with its key in this process.
+ * @throws SoukError `invalid_request` where the bytes are no secp256k1 private key
+ */
+export function keySigner(key: Uint8Array): Signer {
+  const publicKey = key.length === KEY_BYTES ? curve.publicKey(key) : undefined
+  if (publicKey === undefined) throw new SoukError('invalid_request', 'That is not a secp256k1 private key.')
+  const secret = Uint8Array.from(key)
+  return {
+    address: addressOf(publicKey),
+    sign: async (digest) => signDigest(digest, secret)
+  }
+}

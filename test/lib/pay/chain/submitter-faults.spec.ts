@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import type { Chain } from '../../../../lib/interface/chain.ts'
+import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
+import { eventually, within } from '../../../helpers/eventually.ts'
+import { mortal } from '../../../helpers/mortal.ts'
+import { submitterBench } from '../../../helpers/submitter-bench.ts'
+
+const BOUND_MS = 10_000
+
+describe('the submitter, when things go wrong', function () {
+  this.timeout(60_000)
+  let bench: ChainBench
+  let account: Awaited<ReturnType<typeof submitterBench>>
+
+  before(async () => {
+    bench = await chainBench()
+  })
+  after(() => bench.close())
+  beforeEach(async () => {
+    account = await submitterBench(bench)
+  })
+  afterEach(() => account.close())
+
+  /** From the plan to the end, as this test has a process live it. */
+  const LIFE = [
+    ['before put', 'after put'],
+    ['before put', 'after put'],
+    ['before broadcast', 'after broadcast'],
+    ['before put', 'after put'],
+    ['before put', 'after put']
+  ].flat()
+
+  for (const [dieAt, instant] of [...LIFE, 'never'].entries()) {
+    it(`loses nothing and sends nothing twice, killed ${instant} (${dieAt})`, async () => {
+      const { start, killed, transfer, mine, final, sent, nonce } = account
+      const life = mortal(dieAt)
+      const first = await start({ life })
+      void first.submit('a', transfer(1n)).catch(() => undefined)
+      await eventually('its end', BOUND_MS, async () => {
+        if (life.isDead || first.find('a')?.isFinal === true) return true
+        await mine()
+        return undefined
+      })
+      assert.deepEqual(life.lived, LIFE.slice(0, dieAt))
+      if (life.isDead) killed(first)
+      const second = await start()
+      const { receipt } = await within('a second process has it mined', BOUND_MS, second.submit('a', transfer(1n)))
+      assert.ok(receipt.succeeded)
+      await final(second, 'a')
+      assert.deepEqual([await sent(), await nonce()], [1n, 1])
+    })
+  }
+
+  // After the first two broadcasts: the new version is written, then sent.
+  for (const dieAt of [8, 9, 10, 11]) {
+    it(`is mined once, killed while its fee is raised (${dieAt})`, async () => {
+      const { start, killed, transfer, mine, final, sent, nonce } = account
+      await bench.client.setAutomine(false)
+      const life = mortal(dieAt)
+      const first = await start({ life })
+      void first.submit('a', transfer(1n)).catch(() => undefined)
+      await eventually('its end', BOUND_MS, () => (life.isDead ? true : undefined))
+      assert.equal(life.lived.filter((instant) => instant === 'before put').length, dieAt === 8 ? 2 : 3)
+      killed(first)
+      const second = await start()
+      const waiting = second.submit('a', transfer(1n))
+      await mine()
+      assert.ok((await within('a second process has it mined', BOUND_MS, waiting)).receipt.succeeded)
+      await final(second, 'a')
+      assert.deepEqual([await sent(), await nonce()], [1n, 1])
+    })
+  }
+
+  it('sends the same bytes again after a restart', async () => {
+    const { start, killed, transfer, pending, seen, mine } = account
+    await bench.client.setAutomine(false)
+    const life = mortal()
+    const first = await start({ life })
+    void first.submit('a', transfer(1n)).catch(() => undefined)
+    const hash = await eventually('it is sent', BOUND_MS, async () => (await pending())[0])
+    life.kill()
+    killed(first)
+    await bench.client.dropTransaction({ hash })
+    const second = await start()
+    await eventually('it is sent again', BOUND_MS, async () => (await pending())[0])
+    assert.deepEqual(seen, [seen[0], seen[0]])
+    await mine()
+    assert.equal((await second.submit('a', transfer(1n))).hash, hash)
+  })
+
+  it('hears of an older version that was mined after all', async () => {
+    const { start, transfer, chain, seen, mine, final, sent } = account
+    await bench.client.setAutomine(false)
+    // Only the first version reaches anybody.
+    const broadcast: Chain['broadcast'] = async (raw) => (seen.length === 1 ? chain.broadcast(raw) : 'accepted')
+    const submitter = await start({ on: { broadcast } })
+    const waiting = submitter.submit('a', transfer(1n))
+    await eventually('the fee is raised', BOUND_MS, () => (new Set(seen).size > 2 ? true : undefined))
+    await mine()
+    assert.ok((await waiting).receipt.succeeded)
+    await final(submitter, 'a')
+    assert.equal(await sent(), 1n)
+  })
+
+  it('sends again what a reorganisation took back', async () => {
+    const { start, transfer, chain, mine, final, sent, nonce, reorg } = account
+    const submitter = await start()
+    await mine()
+    const first = await submitter.submit('a', transfer(1n))
+    await bench.client.setAutomine(false)
+    await reorg(1)
+    await bench.client.dropTransaction({ hash: first.hash }).catch(() => undefined)
+    await eventually('it is mined again', BOUND_MS, async () => {
+      await mine()
+      const receipt = await chain.receipt(first.hash)
+      return receipt !== undefined && receipt.blockHash !== first.receipt.blockHash ? true : undefined
+    })
+    const last = await final(submitter, 'a')
+    assert.equal(last.hash, first.hash)
+    assert.notEqual(last.receipt.blockHash, first.receipt.blockHash)
+    assert.deepEqual([await sent(), await nonce()], [1n, 1])
+  })
+
+  it('plans again where another used its nonce, but only once that is final', async () => {
+    const { start, killed, transfer, elsewhere, nonce, sent, mine, seen } = account
+    const life = mortal(LIFE.indexOf('before broadcast'))
+    const first = await start({ life })
+    void first.submit('a', transfer(1n)).catch(() => undefined)
+    await eventually('killed before the broadcast', BOUND_MS, () => (life.isDead ? true : undefined))
+    killed(first)
+    await elsewhere(100n)
+    await eventually('the other is mined', BOUND_MS, async () => ((await nonce()) === 1 ? true : undefined))
+    let looks = 0
+    const counted: Chain['nonce'] = (...args) => {
+      looks++
+      return account.chain.nonce(...args)
+    }
+    const second = await start({ on: { nonce: counted } })
+    const waiting = second.submit('a', transfer(1n))
+    await eventually('it has looked often', BOUND_MS, () => (looks > 20 ? true : undefined))
+    assert.deepEqual([await sent(), seen.length], [100n, 0])
+    await mine(4)
+    assert.ok((await within('it has another nonce', BOUND_MS, waiting)).receipt.succeeded)
+    assert.deepEqual([await sent(), await nonce()], [101n, 2])
+  })
+
+  it('fills a gap that another left', async () => {
+    const { start, transfer, elsewhere, mine, pending, reorg, sent, nonce } = account
+    await bench.client.setAutomine(false)
+    const other = await elsewhere(100n)
+    await mine()
+    const submitter = await start()
+    const waiting = submitter.submit('a', transfer(1n))
+    await eventually('it is sent', BOUND_MS, async () => (await pending())[0])
+    await reorg(1)
+    await bench.client.dropTransaction({ hash: other })
+    await eventually('it is mined', BOUND_MS, async () => {
+      await mine()
+      return submitter.find('a')
+    })
+    assert.ok((await waiting).receipt.succeeded)
+    assert.deepEqual([await sent(), await nonce()], [1n, 2])
+  })
+
+  it('goes on when the endpoint is back', async () => {
+    const { start, transfer, chain } = account
+    let isDown = true
+    const errors: unknown[] = []
+    const down = Object.assign(new Error('down'), { code: 'settlement_unavailable', status: 503 })
+    const nonce: Chain['nonce'] = (...args) => (isDown ? Promise.reject(down) : chain.nonce(...args))
+    const submitter = await start({ on: { nonce }, errors })
+    const waiting = submitter.submit('a', transfer(1n))
+    await eventually('the trouble is told', BOUND_MS, () => submitter.status().trouble)
+    isDown = false
+    assert.ok((await waiting).receipt.succeeded)
+    await eventually('all is well', BOUND_MS, () => (submitter.status().trouble === undefined ? true : undefined))
+    assert.ok(errors.length > 0)
+  })
+
+  it('lets nothing wait for a call that the endpoint chokes on', async () => {
+    const { start, transfer, chain } = account
+    const choked = transfer(666n)
+    const down = Object.assign(new Error('out of gas'), { code: 'settlement_unavailable', status: 503 })
+    const simulate: Chain['simulate'] = (from, call) =>
+      call.data === choked.data ? Promise.reject(down) : chain.simulate(from, call)
+    const submitter = await start({ on: { simulate } })
+    const waiting = submitter.submit('choked', choked)
+    assert.ok((await submitter.submit('fine', transfer(1n))).receipt.succeeded)
+    await assert.rejects(Promise.all([waiting, submitter.stop()]), { code: 'settlement_pending' })
+  })
+
+  it('sends nothing more once the store has failed', async () => {
+    const { start, store, transfer, sent } = account
+    let writes = 0
+    const put = (collection: string, key: string, value: string) =>
+      ++writes === 2 ? Promise.reject(new Error('disk')) : store.documents.put(collection, key, value)
+    const errors: unknown[] = []
+    const submitter = await start({ documents: { ...store.documents, put }, errors })
+    await assert.rejects(submitter.submit('a', transfer(1n)), { code: 'internal_error' })
+    await assert.rejects(submitter.submit('b', transfer(1n)), { code: 'settlement_unavailable' })
+    assert.equal(errors.length, 1)
+    assert.equal(await sent(), 0n)
+  })
+
+  it('tells a listener again that failed', async () => {
+    const { start, transfer, final } = account
+    const submitter = await start()
+    let told = 0
+    submitter.onFinal(() => {
+      if (++told < 3) throw new Error('not now')
+    })
+    await submitter.submit('a', transfer(1n))
+    await final(submitter, 'a')
+    assert.equal(told, 3)
+  })
+})

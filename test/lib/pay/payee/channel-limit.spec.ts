@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import {
+  COUNTED_LATEST_ATOMS_MAX,
+  COUNTED_LATEST_OWNER_ATOMS_MAX,
+  COUNTED_SAFE_ATOMS_MAX
+} from '../../../../lib/base/limits.ts'
+import { channelLimit } from '../../../../lib/pay/payee/channel-limit.ts'
+
+const USDC = 1_000_000n
+
+describe('channel limit', () => {
+  const limitOf = (
+    latest: bigint,
+    safe: bigint,
+    finalized: bigint,
+    rest: Partial<Parameters<typeof channelLimit>[0]> = {}
+  ) =>
+    channelLimit({
+      view: { balance: { latest, safe, finalized }, withdrawing: 0n },
+      refunding: 0n,
+      latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX,
+      ...rest
+    })
+
+  it('counts a newcomer’s first dollar at once, 25 when safe, all when final', () => {
+    assert.equal(limitOf(USDC / 2n, 0n, 0n).limit, USDC / 2n)
+    assert.equal(limitOf(100n * USDC, 0n, 0n).limit, COUNTED_LATEST_ATOMS_MAX)
+    assert.equal(limitOf(100n * USDC, 100n * USDC, 0n).limit, COUNTED_SAFE_ATOMS_MAX)
+    assert.equal(limitOf(100n * USDC, 100n * USDC, 100n * USDC).limit, 100n * USDC)
+    assert.equal(limitOf(100n * USDC, 30n * USDC, 28n * USDC).limit, 28n * USDC)
+  })
+
+  it('counts no more on the newest block than the owner has room for over all channels', () => {
+    assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: 300n }), { limit: 300n, onLatest: 300n })
+    assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: -1n }), { limit: 0n, onLatest: 0n })
+    assert.deepEqual(limitOf(USDC, USDC, 0n, { latestRoom: 0n }), { limit: USDC, onLatest: 0n })
+  })
+
+  it('takes a withdrawal for done as soon as it shows, and a refund as soon as it is signed', () => {
+    const view = { balance: { latest: 10n, safe: 10n, finalized: 10n }, withdrawing: 7n }
+    assert.equal(channelLimit({ view, refunding: 0n, latestRoom: 0n }).limit, 3n)
+    assert.equal(channelLimit({ view, refunding: 2n, latestRoom: 0n }).limit, 1n)
+    assert.equal(channelLimit({ view, refunding: 5n, latestRoom: 0n }).limit, 0n)
+  })
+
+  it('never counts what the newest block does not show any more', () => {
+    assert.equal(limitOf(0n, 5n * USDC, 5n * USDC).limit, 0n)
+    const atoms = fc.bigInt({ min: 0n, max: 100n * USDC })
+    fc.assert(
+      fc.property(
+        fc.array(atoms, { minLength: 6, maxLength: 6 }),
+        ([latest, safe, finalized, withdrawing, refunding, room]) => {
+          const view = { balance: { latest: latest!, safe: safe!, finalized: finalized! }, withdrawing: withdrawing! }
+          const { limit, onLatest } = channelLimit({ view, refunding: refunding!, latestRoom: room! })
+          assert.ok(limit >= 0n && limit <= latest!)
+          assert.ok(limit + withdrawing! + refunding! <= latest! || limit === 0n)
+          assert.ok(onLatest >= 0n && onLatest <= room! && onLatest <= COUNTED_LATEST_ATOMS_MAX)
+        }
+      )
+    )
+  })
+})

@@ -1,0 +1,403 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { DAY_MS } from '../../../../lib/base/limits.ts'
+import { type CapLease, DailyCap } from '../../../../lib/pay/payer/daily-cap.ts'
+import {
+  type Promised,
+  Purse,
+  type PurseRefusal,
+  type PurseRules,
+  type PurseState
+} from '../../../../lib/pay/payer/purse.ts'
+import { type Hold, Tab } from '../../../../lib/pay/payee/tab.ts'
+
+const RULES: PurseRules = { windowCalls: 20, windowAtoms: 10_000n, exposureMax: 1_000_000n }
+const AMPLE = 10n ** 12n
+
+function purseOf(rules: Partial<PurseRules> = {}, state: Partial<PurseState> = {}, cap = fullCap(AMPLE)): Purse {
+  return new Purse({ ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state }, { ...RULES, ...rules }, cap)
+}
+
+function isPromised(answer: Promised | PurseRefusal): answer is Promised {
+  return 'ceiling' in answer
+}
+
+function promised(answer: Promised | PurseRefusal): Promised {
+  assert.ok(isPromised(answer), 'refused')
+  return answer
+}
+
+describe('purse', () => {
+  it('signs ahead for 20 calls or a cent, whichever is less', () => {
+    assert.equal(promised(purseOf().promise(100n, 0)).ceiling, 2_100n)
+    assert.equal(promised(purseOf().promise(1_000n, 0)).ceiling, 11_000n)
+    assert.equal(promised(purseOf().promise(50_000n, 0)).ceiling, 60_000n)
+  })
+
+  it('signs once for the calls of a window', () => {
+    const purse = purseOf()
+    const ceilings = Array.from({ length: 42 }, () => {
+      const call = promised(purse.promise(100n, 0))
+      call.settle(100n)
+      return call.ceiling
+    })
+    assert.deepEqual([...new Set(ceilings)], [2_100n, 4_200n])
+  })
+
+  it('signs each call by itself with a window of 0', () => {
+    const purse = purseOf({ windowCalls: 0 })
+    assert.deepEqual(
+      [1, 2, 3].map(() => promised(purse.promise(7n, 0)).ceiling),
+      [7n, 14n, 21n]
+    )
+  })
+
+  it('uses money again that was not charged', () => {
+    const purse = purseOf({ windowCalls: 0 })
+    promised(purse.promise(10n, 0)).settle(4n)
+    promised(purse.promise(10n, 0)).release()
+    assert.equal(promised(purse.promise(6n, 0)).ceiling, 14n)
+    assert.equal(purse.spent, 4n)
+  })
+
+  it('counts no more than was promised, whatever the owner says it charged', () => {
+    const purse = purseOf()
+    promised(purse.promise(10n, 0)).settle(1_000n)
+    assert.equal(purse.spent, 10n)
+  })
+
+  it('asks for a deposit when the channel is too small, and cuts the window to it', () => {
+    const purse = purseOf({}, { deposit: 150n })
+    assert.equal(promised(purse.promise(100n, 0)).ceiling, 150n)
+    assert.deepEqual(purse.promise(100n, 0), { why: 'deposit', missing: 50n })
+    purse.hold(1_000n)
+    assert.equal(promised(purse.promise(100n, 0)).ceiling, 1_000n)
+  })
+
+  it('waits for calls under way at the exposure limit, and never for what cannot pass', () => {
+    const purse = purseOf({ exposureMax: 250n })
+    const [first] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
+    assert.deepEqual(purse.promise(100n, 0), { why: 'exposure', mayPass: true })
+    assert.deepEqual(purse.promise(251n, 0), { why: 'exposure', mayPass: false })
+    first.settle(100n)
+    promised(purse.promise(100n, 0)).lose()
+    promised(purse.promise(50n, 0)).settle(0n)
+  })
+
+  it('keeps what a lost call may cost until the owner’s books are heard', () => {
+    const purse = purseOf({ exposureMax: 100n })
+    promised(purse.promise(80n, 0)).lose()
+    assert.deepEqual(purse.promise(30n, 0), { why: 'exposure', mayPass: false })
+    promised(purse.promise(20n, 0)).settle(20n)
+    assert.equal(purse.reconcile(100n), true)
+    assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
+    promised(purse.promise(100n, 0))
+  })
+
+  it('takes over a capture it had not heard of, and nothing that it never sent', () => {
+    const purse = purseOf({ windowCalls: 0 })
+    promised(purse.promise(10n, 0)).settle(10n)
+    promised(purse.promise(10n, 0)).doubt()
+    const next = promised(purse.promise(10n, 0))
+    assert.equal(next.ceiling, 20n, 'what is said to be free is used again')
+    assert.equal(purse.hear(20n, 0n, 10n), true)
+    next.release()
+    assert.equal(promised(purse.promise(10n, 0)).ceiling, 30n)
+    assert.equal(purse.spent, 20n)
+    assert.equal(purse.hear(40n, 0n, 0n), false)
+    assert.equal(purse.reconcile(1_000n), true, 'not asked while a call is under way')
+    assert.equal(purse.spent, 20n)
+  })
+
+  it('still knows a lost call that comes late, after the owner’s books were heard without it', () => {
+    const purse = purseOf({ windowCalls: 0, exposureMax: 250n }, { spent: 100n, ceiling: 100n })
+    promised(purse.promise(100n, 0)).lose()
+    promised(purse.promise(100n, 0)).lose()
+    assert.equal(purse.reconcile(100n), true)
+    assert.equal(purse.promised, 0n)
+    assert.equal(purse.hear(200n, 0n, 0n), true)
+    assert.equal(purse.reconcile(300n), true)
+    assert.equal(purse.spent, 300n)
+    assert.equal(purse.reconcile(301n), false, 'nobody sent that')
+  })
+
+  it('takes what runs at the owner without its knowing as promised: it may still come back', () => {
+    const purse = purseOf({ windowCalls: 0 }, { isWhole: false })
+    assert.equal(purse.isWhole, false)
+    purse.recall(100n)
+    assert.equal(purse.hear(60n, 30n, 0n), true)
+    assert.deepEqual([purse.isWhole, purse.spent, purse.promised], [true, 60n, 30n])
+    assert.equal(purse.reconcile(60n), true)
+    assert.deepEqual([purse.spent, purse.promised], [60n, 0n])
+  })
+
+  it('knows an owner that claims more than was ever signed or sent', () => {
+    const purse = purseOf()
+    promised(purse.promise(100n, 0)).settle(100n)
+    assert.equal(purse.reconcile(101n), false)
+    assert.equal(purse.hear(101n, 0n, 0n), false)
+    promised(purse.promise(100n, 0)).release()
+    assert.equal(purse.hear(101n, 0n, 0n), false)
+    promised(purse.promise(100n, 0)).doubt()
+    assert.equal(purse.hear(purse.ceiling + 1n, 0n, 0n), false)
+    assert.equal(purse.spent, 100n)
+  })
+
+  it('believes after a restart what its own signature stands for', () => {
+    const purse = purseOf({}, { ceiling: 500n, spent: 100n, isWhole: false })
+    purse.recall(300n)
+    assert.equal(purse.ceiling, 500n)
+    purse.recall(900n)
+    assert.equal(purse.ceiling, 900n)
+    assert.equal(purse.reconcile(901n), false)
+    assert.equal(purse.hear(850n, 0n, 0n), true)
+    assert.equal(purse.spent, 850n)
+    assert.equal(purse.reconcile(850n), true)
+    assert.equal(purse.hear(851n, 0n, 0n), false)
+  })
+
+  it('accuses nobody where an answer was overtaken by the end of a later call', () => {
+    const purse = purseOf()
+    const [overtaken, lost] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
+    lost.lose()
+    overtaken.settle(100n)
+    // Said before the owner had the second, which it captured.
+    assert.equal(purse.reconcile(100n), true)
+    assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
+    promised(purse.promise(100n, 0)).settle(100n)
+    assert.equal(purse.reconcile(300n), true)
+    assert.equal(purse.spent, 300n)
+    assert.equal(purse.reconcile(301n), false, 'once')
+  })
+
+  it('ends a call once', () => {
+    const call = promised(purseOf().promise(1n, 0))
+    call.lose()
+    for (const end of [() => call.settle(1n), call.release, call.doubt, call.lose]) {
+      assert.throws(end, { code: 'internal_error' })
+    }
+  })
+})
+
+/** A cap with all of its day leased. */
+function fullCap(cap: bigint, day = 0): DailyCap {
+  const full = new DailyCap(cap, { day: day - 1, leased: 0n })
+  for (let lease = full.next(day * DAY_MS); lease !== undefined; lease = full.next(day * DAY_MS)) full.grant(lease)
+  return full
+}
+
+describe('daily cap', () => {
+  it('bounds what is signed in a day over all purses, and opens again at midnight UTC', () => {
+    const cap = fullCap(1_000n)
+    const [one, other] = [purseOf({}, {}, cap), purseOf({}, {}, cap)]
+    assert.equal(promised(one.promise(40n, 0)).ceiling, 840n)
+    assert.equal(promised(other.promise(100n, 0)).ceiling, 160n)
+    assert.deepEqual(other.promise(100n, DAY_MS - 1), { why: 'day' })
+    promised(one.promise(100n, DAY_MS - 1))
+    assert.equal(cap.next(DAY_MS - 1), undefined)
+    assert.deepEqual(other.promise(100n, DAY_MS), { why: 'day' }, 'nothing is leased yet')
+    cap.grant(cap.next(DAY_MS)!)
+    promised(other.promise(100n, DAY_MS))
+  })
+
+  it('is leased in slices, each once, up to the cap and no further', () => {
+    const cap = new DailyCap(1_005n)
+    const leases: CapLease[] = []
+    for (let lease = cap.next(0); lease !== undefined; lease = cap.next(0)) {
+      leases.push(lease)
+      cap.grant(lease)
+      cap.grant(lease)
+    }
+    assert.equal(leases.length, 10)
+    assert.equal(leases.at(-1)?.leased, 1_005n)
+    assert.equal(cap.left(0), 1_005n)
+    assert.equal(new DailyCap(0n).next(0), undefined)
+  })
+
+  it('takes a slice for signed after a restart, and does not open again when the clock is set back', () => {
+    const before = new DailyCap(100n, { day: 4, leased: 0n })
+    const lease = before.next(5 * DAY_MS)!
+    before.grant(lease)
+    assert.deepEqual(lease, { day: 5, leased: 10n })
+    const after = new DailyCap(100n, lease)
+    assert.equal(after.left(5 * DAY_MS), 0n)
+    after.grant(after.next(4 * DAY_MS)!)
+    assert.equal(after.left(5 * DAY_MS), 10n)
+    assert.deepEqual(after.next(6 * DAY_MS), { day: 6, leased: 10n })
+  })
+})
+
+/**
+ * Payer and owner over a link that loses answers and calls, breaks off calls, and with a payer that forgets: two books of the
+ * same money. The owner is honest, so nothing may ever be refused for good, and nobody accused.
+ */
+describe('purse and tab', () => {
+  type Fate =
+    | 'answered'
+    | 'failed'
+    | 'never arrived'
+    | 'not run, link lost'
+    | 'timed out, captured'
+    | 'link lost, captured'
+  interface Step {
+    price: bigint
+    part: bigint
+    fate: Fate
+    /** Calls that begin before this one ends. */
+    overlap: number
+    restart: boolean
+  }
+  const step: fc.Arbitrary<Step> = fc.record({
+    price: fc.bigInt({ min: 0n, max: 300n }),
+    part: fc.bigInt({ min: 0n, max: 100n }),
+    fate: fc.constantFrom<Fate>(
+      'answered',
+      'failed',
+      'never arrived',
+      'not run, link lost',
+      'timed out, captured',
+      'link lost, captured'
+    ),
+    overlap: fc.nat({ max: 5 }),
+    restart: fc.boolean()
+  })
+  const rules = fc.record({
+    windowCalls: fc.nat({ max: 20 }),
+    windowAtoms: fc.bigInt({ min: 0n, max: 2_000n }),
+    exposureMax: fc.bigInt({ min: 300n, max: 3_000n })
+  })
+
+  it('agree after any faults, and nobody promises or lets in more than is covered', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 60 }),
+        rules,
+        fc.bigInt({ min: 0n, max: 20_000n }),
+        (steps, rules, cap) => {
+          const world = new World(rules, cap)
+          for (const each of steps) world.step(each)
+          world.heal()
+        }
+      ),
+      { numRuns: 1_000 }
+    )
+  })
+
+  class World {
+    readonly rules: PurseRules
+    readonly cap: DailyCap
+    readonly capAtoms: bigint
+    readonly tab = new Tab({ ceiling: 0n, captured: 0n })
+    purse: Purse
+    deposit = 1_000n
+    signed = 0n
+    stored: PurseState
+    readonly running: Array<{ end: () => void; due: number }> = []
+    at = 0
+
+    constructor(rules: PurseRules, capAtoms: bigint) {
+      this.rules = rules
+      this.capAtoms = capAtoms
+      this.cap = fullCap(capAtoms)
+      this.stored = { ceiling: 0n, spent: 0n, deposit: this.deposit, isWhole: true }
+      this.purse = new Purse(this.stored, rules, this.cap)
+      this.tab.limitTo(this.deposit)
+    }
+
+    step({ price, part, fate, overlap, restart }: Step): void {
+      this.at++
+      for (const call of this.running.filter(({ due }) => due <= this.at)) this.#end(call)
+      if (restart && this.running.length === 0) {
+        // Written behind: what came last may be forgotten.
+        this.purse = new Purse({ ...this.stored, deposit: this.deposit, isWhole: false }, this.rules, this.cap)
+      }
+      if (this.at % 3 === 0) this.#store()
+      const call = this.#promise(price)
+      if (call === undefined) return
+      if (fate === 'never arrived') {
+        call.release()
+        return
+      }
+      const hold = this.#admit(call, price)
+      if (hold === undefined) return
+      const charged = (price * part) / 100n
+      this.running.push({ due: this.at + overlap, end: () => settle(call, hold, charged, fate) })
+      this.#check()
+    }
+
+    /** Everything ends, and one free call tells the payer what the owner has. */
+    heal(): void {
+      for (const call of this.running.slice()) this.#end(call)
+      this.purse.recall(this.tab.ceiling)
+      assert.equal(this.tab.reserved, 0n)
+      assert.ok(this.purse.reconcile(this.tab.captured), 'an honest owner was accused')
+      assert.equal(this.purse.spent, this.tab.captured)
+      assert.equal(this.purse.promised, 0n)
+    }
+
+    #store(): void {
+      this.stored = { ceiling: this.purse.ceiling, spent: this.purse.spent, deposit: this.deposit, isWhole: false }
+    }
+
+    #end(call: { end: () => void }): void {
+      this.running.splice(this.running.indexOf(call as (typeof this.running)[number]), 1)
+      call.end()
+      this.#check()
+    }
+
+    #promise(price: bigint): Promised | undefined {
+      const answer = this.purse.promise(price, 0)
+      if (isPromised(answer)) return answer
+      if (answer.why === 'deposit') {
+        this.deposit += answer.missing + 500n
+        this.purse.hold(this.deposit)
+        this.tab.limitTo(this.deposit)
+        return this.#promise(price)
+      }
+      if (answer.why === 'exposure') assert.equal(answer.mayPass || this.purse.promised > 0n, true)
+      return undefined
+    }
+
+    /** Undefined where the owner refuses, and says what it is owed; the payer may then promise anew. */
+    #admit(call: Promised, price: bigint): Hold | undefined {
+      this.#sign(call.ceiling)
+      const hold = this.tab.reserve(price)
+      if (typeof hold === 'object') return hold
+      this.purse.recall(this.tab.ceiling)
+      assert.ok(this.purse.hear(this.tab.captured + this.tab.reserved, 0n, price), 'an honest owner was accused')
+      call.release()
+      const again = this.#promise(price)
+      if (again === undefined) return undefined
+      this.#sign(again.ceiling)
+      const second = this.tab.reserve(price)
+      assert.ok(typeof second === 'object', 'refused again, with the owner’s word heard')
+      second.capture(price)
+      again.settle(price)
+      return undefined
+    }
+
+    #sign(ceiling: bigint): void {
+      assert.ok(ceiling <= this.deposit)
+      if (ceiling > this.signed) assert.ok(ceiling <= this.purse.spent + this.rules.exposureMax)
+      this.signed = ceiling > this.signed ? ceiling : this.signed
+      this.tab.raise(ceiling)
+    }
+
+    #check(): void {
+      const { tab } = this
+      assert.ok(tab.captured + tab.reserved <= min(tab.ceiling, tab.limit))
+      assert.ok(tab.ceiling <= this.signed && this.signed <= this.deposit)
+      assert.ok(this.purse.spent <= tab.ceiling)
+      assert.ok(this.signed <= this.capAtoms)
+    }
+  }
+
+  function settle(call: Promised, hold: Hold, charged: bigint, fate: Fate): void {
+    hold.capture(fate === 'failed' || fate === 'not run, link lost' ? 0n : charged)
+    if (fate === 'answered') call.settle(charged)
+    else if (fate === 'failed' || fate === 'timed out, captured') call.doubt()
+    else call.lose()
+  }
+
+  const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+})

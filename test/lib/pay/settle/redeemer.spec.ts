@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { CLAIM_ROWS_MAX } from '../../../../lib/base/limits.ts'
+import type { ChannelConfig } from '../../../../lib/interface/channel.ts'
+import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+import { mortal } from '../../../helpers/mortal.ts'
+import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
+
+const BOUND_MS = 10_000
+
+describe('the redeemer', function () {
+  this.timeout(60_000)
+  let bench: ChannelBench
+  let owner: Awaited<ReturnType<typeof redeemerBench>>
+
+  before(async () => {
+    bench = await channelBench()
+  })
+  after(() => bench.close())
+  beforeEach(async () => {
+    owner = await redeemerBench(bench)
+  })
+  afterEach(() => owner.close())
+
+  const claimed = async (config: ChannelConfig) => (await bench.state(config)).claimed
+
+  it('brings what calls earned to provider and treasury, 95 to 5 to the last atom', async () => {
+    const { earn, start, paid } = owner
+    for (const amount of [3_333n, 1n, 777_777n]) await earn(amount, { deposit: 1_000_000n })
+    const { redeemer } = await start()
+    const total = 3_333n + 1n + 777_777n
+    const done = await redeemer.settleNow()
+    assert.deepEqual(
+      { ...done, transactions: done.transactions.length },
+      {
+        claimed: total,
+        settled: total,
+        distributed: total,
+        transactions: 3,
+        refused: []
+      }
+    )
+    assert.deepEqual(await paid(), { provider: total - total / 20n, treasury: total / 20n })
+    console.log(
+      `      claim, settle, distribute: ${done.transactions.map(({ receipt }) => receipt.gasUsed).join(', ')} gas`
+    )
+    const again = await redeemer.settleNow()
+    assert.deepEqual(again, { claimed: 0n, settled: 0n, distributed: 0n, transactions: [], refused: [] })
+  })
+
+  it('keeps to the last atom over many rounds', async () => {
+    const { earn, start, paid } = owner
+    const channel = await earn(1n, { deposit: 1_000n })
+    const { redeemer } = await start()
+    for (let total = 1n; total <= 21n; total += 5n) {
+      await channel.raise(total)
+      await redeemer.settleNow()
+      assert.deepEqual(await paid(), { provider: total - total / 20n, treasury: total / 20n })
+    }
+  })
+
+  it('claims never more than was signed for, captured, or is in the channel', async () => {
+    const { earn, start } = owner
+    const poor = await earn(500n, { deposit: 300n })
+    const unsigned = await earn(500n, { deposit: 1_000n, ceiling: 200n })
+    const ahead = await earn(100n, { deposit: 1_000n, ceiling: 900n })
+    const { redeemer } = await start()
+    assert.equal((await redeemer.settleNow()).claimed, 600n)
+    assert.deepEqual(await Promise.all([poor, unsigned, ahead].map(({ config }) => claimed(config))), [
+      300n,
+      200n,
+      100n
+    ])
+  })
+
+  it('claims everything but the rows that the contract refuses, and says which', async () => {
+    const { earn, start, paid, books } = owner
+    const channels = []
+    for (let i = 0; i < 9; i++) channels.push(await earn(100n, { deposit: 1_000n }))
+    const forged = await earn(100n, { deposit: 1_000n, by: bench.stranger })
+    const { redeemer } = await start()
+    const done = await redeemer.settleNow()
+    const reason = 'InvalidSignature'
+    assert.equal(done.claimed, 900n)
+    assert.deepEqual(done.refused, [{ channelId: forged.channelId, reason }])
+    assert.deepEqual(redeemer.status().refused, done.refused)
+    assert.deepEqual(await paid(), { provider: 855n, treasury: 45n })
+    // It harms no later claim either, and is claimed once it is sound.
+    await channels[0]?.raise(200n)
+    assert.equal((await redeemer.settleNow()).claimed, 100n)
+    await forged.raise(150n)
+    assert.equal((await redeemer.settleNow()).claimed, 150n)
+    assert.deepEqual(redeemer.status().refused, [])
+    assert.equal([...books.channels()].length, 10)
+  })
+
+  it('waits until it is worth it', async () => {
+    const { earn, start, looked } = owner
+    const channel = await earn(4_000_000n, { deposit: 10_000_000n })
+    const { redeemer, watch } = await start({ policy: { atoms: 5_000_000n } })
+    await looked(watch, 3)
+    assert.equal(await claimed(channel.config), 0n)
+    assert.equal(redeemer.status().claimable, 4_000_000n)
+    await channel.raise(5_000_000n)
+    await eventually('it is claimed', BOUND_MS, async () =>
+      (await claimed(channel.config)) === 5_000_000n ? true : undefined
+    )
+    await eventually('it is paid out', BOUND_MS, async () =>
+      (await owner.paid()).provider === 4_750_000n ? true : undefined
+    )
+  })
+
+  it('fetches what is old, also where it is little', async () => {
+    const { earn, start } = owner
+    const channel = await earn(4_000_000n, { deposit: 10_000_000n })
+    await start({ policy: { ageMs: 1 } })
+    await eventually('it is claimed', BOUND_MS, async () =>
+      (await claimed(channel.config)) === 4_000_000n ? true : undefined
+    )
+  })
+
+  it('pays out what came to a splitter directly, by the same policy', async () => {
+    const { books, start, looked, paid } = owner
+    const [provider = '0x'] = books.payouts()
+    const splitter = bench.factory.splitterOf(provider)
+    const { redeemer, watch } = await start({ policy: { atoms: 10_000_000n } })
+    await looked(watch, 2)
+    const receive = async (amount: bigint) => {
+      await bench.mint(splitter, amount)
+      redeemer.received(amount)
+    }
+    await receive(9_000_000n)
+    await looked(watch, 3)
+    assert.equal((await paid()).provider, 0n)
+    await receive(1_000_000n)
+    await eventually('it is paid out', BOUND_MS, async () =>
+      (await paid()).provider === 9_500_000n ? true : undefined
+    )
+    assert.equal((await paid()).treasury, 500_000n)
+  })
+
+  it('never pays more gas than it fetches, unless asked to', async () => {
+    const { earn, start, looked } = owner
+    const channel = await earn(1n, { deposit: 1_000n })
+    const { redeemer, watch } = await start({ policy: { atoms: 1n, ageMs: 1 } })
+    await looked(watch, 5)
+    assert.equal(await claimed(channel.config), 0n)
+    assert.equal((await redeemer.settleNow()).claimed, 1n)
+  })
+
+  it('claims at once where a payer is leaving, before he can', async () => {
+    const { earn, start, looked } = owner
+    const channel = await earn(4_000_000n, { deposit: 10_000_000n })
+    const { watch } = await start()
+    await looked(watch, 2)
+    assert.equal(await claimed(channel.config), 0n)
+    await bench.act(bench.payer, bench.calls.initiateWithdraw(channel.config, 10_000_000n))
+    await eventually('it is claimed', BOUND_MS, async () =>
+      (await claimed(channel.config)) === 4_000_000n ? true : undefined
+    )
+    assert.equal(watch.snapshot(channel.channelId)?.latest.withdrawal?.amount, 10_000_000n)
+    const before = await bench.usdc(bench.payer.address)
+    await bench.wait(901)
+    await bench.act(bench.payer, bench.calls.finalizeWithdraw(channel.config))
+    assert.equal((await bench.usdc(bench.payer.address)) - before, 6_000_000n)
+  })
+
+  it(`claims ${CLAIM_ROWS_MAX} channels in one transaction`, async () => {
+    const { earn, start, paid } = owner
+    const deposits = Array.from({ length: CLAIM_ROWS_MAX }, (_, i) => BigInt(i + 1))
+    for (const amount of deposits) await earn(amount, { deposit: 1_000n })
+    const { redeemer } = await start()
+    const total = deposits.reduce((sum, amount) => sum + amount)
+    const { transactions, claimed } = await redeemer.settleNow()
+    assert.equal(claimed, total)
+    assert.equal(transactions.length, 3)
+    assert.deepEqual(await paid(), { provider: total - total / 20n, treasury: total / 20n })
+    console.log(`      ${CLAIM_ROWS_MAX} rows: ${transactions[0]?.receipt.gasUsed} gas`)
+  })
+
+  it('leaves every atom where it belongs, at whatever instant it is killed', async () => {
+    for (let dieAt = 0; ; dieAt++) {
+      const side = await redeemerBench(bench)
+      const channel = await side.earn(1_001n, { deposit: 5_000n })
+      const life = mortal(dieAt)
+      const first = await side.start({ life })
+      const done = first.redeemer.settleNow().then(
+        () => true,
+        () => true
+      )
+      let isOver = false
+      void done.then(() => (isOver = true))
+      await eventually('its end', BOUND_MS, () => (life.isDead || isOver ? true : undefined))
+      if (life.isDead) side.killed(first)
+      const second = await side.start()
+      await second.redeemer.settleNow()
+      assert.equal(await claimed(channel.config), 1_001n)
+      assert.deepEqual(await side.paid(), { provider: 951n, treasury: 50n })
+      await side.close()
+      if (!life.isDead) break
+      assert.ok(dieAt < 60)
+    }
+  })
+
+  describe('a deposit', () => {
+    const newDeposit = async (amount: bigint) => {
+      const config = bench.newConfig({ receiverAuthorizer: owner.signer.address })
+      await bench.mint(bench.payer.address, amount)
+      return { config, authorization: await bench.authorize(config, amount) }
+    }
+
+    it('is mined once, however often it is asked for, and the watch has seen it', async () => {
+      const { config, authorization } = await newDeposit(500_000n)
+      const { redeemer, watch, submitter } = await owner.start()
+      const [mined, same] = await Promise.all([
+        redeemer.deposit(config, authorization),
+        redeemer.deposit(config, authorization)
+      ])
+      assert.deepEqual(mined, same)
+      assert.deepEqual(await redeemer.deposit(config, authorization), mined)
+      assert.equal(watch.snapshot(bench.domain.channelId(config))?.latest.balance, 500_000n)
+      assert.equal(submitter.status().unfinal, 1)
+      assert.equal((await bench.state(config)).balance, 500_000n)
+    })
+
+    it('is refused before it costs anything where it would fail', async () => {
+      const { config, authorization } = await newDeposit(500_000n)
+      const { redeemer } = await owner.start()
+      const forged = { ...authorization, amount: 499_999n }
+      await assert.rejects(redeemer.deposit(config, forged), { code: 'payment_rejected' })
+      const late = { ...authorization, validBefore: 1 }
+      await assert.rejects(redeemer.deposit(config, late), { code: 'payment_rejected' })
+      assert.equal(await bench.chain.nonce(owner.signer.address, 'latest'), 0)
+    })
+
+    it('is not taken by an owner without gas to claim it', async () => {
+      const { config, authorization } = await newDeposit(500_000n)
+      await bench.fundGas(owner.signer.address, 10n ** 12n)
+      const { redeemer } = await owner.start()
+      await assert.rejects(redeemer.deposit(config, authorization), {
+        code: 'settlement_unavailable',
+        message: `The owner's account ${owner.signer.address} is almost out of ETH for gas.`
+      })
+      assert.equal(redeemer.status().claimsInHand, 0)
+      await bench.fundGas(owner.signer.address)
+      await eventually('the gas is seen', BOUND_MS, () =>
+        (redeemer.status().claimsInHand ?? 0) > 3 ? true : undefined
+      )
+      assert.ok((await redeemer.deposit(config, authorization)).receipt.succeeded)
+    })
+  })
+
+  describe('a refund', () => {
+    it('gives back once what the payer is owed, however often it is asked for', async () => {
+      const { earn, start } = owner
+      const channel = await earn(400n, { deposit: 1_000n })
+      const { redeemer } = await start()
+      const before = await bench.usdc(bench.payer.address)
+      const refund = { config: channel.config, amount: 600n, nonce: 0n }
+      const [mined, same] = await Promise.all([redeemer.refund(refund), redeemer.refund(refund)])
+      assert.deepEqual(mined, same)
+      await assert.rejects(redeemer.refund({ ...refund, amount: 601n }), { code: 'payment_id_conflict' })
+      await assert.rejects(redeemer.refund({ ...refund, nonce: 7n }), { code: 'payment_rejected' })
+      assert.equal((await bench.usdc(bench.payer.address)) - before, 600n)
+      assert.equal((await redeemer.settleNow()).claimed, 400n)
+      assert.deepEqual(await bench.state(channel.config), { balance: 400n, claimed: 400n, refundNonce: 1n })
+    })
+  })
+
+  it('tells whoever waits when it stops, and finds the claim again', async () => {
+    const { earn, start, paid } = owner
+    await earn(1_000n, { deposit: 5_000n })
+    await bench.client.setAutomine(false)
+    const first = await start()
+    const waiting = first.redeemer.settleNow()
+    await eventually('it is submitted', BOUND_MS, () => (first.submitter.status().unmined === 1 ? true : undefined))
+    await assert.rejects(Promise.all([waiting, owner.stop(first)]), { code: 'settlement_pending' })
+    await bench.client.setAutomine(true)
+    await bench.client.mine({ blocks: 1 })
+    const second = await start()
+    await second.redeemer.settleNow()
+    assert.deepEqual(await paid(), { provider: 950n, treasury: 50n })
+    assert.equal(await bench.chain.nonce(owner.signer.address, 'latest'), 3)
+  })
+})

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { systemClock } from '../../../../lib/base/clock.ts'
+import { COMMIT_BATCH_MAX, RECEIPT_PATH_MAX, RECEIPTS_SIGN_MS } from '../../../../lib/base/limits.ts'
+import { toHex } from '../../../../lib/base/hex.ts'
+import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
+import { readReceipt, ReceiptCheck, receiptDigests, type ReceiptBody } from '../../../../lib/pay/signing/receipt.ts'
+import { ReceiptDesk } from '../../../../lib/pay/payee/receipt-desk.ts'
+import type { Signer } from '../../../../lib/interface/signer.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
+
+const digests = receiptDigests({
+  chainId: 31337,
+  settlement: { address: `0x${'40'.repeat(20)}`, codeHash: `0x${'00'.repeat(32)}` }
+})
+const [owner, other] = [keySigner(new Uint8Array(32).fill(1)), keySigner(new Uint8Array(32).fill(2))]
+
+const bodyOf = (n: number): ReceiptBody => ({
+  channelId: `0x${'ab'.repeat(32)}`,
+  requestId: new Uint8Array(16).fill(n),
+  requestHash: new Uint8Array(32).fill(n),
+  api: 'ticker@12D3KooW',
+  charged: BigInt(n),
+  captured: 2n ** 62n + BigInt(n),
+  reserved: 0n,
+  status: 200,
+  at: 1_750_000_000_000 + n
+})
+
+describe('receipt', () => {
+  const counting = (signer: Signer) => {
+    const count = { signatures: 0 }
+    const sign = (digest: Uint8Array) => {
+      count.signatures++
+      return signer.sign(digest)
+    }
+    return { count, signer: { ...signer, sign } }
+  }
+
+  it('says what was agreed, and proves who said it, for any number signed together', async () => {
+    for (const many of [1, 2, 3, 5, 8, 13, 64, 100]) {
+      const { count, signer } = counting(owner)
+      const desk = new ReceiptDesk(signer, digests, systemClock)
+      const bodies = Array.from({ length: many }, (_, n) => bodyOf(n))
+      const receipts = await Promise.all(bodies.map((body) => desk.sign(body)))
+      assert.equal(count.signatures, 1)
+      for (const [i, bytes] of receipts.entries()) {
+        const receipt = readReceipt(bytes)
+        assert.ok(receipt)
+        assert.deepEqual(receipt.body, bodies[i])
+        assert.ok(new ReceiptCheck(digests).isSigned(receipt, owner.address))
+        assert.ok(!new ReceiptCheck(digests).isSigned(receipt, other.address))
+      }
+    }
+  })
+
+  it('of a later turn has a signature of its own', async () => {
+    const { count, signer } = counting(owner)
+    const desk = new ReceiptDesk(signer, digests, systemClock)
+    await desk.sign(bodyOf(1))
+    await desk.sign(bodyOf(2))
+    assert.equal(count.signatures, 2)
+  })
+
+  it('waits a moment, right after another, for those of many calls under way, and not for few', async () => {
+    const { count, signer } = counting(owner)
+    const clock = manualClock()
+    const desk = new ReceiptDesk(signer, digests, clock)
+    desk.underWay = 8
+    await desk.sign(bodyOf(1))
+    assert.equal(count.signatures, 1)
+    const early = desk.sign(bodyOf(2))
+    await new Promise(setImmediate)
+    assert.equal(count.signatures, 1)
+    // A quarter of what is under way.
+    await Promise.all([early, desk.sign(bodyOf(3))])
+    assert.equal(count.signatures, 2)
+
+    const alone = desk.sign(bodyOf(4))
+    await new Promise(setImmediate)
+    assert.equal(count.signatures, 2)
+    await clock.advance(RECEIPTS_SIGN_MS)
+    assert.ok(readReceipt(await alone))
+    await clock.advance(RECEIPTS_SIGN_MS)
+    await desk.sign(bodyOf(5))
+    assert.equal(count.signatures, 4)
+    desk.underWay = 1
+    await desk.sign(bodyOf(6))
+    assert.equal(count.signatures, 5)
+  })
+
+  it('is refused to all who wait when the key cannot be reached, and to nobody later', async () => {
+    let isAway = true
+    const signer: Signer = {
+      ...owner,
+      sign: (digest) => (isAway ? Promise.reject(new Error('away')) : owner.sign(digest))
+    }
+    const desk = new ReceiptDesk(signer, digests, systemClock)
+    const results = await Promise.allSettled([1, 2].map((n) => desk.sign(bodyOf(n))))
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'rejected']
+    )
+    isAway = false
+    assert.ok(readReceipt(await desk.sign(bodyOf(1))))
+  })
+
+  it('does not hold with any byte changed', async () => {
+    const desk = new ReceiptDesk(owner, digests, systemClock)
+    const [bytes] = await Promise.all([desk.sign(bodyOf(1)), desk.sign(bodyOf(2)), desk.sign(bodyOf(3))])
+    const original = readReceipt(bytes)
+    fc.assert(
+      fc.property(fc.nat({ max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const changed = Uint8Array.from(bytes)
+        changed[at] = (changed[at] ?? 0) ^ change
+        const receipt = readReceipt(changed)
+        const holds = receipt !== undefined && new ReceiptCheck(digests).isSigned(receipt, owner.address)
+        // A field's tag can turn into one that nobody knows; what is left still says what was signed, or does not hold.
+        if (holds) assert.deepEqual(receipt.body, original?.body)
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it('is never made of other bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const receipt = readReceipt(bytes)
+        assert.ok(receipt === undefined || !new ReceiptCheck(digests).isSigned(receipt, owner.address))
+      })
+    )
+  })
+
+  it('is checked by its root: a sound one does not vouch for the next', async () => {
+    const check = new ReceiptCheck(digests)
+    const [mine, forged] = await Promise.all([
+      new ReceiptDesk(owner, digests, systemClock).sign(bodyOf(1)),
+      new ReceiptDesk(other, digests, systemClock).sign(bodyOf(2))
+    ])
+    assert.ok(check.isSigned(readReceipt(mine)!, owner.address))
+    assert.ok(!check.isSigned(readReceipt(forged)!, owner.address))
+    assert.ok(check.isSigned(readReceipt(mine)!, owner.address))
+  })
+
+  it('fits a tree as large as a commit', () => {
+    assert.ok(2 ** RECEIPT_PATH_MAX >= COMMIT_BATCH_MAX)
+    assert.equal(toHex(digests(new Uint8Array(32))).length, 66)
+  })
+})
