@@ -13,6 +13,7 @@ import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer/payer-chan
 import { isSound } from '../../lib/pay/signing/voucher.ts'
 import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL, WITHDRAW_DELAY_S } from './contracts.ts'
 import type { Write } from './disk.ts'
+import type { Life } from './life.ts'
 import type { World } from './world.ts'
 
 /** What must never happen, happened. */
@@ -20,9 +21,11 @@ export class Violation extends Error {}
 
 /** What one call came to, as everybody outside the nodes can tell. */
 interface Fate {
-  /** How often it came to an upstream, and whether that did its work. */
-  reached: number
+  /** The process that brought it to an upstream, and whether that did its work. */
+  life?: Life
   succeeded: boolean
+  /** Its application made it again under the same id. */
+  isByHand: boolean
   /** Its record in an owner's books, where it is durable. */
   record?: CallRecord
   owner?: string
@@ -81,7 +84,7 @@ export class Invariants {
   }
 
   fateOf(id: string): Fate {
-    const fate = this.fates.get(id) ?? { reached: 0, succeeded: false }
+    const fate = this.fates.get(id) ?? { succeeded: false, isByHand: false }
     this.fates.set(id, fate)
     return fate
   }
@@ -127,10 +130,12 @@ export class Invariants {
 
   // The owner's side.
 
-  onReached(id: string): void {
+  onReached(id: string, life: Life): void {
     const fate = this.fateOf(id)
-    fate.reached++
-    this.must(fate.reached === 1, `${id} came to an upstream ${fate.reached} times`)
+    // Who repeats by hand says nothing of where the first attempt went: that the next process of an owner cannot know.
+    const isUnfenced = fate.isByHand && fate.life !== life
+    this.must(fate.life === undefined || isUnfenced, `${id} came to an upstream twice`)
+    fate.life = life
   }
 
   onSucceeded(id: string): void {

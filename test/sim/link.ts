@@ -238,13 +238,18 @@ class SimChannel implements Channel {
     if (rng.chance(drop)) return
     const bytes = frame.slice()
     const arrive = () => this.other?.receive(bytes)
-    if (rng.chance(reorder)) void world.after(rng.between(1, 4 * delayMs), arrive)
-    else {
-      this.#arrivesAt = Math.max(this.#arrivesAt, world.now + this.#network.delay())
-      void world.after(this.#arrivesAt - world.now, arrive)
-    }
-    if (rng.chance(duplicate)) void world.after(rng.between(1, 4 * delayMs), arrive)
+    const isLate = rng.chance(reorder)
+    const wayMs = isLate ? rng.between(1, 4 * delayMs) : this.#inOrder()
+    void world.after(wayMs, arrive)
+    // At once: the second of two that are apart could be taken where the first was refused, and neither end would be wrong.
+    if (rng.chance(duplicate)) void world.after(wayMs, arrive)
     if (rng.chance(cut)) void world.after(rng.between(0, delayMs), () => this.end(new Error('the connection broke')))
+  }
+
+  #inOrder(): number {
+    const { now } = this.#network.world
+    this.#arrivesAt = Math.max(this.#arrivesAt, now + this.#network.delay())
+    return this.#arrivesAt - now
   }
 
   receive(frame: Uint8Array): void {

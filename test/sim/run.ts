@@ -176,16 +176,15 @@ class Stage {
     return outage !== undefined && this.#world.now >= outage.at && this.#world.now < outage.at + outage.forMs
   }
 
-  /** A call as it was planned. By hand it is made again only of the same two processes: nothing fences that between others. */
+  /** A call as it was planned. It is made again by hand where it can go to the one owner only: nothing fences it between two. */
   async #use({ payer, timeoutMs, isRepeated }: PlannedCall): Promise<void> {
     const node = this.#payers[payer] as SimNode
     const running = await node.up()
-    const [owner] = this.#owners
-    const epoch = owner?.running?.epoch
     const requestId = running.ids.next()
-    if ((await this.#call(node, running, requestId, timeoutMs)) || !isRepeated || running.life.isDead) return
-    const isSame = this.#owners.length === 1 && epoch !== undefined && owner?.running?.epoch === epoch
-    if (isSame) await this.#call(node, running, requestId, timeoutMs)
+    if (await this.#call(node, running, requestId, timeoutMs)) return
+    if (!isRepeated || running.life.isDead || this.#owners.length > 1) return
+    this.invariants.fateOf(idOf(requestId)).isByHand = true
+    await this.#call(node, running, requestId, timeoutMs)
   }
 
   /** One call, as an application at the payer's node makes it. Says whether it worked. */

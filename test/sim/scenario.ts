@@ -99,8 +99,7 @@ export function scenarioOf(rng: Rng): Scenario {
     link: {
       delayMs: rng.pick([5, 40, 300]),
       drop: some(0.06),
-      // Not where there are two: of a call that one refused and the other took, a late copy at the first is nobody's to know.
-      duplicate: owners === 1 ? some(0.1) : 0,
+      duplicate: some(0.1),
       reorder: some(0.1),
       cut: some(0.06)
     },

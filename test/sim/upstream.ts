@@ -25,11 +25,13 @@ export function upstream({ world, rng, invariants, life, isCalm, delayMs }: Upst
   return {
     protocol: 'REST',
     description: { operations: [] },
-    call({ body }, signal) {
+    async call({ body }, signal) {
+      // As a client does that is given an aborted signal: nothing leaves.
+      signal.throwIfAborted()
       const { id } = JSON.parse(text(body as Uint8Array)) as { id: string }
       const mood = isCalm() ? 'works' : rng.pick(moods)
       world.note('upstream', `is asked for ${id.slice(-6)} and ${mood}`)
-      invariants.onReached(id)
+      invariants.onReached(id, life)
       return new Promise<AdapterReply>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('given up')), { once: true })
         if (mood === 'hangs') return

@@ -8,6 +8,8 @@ interface Event {
   task: (() => void) | undefined
 }
 
+/** No run takes as long: a day. */
+const TIME_MAX_MS = 24 * 60 * 60 * 1_000
 /** When every simulation begins: Unix time, milliseconds. */
 const BEGINNING = Date.UTC(2026, 0, 2, 3, 4, 5)
 
@@ -79,6 +81,7 @@ export class World {
       const event = pop(this.#heap)
       if (event === undefined) throw new Error('nothing is left to happen, and the run is not over')
       if (event.task === undefined) continue
+      if (event.at > TIME_MAX_MS) throw new Error('something is waited for that never comes')
       this.#now = event.at
       event.task()
       await turn()
