@@ -211,6 +211,7 @@ const EXPORTS: Record<string, Names> = {
       'Resolver',
       'SearchPage',
       'SearchQuery',
+      'ServeOptions',
       'Settled',
       'SettledTransaction',
       'Signature',

@@ -48,7 +48,16 @@ export type {
 export type { Deposits, DepositPayment, DepositTransaction } from './deposits.ts'
 export type { Balance, BookedEntry, DocumentPut, Drawn, Entry, EntryQuery, Ledger, Posting } from './ledger.ts'
 export type { Earnings, ProviderEarnings, SettledTransaction } from './earnings.ts'
-export type { BulkSink, BulkSource, Channel, ExchangeHandler, ExchangeOptions, Link, PeerAddress } from './link.ts'
+export type {
+  BulkSink,
+  BulkSource,
+  Channel,
+  ExchangeHandler,
+  ExchangeOptions,
+  Link,
+  PeerAddress,
+  ServeOptions
+} from './link.ts'
 export {
   type Delegation,
   LISTING_MOVES,

@@ -69,7 +69,7 @@ export interface Link {
    */
   exchange(peer: PeerAddress, protocol: string, request: Uint8Array, options: ExchangeOptions): Promise<Uint8Array>
   /** Answers such requests while the link runs. Register before `start`. */
-  serve(protocol: string, handler: ExchangeHandler, options: { requestBytesMax: number }): void
+  serve(protocol: string, handler: ExchangeHandler, options: ServeOptions): void
   /** Peers connected now. */
   peers(): readonly PeerAddress[]
   start(): Promise<void>
@@ -80,4 +80,12 @@ export interface Link {
 export interface ExchangeOptions {
   readonly responseBytesMax: number
   readonly signal: AbortSignal
+  /** How long the whole of it may take. Default `EXCHANGE_MS`. */
+  readonly timeoutMs?: number
+}
+
+export interface ServeOptions {
+  readonly requestBytesMax: number
+  /** As long as the answer may take. Default `EXCHANGE_MS`. */
+  readonly timeoutMs?: number
 }

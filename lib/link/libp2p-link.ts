@@ -22,7 +22,8 @@ import type {
   ExchangeHandler,
   ExchangeOptions,
   Link,
-  PeerAddress
+  PeerAddress,
+  ServeOptions
 } from '../interface/link.ts'
 import { bulkSink } from './bulk-sink.ts'
 import { StreamChannel } from './stream-channel.ts'
@@ -38,6 +39,10 @@ export interface LinkComponents {
   readonly registrar: Registrar
   readonly peerStore: PeerStore
   readonly logger: ComponentLogger
+}
+
+interface ServedExchange extends ServeOptions {
+  readonly handler: ExchangeHandler
 }
 
 /** The link over somebody's libp2p node. */
@@ -56,7 +61,7 @@ export class Libp2pLink implements Link {
   readonly #byPeer = new Map<string, Channel>()
   #isRunning = false
   readonly #opening = new Map<string, Promise<Channel>>()
-  readonly #exchanges = new Map<string, { handler: ExchangeHandler; requestBytesMax: number }>()
+  readonly #exchanges = new Map<string, ServedExchange>()
 
   constructor(components: LinkComponents, clock: Clock) {
     this.self = components.peerId.toString()
@@ -79,11 +84,9 @@ export class Libp2pLink implements Link {
       runOnLimitedConnection: true
     })
     for (const [protocol, exchange] of this.#exchanges) {
-      await registrar.handle(
-        protocol,
-        (stream, connection) => this.#answer(stream, connection, exchange.handler, exchange.requestBytesMax),
-        { runOnLimitedConnection: true }
-      )
+      await registrar.handle(protocol, (stream, connection) => this.#answer(stream, connection, exchange), {
+        runOnLimitedConnection: true
+      })
     }
   }
 
@@ -119,7 +122,8 @@ export class Libp2pLink implements Link {
     request: Uint8Array,
     options: ExchangeOptions
   ): Promise<Uint8Array> {
-    const limit = deadline(this.#clock, EXCHANGE_MS, () => new Error('no answer in time'), options.signal)
+    const { timeoutMs = EXCHANGE_MS } = options
+    const limit = deadline(this.#clock, timeoutMs, () => new Error('no answer in time'), options.signal)
     let stream: Stream | undefined
     try {
       const connection = await this.#dial(peer, limit.signal)
@@ -138,8 +142,8 @@ export class Libp2pLink implements Link {
     }
   }
 
-  serve(protocol: string, handler: ExchangeHandler, options: { requestBytesMax: number }): void {
-    this.#exchanges.set(protocol, { handler, requestBytesMax: options.requestBytesMax })
+  serve(protocol: string, handler: ExchangeHandler, options: ServeOptions): void {
+    this.#exchanges.set(protocol, { ...options, handler })
   }
 
   peers(): readonly PeerAddress[] {
@@ -222,8 +226,9 @@ export class Libp2pLink implements Link {
     }
   }
 
-  async #answer(stream: Stream, connection: Connection, handler: ExchangeHandler, requestBytesMax: number) {
-    const limit = deadline(this.#clock, EXCHANGE_MS, () => new Error('the exchange took too long'))
+  async #answer(stream: Stream, connection: Connection, served: ServedExchange) {
+    const { handler, requestBytesMax, timeoutMs = EXCHANGE_MS } = served
+    const limit = deadline(this.#clock, timeoutMs, () => new Error('the exchange took too long'))
     try {
       const messages = lpStream(stream, { maxDataLength: requestBytesMax })
       const request: Uint8ArrayList = await messages.read({ signal: limit.signal })

@@ -98,9 +98,9 @@ class MemoryLink implements Link {
     { id }: PeerAddress,
     protocol: string,
     request: Uint8Array,
-    { responseBytesMax, signal }: ExchangeOptions
+    { responseBytesMax, signal, timeoutMs = EXCHANGE_MS }: ExchangeOptions
   ): Promise<Uint8Array> {
-    const limit = deadline(this.#hub.clock, EXCHANGE_MS, () => new Error('no answer in time'), signal)
+    const limit = deadline(this.#hub.clock, timeoutMs, () => new Error('no answer in time'), signal)
     try {
       const other = await within(this.#reach(id), limit.signal)
       const answer = await within(other.answer(protocol, request.slice(), this.self), limit.signal)

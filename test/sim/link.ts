@@ -116,9 +116,9 @@ export class SimLink implements Link {
     { id }: PeerAddress,
     protocol: string,
     request: Uint8Array,
-    { responseBytesMax, signal }: ExchangeOptions
+    { responseBytesMax, signal, timeoutMs = EXCHANGE_MS }: ExchangeOptions
   ): Promise<Uint8Array> {
-    const limit = deadline(this.#life.clock(0), EXCHANGE_MS, () => new Error('no answer in time'), signal)
+    const limit = deadline(this.#life.clock(0), timeoutMs, () => new Error('no answer in time'), signal)
     try {
       const other = await within(this.#reach(id), limit.signal)
       const answer = await within(this.#ask(other, protocol, request), limit.signal)

@@ -275,6 +275,22 @@ function exchangeCases(bench: () => Bench): void {
     await within('giving up', BOUND_MS, asking)
   })
 
+  it('wait as long as they are told to', async () => {
+    let isOver = false
+    const { a, b, pair } = bench()
+    const options = { responseBytesMax: 100, signal: NEVER, timeoutMs: 2 * EXCHANGE_MS }
+    const asking = assert.rejects(
+      a.link.exchange(pair.address(b.link), '/test/silent/1.0.0', utf8('hello'), options).finally(() => {
+        isOver = true
+      }),
+      unreachable
+    )
+    await pair.advance(2 * EXCHANGE_MS - 1)
+    assert.equal(isOver, false)
+    await pair.advance(1)
+    await within('giving up', BOUND_MS, asking)
+  })
+
   it('end with the signal', async () => {
     const stop = new AbortController()
     const reason = new Error('no longer of interest')

@@ -19,7 +19,9 @@ export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>
   const late = () => new SoukError('settlement_pending', 'The owner did not answer about the channel in time.')
   return async (owner, request, signal) => {
     const limit = deadline(clock, PAY_EXCHANGE_MS, late, signal)
-    const options = { responseBytesMax: PAY_MESSAGE_BYTES_MAX, signal: limit.signal }
+    // The limit here is the one that says why.
+    const timeoutMs = 2 * PAY_EXCHANGE_MS
+    const options = { responseBytesMax: PAY_MESSAGE_BYTES_MAX, signal: limit.signal, timeoutMs }
     try {
       const peer = { id: owner, addresses: [] }
       const reply = decodePayReply(await link.exchange(peer, PAY_PROTOCOL, encodePayRequest(request), options))
