@@ -92,8 +92,18 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './protocols': {
-    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory'],
-    types: ['Upstream', 'UpstreamRequest', 'UpstreamResponse']
+    values: [
+      'SOAP_MAPPING_SCHEMA',
+      'checkMapping',
+      'createUpstream',
+      'graphqlFactory',
+      'mappingOf',
+      'protocolFactories',
+      'restFactory',
+      'soapFactory',
+      'withMapping'
+    ],
+    types: ['MappingProblem', 'SoapMapping', 'Upstream', 'UpstreamRequest', 'UpstreamResponse']
   },
   './node': {
     values: ['NETWORKS', 'NETWORK_NAMES', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],

@@ -227,6 +227,12 @@ export const XML_TAG_CHARS_MAX = 64 * KiB
 export const API_DESCRIPTION_BYTES_MAX = 192 * KiB
 /** A SOAP fault's detail as told to the consumer: it travels in an error, which is held whole at each hop. */
 export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
+/** A SOAP document up to this is translated at once: it takes about a millisecond, and a trip to a thread half of that. */
+export const SOAP_INLINE_BYTES_MAX = 64 * KiB
+/** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */
+export const SOAP_REFERENCED_MAX = 10 * MiB
+/** Items that a SOAP-encoded array may skip at once: a sparse array is nulls in JSON. */
+export const SOAP_ARRAY_GAP_MAX = 10_000
 /** Tokens of one GraphQL document, against alias floods. */
 export const GRAPHQL_TOKENS_MAX = 10_000
 

@@ -101,7 +101,11 @@ function temporal(name: string, pattern: string): Builtin {
   return {
     name,
     whitespace: 'collapse',
-    write: (value) => (typeof value === 'string' && whole.test(value.trim()) ? value.trim() : undefined),
+    write(value) {
+      if (typeof value !== 'string') return undefined
+      if (whole.test(value)) return value
+      return whole.test(value.trim()) ? value.trim() : undefined
+    },
     read: (text) => (whole.test(text) ? text : undefined),
     expects: `a string with an XML Schema ${name}`,
     schema: { type: 'string', pattern: `^${pattern}$` },
@@ -117,14 +121,18 @@ function integer(name: string, least: string | undefined, greatest: string | und
     return greatest !== undefined && compareDecimals(digits, greatest) > 0 ? undefined : digits
   }
   const exact = isSafe(least) && isSafe(greatest)
+  const bounds = [Number(least ?? -Infinity), Number(greatest ?? Infinity)] as const
+  const isWithin = (value: number) => value >= bounds[0] && value <= bounds[1]
   return {
     name,
     whitespace: 'collapse',
     write(value) {
-      if (typeof value === 'number') return Number.isSafeInteger(value) ? lexical(plainDecimal(value)) : undefined
+      if (typeof value === 'number')
+        return Number.isSafeInteger(value) && isWithin(value) ? String(value + 0) : undefined
       return typeof value === 'string' ? lexical(value.trim()) : undefined
     },
     read(text) {
+      if (SHORT_INTEGER.test(text) && isWithin(Number(text))) return Number(text) + 0
       const digits = lexical(text)
       if (digits === undefined) return undefined
       return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
@@ -139,6 +147,10 @@ function integer(name: string, least: string | undefined, greatest: string | und
     numeric: true
   }
 }
+
+/** So few digits that a double has them all. Zero is added because `-0` is no number of XML Schema's decimals. */
+const SHORT_INTEGER = /^-?\d{1,15}$/
+const SHORT_DECIMAL = /^-?(?:\d{1,7}\.\d{1,7}|\d{1,15})$/
 
 function isSafe(bound: string | undefined): bound is string {
   return bound !== undefined && Number.isSafeInteger(Number(bound))
@@ -170,6 +182,7 @@ function decimal(): Builtin {
       return typeof value === 'string' && canonicalDecimal(value.trim()) !== undefined ? value.trim() : undefined
     },
     read(text) {
+      if (SHORT_DECIMAL.test(text)) return Number(text) + 0
       const canonical = canonicalDecimal(text)
       if (canonical === undefined) return undefined
       return isExactNumber(canonical) ? Number(canonical) : text

@@ -1,6 +1,6 @@
 import { type Contents, compileContent, groupOf } from './compile-particle.ts'
 import { asSimple, compileSimple, restrict, stringType } from './compile-simple.ts'
-import type { AttributeUse, GroupParticle, Member, Particle, Shape, SimpleType, Type } from './model.ts'
+import type { AttributeUse, GroupParticle, Member, Particle, PlainMember, Shape, SimpleType, Type } from './model.ts'
 import { NS, type QName, clark } from './names.ts'
 import { type Definition, contentNode, derivationOf, nameIn } from './schema-set.ts'
 import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
@@ -57,7 +57,7 @@ export function shapeOfParticle(particle: GroupParticle): Shape {
 }
 
 function partsOf(base: Type): Parts {
-  if (base.kind === 'any') return NOTHING
+  if (base.kind === 'any' || base.kind === 'array') return NOTHING
   if (base.kind !== 'complex') return { ...NOTHING, text: base }
   const shape = base.shape()
   return { ...shape, attributes: new Map(shape.attributes.map((one) => [clark(one.namespace, one.name), one])) }
@@ -155,10 +155,32 @@ function shapeOf(parts: Parts): Shape {
     text,
     mixed,
     particle: group,
+    plain: group === undefined ? [] : plainOf(group, membersByName),
     members,
     membersByName,
     wildcard: group?.wildcard
   }
+}
+
+/** Undefined unless every element has its one place. */
+function plainOf(group: GroupParticle, members: ReadonlyMap<string, Member>): PlainMember[] | undefined {
+  const plain: PlainMember[] = []
+  // A named group that comes twice brings its elements twice, and nested ones would be walked without end.
+  const seen = new Set<Particle>()
+  const collect = (particle: Particle): boolean => {
+    if (particle.kind === 'any') return false
+    if (particle.kind === 'element') {
+      const { element, min, max } = particle
+      const member = members.get(clark(element.namespace, element.name))
+      if (member === undefined) return false
+      plain.push({ ...member, element, min, max })
+      return true
+    }
+    if (particle.min !== 1 || particle.max !== 1 || seen.has(particle)) return false
+    seen.add(particle)
+    return (particle.kind !== 'choice' || particle.items.length <= 1) && particle.items.every(collect)
+  }
+  return collect(group) && plain.length === members.size ? plain : undefined
 }
 
 function asGroup(particle: Particle): GroupParticle {

@@ -1,6 +1,7 @@
 import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
-import type { Facets, SimpleType, Type } from './model.ts'
+import { type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from './names.ts'
+import { compilePatterns } from './pattern.ts'
 import type { Definition } from './schema-set.ts'
 import { normalise, valueOf } from './simple.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
@@ -13,7 +14,6 @@ export interface SimpleTypes {
 }
 
 const STRING = BUILTINS.get('string')
-const NO_FACETS: Facets = {}
 
 /** The built-in type of that name, of XML Schema or, as old WSDLs write, of SOAP's encoding. */
 export function builtinType({ namespace, name }: QName): SimpleType | undefined {
@@ -21,7 +21,14 @@ export function builtinType({ namespace, name }: QName): SimpleType | undefined 
   const itemName = Object.hasOwn(BUILTIN_LISTS, name) ? BUILTIN_LISTS[name] : undefined
   const builtin = BUILTINS.get(itemName ?? (name === 'base64' ? 'base64Binary' : name))
   if (builtin === undefined) return undefined
-  const atomic: SimpleType = { kind: 'atomic', name: { namespace: NS.xsd, name }, builtin, facets: NO_FACETS }
+  const encoding = namespace === NS.xsd ? {} : ({ encoding: true } as const)
+  const atomic: SimpleType = {
+    kind: 'atomic',
+    name: { namespace: NS.xsd, name },
+    builtin,
+    facets: NO_FACETS,
+    ...encoding
+  }
   return itemName === undefined ? atomic : { kind: 'list', name: atomic.name, item: atomic, facets: NO_FACETS }
 }
 
@@ -77,12 +84,13 @@ function membersOf(union: XmlElement, { context }: Definition, types: SimpleType
 /** A complex type with simple content counts as that content; anything else as text. */
 export function asSimple(type: Type): SimpleType {
   if (type.kind === 'complex') return type.shape().text ?? stringType()
-  return type.kind === 'any' ? stringType() : type
+  return type.kind === 'any' || type.kind === 'array' ? stringType() : type
 }
 
 /** `base` with the facets that `restriction` adds; those it states again replace the inherited ones. */
 export function restrict(base: SimpleType, restriction: XmlElement, name: QName | undefined): SimpleType {
-  const facets: Facets = { ...base.facets, ...facetsOf(restriction, base) }
+  const own = facetsOf(restriction, base)
+  const facets: Facets = Object.keys(own).length === 0 ? base.facets : { ...base.facets, ...own }
   return { ...base, name, facets }
 }
 
@@ -94,13 +102,18 @@ const BOUNDS: ReadonlySet<string> = new Set(['minInclusive', 'maxInclusive', 'mi
 function facetsOf(restriction: XmlElement, base: SimpleType): Facets {
   const facets: { -readonly [name in keyof Facets]: Facets[name] } = {}
   const enumeration: string[] = []
+  const patterns: string[] = []
   for (const node of elements(restriction, NS.xsd)) {
     const value = attribute(node, 'value') ?? ''
     if (node.name === 'enumeration') enumeration.push(enumerated(node, value, base))
+    if (node.name === 'pattern') patterns.push(value)
     if (BOUNDS.has(node.name) && !Number.isNaN(Number(value))) facets[node.name as BoundFacet] = value.trim()
     if (NUMBERS.has(node.name) && /^\s*\d{1,15}\s*$/.test(value)) facets[node.name as NumberFacet] = Number(value)
   }
   if (enumeration.length > 0) facets.enumeration = enumeration
+  // Those of one step are alternatives, those of several steps must all hold (XML Schema part 2, section 4.3.4.2).
+  const pattern = patterns.length === 0 ? undefined : compilePatterns(patterns)
+  if (pattern !== undefined) facets.patterns = [...(base.facets.patterns ?? []), pattern]
   return facets
 }
 

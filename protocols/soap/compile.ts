@@ -1,10 +1,21 @@
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
+import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
 import { builtinType, compileSimple } from './compile-simple.ts'
-import { ANY_TYPE, type ComplexType, type ElementUse, type GroupParticle, type Type, type TypeIndex } from './model.ts'
+import {
+  ANY_TYPE,
+  type ArrayType,
+  type ComplexType,
+  type ElementUse,
+  type GroupParticle,
+  type Type,
+  type TypeIndex
+} from './model.ts'
 import { NS, type QName, clark } from './names.ts'
+import { once } from './once.ts'
 import { type Definition, type SchemaSet, derivationOf, nameIn } from './schema-set.ts'
 import { attribute, elements, firstElement } from './xml-tree.ts'
+import { Prefixes } from './xml-write.ts'
 
 /** Marks a group whose content is being compiled. */
 const BUSY: unique symbol = Symbol('busy')
@@ -14,6 +25,7 @@ const BUSY: unique symbol = Symbol('busy')
  * itself becomes open content with a warning: a flaw in one corner of a schema must not take the whole WSDL away.
  */
 export class SchemaCompiler implements TypeIndex, Shapes {
+  readonly prefixes = new Prefixes()
   readonly #set: SchemaSet
   readonly #warn: (text: string) => void
   readonly #elements = new Map<Definition, ElementUse>()
@@ -21,6 +33,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   readonly #groups = new Map<Definition, GroupParticle | typeof BUSY | undefined>()
   readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
   readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
+  readonly #arrays = new Map<Definition, boolean>()
   /** Types whose derivation ends. */
   readonly #rooted = new Set<Type>()
   readonly #substitutes = new Map<string, readonly ElementUse[]>()
@@ -70,6 +83,8 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   /** The type with this name; open content when it is not defined. */
   type(name: QName): Type | undefined {
     if (name.name === 'anyType' && name.namespace === NS.xsd) return ANY_TYPE
+    if (isArrayName(name)) return ANY_ARRAY
+    if (isStandard(name.namespace)) return builtinType(name)
     const definition = this.#set.find('type', clark(name.namespace, name.name))
     return definition === undefined ? builtinType(name) : this.#type(definition)
   }
@@ -220,13 +235,20 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return type
   }
 
-  #complex(definition: Definition, label: string): ComplexType {
+  #complex(definition: Definition, label: string): ComplexType | ArrayType {
     const { node, context } = definition
-    const name = attribute(node, 'name')?.trim()
+    const local = attribute(node, 'name')?.trim()
+    const name = local === undefined ? undefined : { namespace: context.namespace, name: local }
+    const restricted = this.#arrayBase(definition)
+    if (restricted !== undefined) {
+      const array = compileArray(definition, name, restricted, this)
+      this.#types.set(definition, array)
+      return array
+    }
     const base = once(() => this.#baseOf(definition))
     const type: ComplexType = {
       kind: 'complex',
-      name: name === undefined ? undefined : { namespace: context.namespace, name },
+      name,
       label,
       abstract: ['true', '1'].includes(attribute(node, 'abstract')?.trim() ?? ''),
       base,
@@ -234,6 +256,40 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     }
     this.#types.set(definition, type)
     return type
+  }
+
+  /** The array of SOAP's encoding that a type is derived from, at whatever distance; undefined for any other type. */
+  #arrayBase(definition: Definition): ArrayType | undefined {
+    if (!this.#isArray(definition)) return undefined
+    const base = this.#baseName(definition)
+    const inherited = base === undefined || isArrayName(base) ? ANY_ARRAY : this.type(base)
+    return inherited?.kind === 'array' ? inherited : ANY_ARRAY
+  }
+
+  /** Follows the names of bases; what was found for one type holds for all on the way. */
+  #isArray(definition: Definition): boolean {
+    const seen = new Set<Definition>()
+    let found: boolean | undefined
+    for (let one: Definition | undefined = definition; found === undefined; ) {
+      const base: QName | undefined = one === undefined || seen.has(one) ? undefined : this.#baseName(one)
+      if (one === undefined || base === undefined) found = false
+      else {
+        seen.add(one)
+        if (isArrayName(base)) found = true
+        else {
+          one = this.#set.find('type', clark(base.namespace, base.name))
+          found = one && this.#arrays.get(one)
+        }
+      }
+    }
+    for (const one of seen) this.#arrays.set(one, found)
+    return found
+  }
+
+  #baseName(definition: Definition): QName | undefined {
+    const derivation = derivationOf(definition)
+    const base = derivation && attribute(derivation.node, 'base')
+    return derivation === undefined || base === undefined ? undefined : nameIn(derivation, base)
   }
 
   #baseOf(definition: Definition): Type {
@@ -269,21 +325,19 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   }
 }
 
+const ANY_ARRAY = anyArray()
+
+/** Types of these namespaces are known; a copy of their schemas, which often comes along, says nothing more. */
+function isStandard(namespace: string): boolean {
+  return namespace === NS.xsd || namespace === NS.encoding11 || namespace === NS.encoding12
+}
+
 function hasType({ node }: Definition): boolean {
   return (
     attribute(node, 'type') !== undefined ||
     firstElement(node, NS.xsd, 'complexType') !== undefined ||
     firstElement(node, NS.xsd, 'simpleType') !== undefined
   )
-}
-
-/** Runs `make` when first asked. A request that arrives while it runs is a cycle, which the callers have ruled out. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** `type` is `base`, or derived from it. */

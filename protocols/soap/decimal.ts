@@ -16,7 +16,9 @@ export function canonicalDecimal(text: string): string | undefined {
 
 /** A number without an exponent, which xs:decimal does not know. */
 export function plainDecimal(value: number): string {
-  const [digits = '', exponent] = String(value).split('e')
+  const printed = String(value)
+  if (!printed.includes('e')) return printed
+  const [digits = '', exponent] = printed.split('e')
   if (exponent === undefined) return digits === '-0' ? '0' : digits
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits) ?? []
   const point = whole.length + Number(exponent)

@@ -1,8 +1,10 @@
 import { derives } from './compile.ts'
+import { readArray } from './decode-array.ts'
 import { isNil, readGeneric, readItem } from './generic.ts'
 import type { ComplexType, ElementUse, Member, Shape, Type, TypeIndex } from './model.ts'
 import { NS, clark } from './names.ts'
 import { type SimpleJson, readSimple } from './simple.ts'
+import type { References } from './references.ts'
 import { type XmlElement, attribute, qnameIn, textOf } from './xml-tree.ts'
 
 type Json = { [name: string]: unknown }
@@ -11,20 +13,31 @@ type Json = { [name: string]: unknown }
  * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the sense is clear, since an upstream's slip
  * should not cost a consumer the answer: an element in the wrong namespace is known by its local name; one that the schema
  * does not have goes to `$any`; one that comes more often than allowed becomes an array; text that is not of its type stays
- * text. Repeated elements are always arrays, empty ones too unless they belong to a choice or an absent group.
+ * text. Repeated elements are always arrays, empty ones too unless they belong to a choice or an absent group. In SOAP's
+ * encoding, `references` follows `href` to the elements that have the values.
  */
 export class Decoder {
   readonly #types: TypeIndex
 
-  constructor(types: TypeIndex) {
+  readonly #references: References | undefined
+
+  constructor(types: TypeIndex, references?: References) {
     this.#types = types
+    this.#references = references
   }
 
+  /** @throws XmlError for references that lead nowhere, in a circle, or to too much. */
   element(use: ElementUse, element: XmlElement): unknown {
+    if (this.#references === undefined) return this.#element(use, element)
+    return this.#references.follow(element, (target) => this.#element(use, target))
+  }
+
+  #element(use: ElementUse, element: XmlElement): unknown {
     if (isNil(element)) return null
     const declared = use.type()
     const actual = this.#actual(declared, element)
     if (actual.kind === 'any') return this.open(element)
+    if (actual.kind === 'array') return readArray(actual, element, (item, node) => this.element(item, node))
     if (actual.kind === 'complex') {
       const json = this.complex(actual, element)
       return actual !== declared && isJson(json) && actual.name !== undefined
@@ -38,7 +51,7 @@ export class Decoder {
   /** Content of a complex element: an object, or the bare value of simple content that no attribute can go with. */
   complex(type: ComplexType, element: XmlElement): unknown {
     const shape = type.shape()
-    if (shape.text !== undefined && shape.attributes.length === 0 && !shape.anyAttribute) {
+    if (shape.text !== undefined && !hasAttributes(shape)) {
       return readText(shape.text, textOf(element), element)
     }
     const json: Json = {}
@@ -64,6 +77,7 @@ export class Decoder {
       if (namespace === NS.xsi || namespace === NS.envelope11 || namespace === NS.envelope12) continue
       const key = clark(namespace, name)
       const use = shape.attributesByName.get(key) ?? shape.attributes.find((one) => one.name === name)
+      if (use === undefined && this.#references?.concerns(namespace, name) === true) continue
       put(json, use?.json ?? `@${key}`, use === undefined ? value : readText(use.type, value, element))
     }
   }
@@ -94,9 +108,19 @@ export class Decoder {
     const text = attribute(element, 'type', NS.xsi)
     const name = text === undefined ? undefined : qnameIn(element, text)
     if (name === undefined) return declared
-    const [named] = this.#types.typesNamed(`{${name.namespace}}${name.name}`)
-    return named !== undefined && derives(named, declared) ? named : declared
+    const named = this.#types.type(name)
+    // Of open content, a simple value says by its type what it is, and is read as such: see `generic.ts`.
+    if (named === undefined || (declared.kind === 'any' && isSimple(named))) return declared
+    return derives(named, declared) ? named : declared
   }
+}
+
+function hasAttributes(shape: Shape): boolean {
+  return shape.attributes.length > 0 || shape.anyAttribute
+}
+
+function isSimple({ kind }: Type): boolean {
+  return kind === 'atomic' || kind === 'list' || kind === 'union'
 }
 
 function readText(type: Parameters<typeof readSimple>[0], text: string, element: XmlElement): SimpleJson | null {
@@ -104,6 +128,8 @@ function readText(type: Parameters<typeof readSimple>[0], text: string, element:
 }
 
 function memberOf(shape: Shape, element: XmlElement): Member | undefined {
+  const likely = shape.members.get(element.name)
+  if (likely !== undefined && likely.element.namespace === element.namespace) return likely
   const exact = shape.membersByName.get(clark(element.namespace, element.name))
   if (exact !== undefined || shape.wildcard !== undefined) return exact
   return shape.members.get(element.name)

@@ -37,7 +37,8 @@ function operationsWithin(service: SoapService, parts: Parts): Operation[] | und
   return operations
 }
 
-function operationOf({ operations, types }: SoapService, name: string, parts: Parts): Operation {
+function operationOf({ operations, types, mapping }: SoapService, name: string, parts: Parts): Operation {
+  const mapped = mapping.get(name)
   const operation = operations.get(name)
   const text = operation?.documentation?.slice(0, DESCRIPTION_CHARS_MAX)
   if (operation === undefined) return { name }
@@ -45,9 +46,9 @@ function operationOf({ operations, types }: SoapService, name: string, parts: Pa
   return {
     name,
     ...(parts.text && text !== undefined ? { description: text } : {}),
-    ...(parts.input ? { input: new SchemaWriter('input', types).request(input().content, name) } : {}),
+    ...(parts.input ? { input: new SchemaWriter('input', types).request(input(), name, mapped?.input) } : {}),
     ...(parts.output && output !== undefined
-      ? { output: new SchemaWriter('output', types).response(output().content) }
+      ? { output: new SchemaWriter('output', types).response(output(), mapped?.output) }
       : {})
   }
 }

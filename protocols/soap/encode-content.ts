@@ -37,7 +37,7 @@ export class ContentWriter {
   write(particle: GroupParticle): void {
     this.#group(particle)
     for (const { member, next } of this.#pending.values()) {
-      const rule = next === 0 ? 'cannot be given together with the other fields' : `can be given only ${next} times`
+      const rule = next === 0 ? 'cannot be given together with the other fields' : atMost(next)
       this.#encoder.at(member.json, () => {
         throw this.#encoder.refuse(rule)
       })
@@ -104,12 +104,7 @@ export class ContentWriter {
 
   #tooFew(key: string, taken: number, min: number): never {
     const json = this.#shape.membersByName.get(key)?.json ?? key
-    let rule = taken === 0 ? 'is required' : `must have at least ${min} items`
-    if (taken === 0 && min > 1) rule += ` (at least ${min} items)`
-    this.#encoder.at(json, () => {
-      throw this.#encoder.refuse(rule)
-    })
-    throw this.#encoder.refuse(rule)
+    refuseCount(this.#encoder, { json, min, max: Number.POSITIVE_INFINITY }, taken)
   }
 
   /** Names what a group without any value lacks. */
@@ -132,3 +127,20 @@ function valuesOf(member: Member, value: unknown): readonly unknown[] {
   if (member.many) return Array.isArray(value) ? value : value === null && !member.element.nillable ? [] : [value]
   return value === null && !member.element.nillable && !member.required ? [] : [value]
 }
+
+/** Says that an element comes too seldom or too often. @throws SoukError `invalid_request` */
+export function refuseCount(
+  encoder: Encoding,
+  { json, min, max }: { readonly json: string; readonly min: number; readonly max: number },
+  count: number
+): never {
+  let rule = count === 0 ? 'is required' : `must have at least ${min} items`
+  if (count === 0 && min > 1) rule += ` (at least ${min} items)`
+  if (count > max) rule = atMost(max)
+  encoder.at(json, () => {
+    throw encoder.refuse(rule)
+  })
+  throw encoder.refuse(rule)
+}
+
+const atMost = (count: number) => `can be given only ${count} times`

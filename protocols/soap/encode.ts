@@ -1,18 +1,24 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { JSON_DEPTH_MAX } from '../../lib/base/limits.ts'
 import { derives } from './compile.ts'
-import { ContentWriter } from './encode-content.ts'
-import { type Encoding, isObject, type JsonObject } from './encoding.ts'
+import { typeName, writeArray } from './encode-array.ts'
+import { ContentWriter, refuseCount } from './encode-content.ts'
+import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
 import { writeGeneric, writeType } from './generic.ts'
-import type { AttributeUse, ComplexType, ElementUse, Shape, SimpleType, Type, TypeIndex } from './model.ts'
+import type { AttributeUse, ComplexType, ElementUse, PlainMember, Shape, SimpleType, Type, TypeIndex } from './model.ts'
 import { NS, clark } from './names.ts'
 import { Refusal, writeSimple, writeUnchecked } from './simple.ts'
 import { isXmlText } from './xml-text.ts'
-import type { XmlWriter } from './xml-write.ts'
+import type { SoapVersion } from './wsdl.ts'
+import { type XmlWriter, xmlText } from './xml-write.ts'
 
 export interface EncodeOptions {
   /** Values are checked against their types, and required ones must be there. Default true. */
   readonly checks?: boolean
+  /** Values say by `xsi:type` what they are, arrays by `arrayType`: SOAP's encoding of this version. */
+  readonly encoded?: SoapVersion | undefined
+  /** A path as the consumer knows it, where a mapping has renamed fields. */
+  readonly shownPath?: ((path: readonly (string | number)[]) => readonly (string | number)[]) | undefined
 }
 
 /**
@@ -34,6 +40,8 @@ export class Encoder implements Encoding {
   readonly writer: XmlWriter
   readonly checks: boolean
   readonly #types: TypeIndex
+  readonly #encoded: SoapVersion | undefined
+  readonly #shownPath: EncodeOptions['shownPath']
   readonly #path: Array<string | number> = []
   readonly #prefixes = { write: (namespace: string, name: string) => this.writer.qname(namespace, name) }
 
@@ -41,17 +49,18 @@ export class Encoder implements Encoding {
     this.writer = writer
     this.#types = types
     this.checks = options.checks ?? true
+    this.#encoded = options.encoded
+    this.#shownPath = options.shownPath
   }
 
   at(step: string | number, write: () => void): void {
-    if (this.#path.length >= JSON_DEPTH_MAX) throw this.refuse('must not be nested any deeper')
-    this.#path.push(step)
+    this.#enter(step)
     write()
     this.#path.pop()
   }
 
   refuse(rule: string, value?: unknown): SoukError {
-    const path = jsonPath(this.#path)
+    const path = jsonPath(this.#shownPath?.(this.#path) ?? this.#path)
     const seen = value === undefined ? '' : `; got ${glimpse(value)}`
     return new SoukError('invalid_request', `${path} ${rule}${seen}.`, { members: { path } })
   }
@@ -60,7 +69,7 @@ export class Encoder implements Encoding {
     const { writer } = this
     if (value === null) {
       if (!use.nillable && this.checks) throw this.refuse('must not be null: the element is not nillable')
-      writer.open(use.namespace, use.name)
+      writer.openElement(use)
       if (use.nillable) writer.attribute(NS.xsi, 'nil', 'true')
       writer.close()
       return
@@ -70,16 +79,35 @@ export class Encoder implements Encoding {
     if (type.kind === 'complex' && type.abstract && this.checks) {
       throw this.refuse(`must say by "$type" which type it is: ${type.label} is abstract`)
     }
-    writer.open(use.namespace, use.name)
-    if (type !== declared && type.kind === 'complex' && type.name !== undefined) {
-      writer.attribute(NS.xsi, 'type', writer.qname(type.name.namespace, type.name.name))
-    }
+    writer.openElement(use)
+    if (type !== declared || this.#encoded !== undefined) this.#announce(type)
     if (type.kind === 'complex') this.complex(type, value)
     else if (type.kind === 'any') {
       writeType(this, value)
       writeGeneric(this, this.#types, value)
-    } else this.#text(type, value)
+    } else if (type.kind === 'array') writeArray(this, type, value, this.#encoded)
+    else if (type.kind === 'atomic' && type.encoding && isObject(value)) this.#encodingValue(type, value)
+    else this.#text(type, value)
     writer.close()
+  }
+
+  #encodingValue(type: SimpleType, value: JsonObject): void {
+    for (const [name, content] of Object.entries(value)) {
+      if (name.startsWith('@')) this.openAttribute(name, content)
+      else if (name !== 'value') {
+        this.at(name, () => {
+          throw this.refuse('is not known here; known: value')
+        })
+      }
+    }
+    if (value.value !== undefined) this.at('value', () => this.#text(type, value.value))
+  }
+
+  /** In SOAP's encoding every value says what it is; servers of that time depend on it. */
+  #announce(type: Type): void {
+    if (type.kind === 'any' || type.kind === 'array') return
+    const name = typeName(type)
+    if (name !== undefined) this.writer.attribute(NS.xsi, 'type', this.writer.qname(name.namespace, name.name))
   }
 
   /** Attributes and content of an open element. */
@@ -92,11 +120,44 @@ export class Encoder implements Encoding {
     }
     if (!isObject(value)) throw this.refuse('must be an object', value)
     this.#known(shape, value)
-    this.#attributes(shape, value)
+    if (shape.attributes.length > 0 || shape.anyAttribute) this.#attributes(shape, value)
     if (shape.text !== undefined) this.#textMember(shape.text, value)
     else if (shape.mixed && typeof value.value === 'string' && !shape.members.has('value'))
       this.writer.text(value.value)
-    if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
+    if (shape.plain !== undefined) this.#plain(shape.plain, value)
+    else if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
+  }
+
+  /** The content of most types: what `ContentWriter` does for any content, without its bookkeeping. */
+  #plain(members: readonly PlainMember[], value: JsonObject): void {
+    for (const member of members) {
+      const given = ownMember(value, member.json)
+      if (given === undefined || (given === null && !member.element.nillable && (member.many || !member.required))) {
+        if (member.min > 0 && this.checks) refuseCount(this, member, 0)
+      } else if (member.many) this.#items(member, Array.isArray(given) ? given : [given])
+      else {
+        this.#enter(member.json)
+        this.element(member.element, given)
+        this.#path.pop()
+      }
+    }
+  }
+
+  #items(member: PlainMember, items: readonly unknown[]): void {
+    if (items.length < member.min && this.checks) refuseCount(this, member, items.length)
+    if (items.length > member.max) refuseCount(this, member, items.length)
+    this.#enter(member.json)
+    for (let index = 0; index < items.length; index++) {
+      this.#enter(index)
+      this.element(member.element, items[index])
+      this.#path.pop()
+    }
+    this.#path.pop()
+  }
+
+  #enter(step: string | number): void {
+    if (this.#path.length >= JSON_DEPTH_MAX) throw this.refuse('must not be nested any deeper')
+    this.#path.push(step)
   }
 
   any(items: unknown, namespace: string): void {
@@ -117,14 +178,21 @@ export class Encoder implements Encoding {
   }
 
   #text(type: SimpleType, value: unknown): void {
-    this.writer.text(this.lexical(type, value))
+    const text = xmlText(this.#lexical(type, value))
+    if (text === undefined) throw this.refuse(NO_CONTROL)
+    this.writer.raw(text)
   }
 
   /** Lexical form of a scalar, with the place in any refusal. */
-  lexical(type: SimpleType, value: unknown): string {
+  #lexical(type: SimpleType, value: unknown): string {
     const text = (this.checks ? writeSimple : writeUnchecked)(type, value, this.#prefixes)
     if (text instanceof Refusal) throw this.refuse(`must ${text.rule}`, value)
-    if (!isXmlText(text)) throw this.refuse('must not hold control characters: XML cannot carry them')
+    return text
+  }
+
+  #attributeText(type: SimpleType, value: unknown): string {
+    const text = this.#lexical(type, value)
+    if (!isXmlText(text)) throw this.refuse(NO_CONTROL)
     return text
   }
 
@@ -132,7 +200,7 @@ export class Encoder implements Encoding {
     for (const use of shape.attributes) {
       const given = attributeValue(use, value)
       if (given !== undefined && given !== null) {
-        this.at(use.json, () => this.writer.attribute(use.namespace, use.name, this.lexical(use.type, given)))
+        this.at(use.json, () => this.writer.attribute(use.namespace, use.name, this.#attributeText(use.type, given)))
       } else if (use.required && use.fixed !== undefined) this.writer.attribute(use.namespace, use.name, use.fixed)
       else if (use.required && this.checks) this.at(use.json, () => missing(this))
     }
@@ -154,7 +222,8 @@ export class Encoder implements Encoding {
       if (shape.attributes.some((use) => use.json === name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
       this.at(name, () => {
-        throw this.refuse(`is not known here${known(shape)}`)
+        // With a mapping, the names in the schema are not those that the consumer knows.
+        throw this.refuse(`is not known here${this.#shownPath === undefined ? known(shape) : ''}`)
       })
     }
   }
@@ -168,6 +237,14 @@ export class Encoder implements Encoding {
       throw this.refuse('must have a "$type" of the form {namespace}name: several share the name', name)
     return type
   }
+}
+
+const NO_CONTROL = 'must not hold control characters: XML cannot carry them'
+
+/** JSON has its own members only; an element may be called `constructor`. */
+function ownMember(value: JsonObject, name: string): unknown {
+  const given = value[name]
+  return given !== undefined && name in Object.prototype && !Object.hasOwn(value, name) ? undefined : given
 }
 
 function missing(encoder: Encoder): never {
@@ -204,22 +281,4 @@ function known(shape: Shape): string {
   if (shape.text !== undefined) names.push('value')
   if (names.length === 0) return '; nothing is'
   return `; known: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
-}
-
-/** `$.order.items[2].qty`, as in RFC 9535. */
-function jsonPath(steps: ReadonlyArray<string | number>): string {
-  let path = '$'
-  for (const step of steps) {
-    if (typeof step === 'number') path += `[${step}]`
-    else path += /^[\w$@-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, 80))}]`
-  }
-  return path
-}
-
-/** Enough of a value to recognise it by. */
-function glimpse(value: unknown): string {
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'an object'
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

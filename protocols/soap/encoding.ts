@@ -23,3 +23,21 @@ export interface Encoding {
   /** An attribute that no schema declares: `@name` or `@{namespace}name`, as text. */
   openAttribute(name: string, value: unknown): void
 }
+
+/** `$.order.items[2].qty`, as in RFC 9535. */
+export function jsonPath(steps: ReadonlyArray<string | number>): string {
+  let path = '$'
+  for (const step of steps) {
+    if (typeof step === 'number') path += `[${step}]`
+    else path += /^[\w$@-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, 80))}]`
+  }
+  return path
+}
+
+/** Enough of a value to recognise it by. */
+export function glimpse(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

@@ -1,32 +1,68 @@
-import { Encoder, type EncodeOptions } from './encode.ts'
-import type { JsonObject } from './encoding.ts'
-import { type TypeIndex } from './model.ts'
+import { isObject, type JsonObject } from './encoding.ts'
+import { type EncodeOptions, Encoder } from './encode.ts'
+import type { MessageModel } from './message.ts'
+import type { TypeIndex } from './model.ts'
 import { NS } from './names.ts'
-import type { MessageModel } from './operations.ts'
 import type { SoapVersion } from './wsdl.ts'
 import { XmlError } from './xml-error.ts'
 import { type XmlElement, firstElement } from './xml-tree.ts'
 import { XmlWriter } from './xml-write.ts'
 
 const ENVELOPES: Readonly<Record<SoapVersion, string>> = { '1.1': NS.envelope11, '1.2': NS.envelope12 }
+const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11, '1.2': NS.encoding12 }
 
-/** A request document (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5). @throws SoukError `invalid_request`, see `Encoder`. */
+/**
+ * A request document (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5). `checks: false` writes what is given, whether the
+ * schema allows it or not.
+ *
+ * @throws SoukError `invalid_request`, see `Encoder`.
+ */
 export function writeEnvelope(
   version: SoapVersion,
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  options?: EncodeOptions
+  { checks = true, shownPath }: Pick<EncodeOptions, 'checks' | 'shownPath'> = {}
 ): string {
-  const writer = new XmlWriter()
-  writer.open(ENVELOPES[version], 'Envelope')
-  writer.open(ENVELOPES[version], 'Body')
-  const encoder = new Encoder(writer, types, options)
-  if (message.wrapper === undefined) encoder.complex(message.content, parameters)
-  else encoder.element(message.wrapper, parameters)
+  const writer = new XmlWriter(types.prefixes)
+  const envelope = ENVELOPES[version]
+  const encoder = new Encoder(writer, types, {
+    checks,
+    encoded: message.encoded ? version : undefined,
+    shownPath
+  })
+  const { $headers: headers, ...content } = parameters
+  writer.open(envelope, 'Envelope')
+  if (headers !== undefined) encoder.at('$headers', () => writeHeaders(encoder, envelope, message, headers))
+  writer.open(envelope, 'Body')
+  // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
+  if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
+  if (message.wrapper === undefined) encoder.complex(message.content, content)
+  else if (message.encoded) {
+    writer.open(message.wrapper.namespace, message.wrapper.name)
+    if (version === '1.2') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
+    encoder.complex(message.content, content)
+    writer.close()
+  } else encoder.element(message.wrapper, content)
   writer.close()
   writer.close()
   return writer.document()
+}
+
+function writeHeaders(encoder: Encoder, envelope: string, { headers }: MessageModel, given: unknown): void {
+  if (!isObject(given)) throw encoder.refuse('must be an object', given)
+  const blocks = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  if (blocks.length === 0) return
+  encoder.writer.open(envelope, 'Header')
+  for (const [name, value] of blocks) {
+    encoder.at(name, () => {
+      const use = headers.get(name)
+      if (use === undefined)
+        throw encoder.refuse(`is not known here; known: ${[...headers.keys()].join(', ') || 'none'}`)
+      encoder.element(use, value)
+    })
+  }
+  encoder.writer.close()
 }
 
 /** HTTP headers of a request (SOAP 1.1, section 6.1.1; SOAP 1.2 part 2, section 6.5.3). */
@@ -45,13 +81,19 @@ export function envelopeHeaders(version: SoapVersion, action: string): Array<[st
   ]
 }
 
-/** The body of a response, whichever version it answers in. @throws XmlError */
-export function readEnvelope(root: XmlElement): XmlElement {
+/** The parts of a response, whichever version it answers in. */
+export interface Envelope {
+  readonly header: XmlElement | undefined
+  readonly body: XmlElement
+}
+
+/** @throws XmlError */
+export function readEnvelope(root: XmlElement): Envelope {
   if (root.name !== 'Envelope') throw new XmlError('is not a SOAP envelope')
   if (root.namespace !== NS.envelope11 && root.namespace !== NS.envelope12) {
     throw new XmlError('is an envelope of an unknown SOAP version')
   }
   const body = firstElement(root, root.namespace, 'Body')
   if (body === undefined) throw new XmlError('is a SOAP envelope without a body')
-  return body
+  return { header: firstElement(root, root.namespace, 'Header'), body }
 }

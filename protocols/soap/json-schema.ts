@@ -1,5 +1,7 @@
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
-import type { ComplexType, ElementUse, Facets, Member, Shape, SimpleType, Type, TypeIndex } from './model.ts'
+import { type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
+import type { MessageModel } from './message.ts'
+import type { ArrayType, ComplexType, ElementUse, Facets, Member, Shape, SimpleType, Type, TypeIndex } from './model.ts'
 
 type Schema = { [keyword: string]: unknown }
 
@@ -14,6 +16,10 @@ export class SchemaWriter {
   /** Definitions of derived types as they stand in for their base: with `$type`. */
   readonly #standIns = new Map<ComplexType, string>()
   readonly #definitions = new Map<string, Schema>()
+  /** How many definitions were named after a label. */
+  readonly #counts = new Map<string, number>()
+  /** Definitions that have a name, and nothing else yet. */
+  readonly #waiting: Array<() => void> = []
 
   constructor(direction: Direction, types: TypeIndex) {
     this.#direction = direction
@@ -21,34 +27,55 @@ export class SchemaWriter {
   }
 
   /** What a consumer posts: the operation's name with its parameters beside it. */
-  request(type: ComplexType, operation: string): JsonSchema {
-    const shape = type.shape()
-    const schema = this.#object(shape, { operation: { const: operation } })
+  request({ content, headers }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
+    const shape = content.shape()
+    const schema = this.#object(shape, { operation: { const: operation } }, fields)
     // A parameter of that name has to step aside.
     const own = shape.members.get('operation')
-    if (own !== undefined) {
+    if (own !== undefined && !this.#moved(own.json, fields)) {
       const properties = {
         ...(schema.properties as Schema),
         operation: { const: operation },
-        $operation: this.#member(own)
+        $operation: this.#member(own, fields.byName.get('operation'))
       }
       const required = [...new Set(['operation', ...(schema.required as string[])])]
       Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
     }
-    return this.#closed(schema)
+    return this.#closed(this.#withHeaders(schema, headers))
   }
 
-  response(type: ComplexType): JsonSchema {
-    return this.#closed(this.#object(type.shape(), {}))
+  response({ content, headers }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
+    return this.#closed(this.#withHeaders(this.#object(content.shape(), {}, fields), headers))
   }
 
+  #moved(name: string, { byName }: Fields): boolean {
+    const field = byName.get(name)
+    return field !== undefined && (field.hidden || field.shown !== name)
+  }
+
+  #withHeaders(schema: Schema, headers: MessageModel['headers']): Schema {
+    if (headers.size === 0) return schema
+    const blocks = [...headers].map(([name, use]): [string, Schema] => [name, this.#element(use)])
+    const $headers = {
+      type: 'object',
+      properties: Object.fromEntries(blocks),
+      ...(this.#direction === 'input' ? { additionalProperties: false } : {})
+    }
+    return { ...schema, properties: { ...(schema.properties as Schema), $headers } }
+  }
+
+  /** Adds the definitions, which may refer to further ones: by turns, for types may be nested without an end. */
   #closed(schema: Schema): JsonSchema {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next()
     if (this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
     return schema
   }
 
-  #element(use: ElementUse): Schema {
-    const schema = this.#type(use.type())
+  #element(use: ElementUse, field?: Field): Schema {
+    const type = use.type()
+    // Where a mapping changes something within, the type is not the one that others refer to.
+    const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
+    const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type)
     const nullable = use.nillable ? orNull(schema) : schema
     return use.documentation === undefined ? nullable : { ...nullable, description: use.documentation }
   }
@@ -56,37 +83,53 @@ export class SchemaWriter {
   #type(type: Type): Schema {
     // Any JSON: the true schema, in object form so that a description can stand beside it.
     if (type.kind === 'any') return {}
+    if (type.kind === 'array') return this.#array(type)
     return type.kind === 'complex' ? this.#reference(type) : simpleSchema(type)
   }
 
+  /** An array type may be of items that have such an array again, so it is a definition as well. */
+  #array(type: ArrayType): Schema {
+    return this.#defined(this.#names, type, type.label, () => {
+      const depth = type.ranks.reduce((sum, rank) => sum + rank, 0)
+      let schema: Schema = orNull(this.#type(type.item().type()))
+      for (let i = 0; i < depth; i++) schema = { type: 'array', items: schema }
+      return schema
+    })
+  }
+
   #reference(type: ComplexType): Schema {
-    const known = this.#names.get(type)
-    if (known !== undefined) return reference(known)
-    const name = this.#free(type.label)
-    this.#names.set(type, name)
-    const derived = this.#types.derivedTypes(type)
-    const own = type.abstract ? [] : [this.#complex(type)]
-    const [only] = own
-    const schema =
-      derived.length === 0 ? (only ?? { not: {} }) : { anyOf: [...own, ...derived.map((one) => this.#standIn(one))] }
-    this.#definitions.set(name, schema)
-    return reference(name)
+    return this.#defined(this.#names, type, type.label, () => {
+      const derived = this.#types.derivedTypes(type)
+      const own = type.abstract ? [] : [this.#complex(type)]
+      if (derived.length === 0) return own[0] ?? { not: {} }
+      return { anyOf: [...own, ...derived.map((one) => this.#standIn(one))] }
+    })
   }
 
   #standIn(type: ComplexType): Schema {
-    const known = this.#standIns.get(type)
-    if (known !== undefined) return reference(known)
-    const name = this.#free(`${type.label}.`)
-    this.#standIns.set(type, name)
-    this.#definitions.set(name, this.#object(type.shape(), { $type: { const: this.#types.nameOf(type) } }))
+    return this.#defined(this.#standIns, type, `${type.label}.`, () =>
+      this.#object(type.shape(), { $type: { const: this.#types.nameOf(type) } })
+    )
+  }
+
+  #defined<T extends Type>(names: Map<T, string>, type: T, label: string, make: () => Schema): Schema {
+    let name = names.get(type)
+    if (name === undefined) {
+      const taken = this.#free(label)
+      name = taken
+      names.set(type, taken)
+      this.#waiting.push(() => this.#definitions.set(taken, make()))
+    }
     return reference(name)
   }
 
   #free(label: string): string {
     const plain = label.replaceAll(/[^\w.-]/g, '_') || 'type'
-    let name = plain
-    for (let i = 2; this.#definitions.has(name); i++) name = `${plain}_${i}`
-    // Taken at once: what is within may want the same name.
+    let count = (this.#counts.get(plain) ?? 0) + 1
+    let name = count === 1 ? plain : `${plain}_${count}`
+    while (this.#definitions.has(name)) name = `${plain}_${++count}`
+    this.#counts.set(plain, count)
+    // Taken at once, so that the definitions stand in the order in which they are referred to.
     this.#definitions.set(name, {})
     return name
   }
@@ -100,16 +143,23 @@ export class SchemaWriter {
     return this.#direction === 'input' ? { anyOf: [text, object] } : object
   }
 
-  #object(shape: Shape, own: Readonly<Record<string, JsonSchema>>): Schema {
+  #object(shape: Shape, own: Readonly<Record<string, JsonSchema>>, { byName }: Fields = NO_FIELDS): Schema {
     const properties: Array<[string, unknown]> = Object.entries(own)
     const required = Object.keys(own).filter((name) => name !== 'value' || shape.text === undefined)
     for (const member of shape.members.values()) {
-      properties.push([member.json, this.#member(member)])
-      if (member.required || (this.#direction === 'output' && member.many && member.free)) required.push(member.json)
+      const field = byName.get(member.json)
+      if (field?.hidden === true) continue
+      const name = field?.shown ?? member.json
+      properties.push([name, this.#member(member, field)])
+      const always = this.#direction === 'output' && member.many && member.free
+      if (isRequired(member.required, field) || always) required.push(name)
     }
     for (const use of shape.attributes) {
-      properties.push([use.json, simpleSchema(use.type)])
-      if (use.required && use.fixed === undefined) required.push(use.json)
+      const field = byName.get(use.json)
+      if (field?.hidden === true) continue
+      const name = field?.shown ?? use.json
+      properties.push([name, constrained(simpleSchema(use.type), field)])
+      if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
     if (shape.mixed) properties.push(['value', { type: 'string' }])
     if (shape.wildcard !== undefined)
@@ -122,14 +172,35 @@ export class SchemaWriter {
     }
   }
 
-  #member({ element, many, required }: Member): Schema {
-    const one = this.#element(element)
+  #member({ element, many, required }: Member, field?: Field): Schema {
+    const one = constrained(this.#element(element, field), field)
     if (!many) return one
     const { description, ...items } = one
     const array: Schema = { type: 'array', items }
     if (required && this.#direction === 'input') array.minItems = 1
+    if (field?.rule.minItems !== undefined) array.minItems = field.rule.minItems
+    if (field?.rule.maxItems !== undefined) array.maxItems = field.rule.maxItems
     return description === undefined ? array : { ...array, description }
   }
+}
+
+function isRequired(byWsdl: boolean, field: Field | undefined): boolean {
+  return (byWsdl && field?.rule.default === undefined) || field?.rule.required === true
+}
+
+/** What a mapping's rules add to the schema of a value. */
+function constrained(schema: Schema, field: Field | undefined): Schema {
+  if (field === undefined) return schema
+  const { min, max, minLength, maxLength, pattern, enum: allowed, default: preset } = field.rule
+  const rules: Schema = {}
+  if (min !== undefined && Number.isSafeInteger(Number(min))) rules.minimum = Number(min)
+  if (max !== undefined && Number.isSafeInteger(Number(max))) rules.maximum = Number(max)
+  if (minLength !== undefined) rules.minLength = minLength
+  if (maxLength !== undefined) rules.maxLength = maxLength
+  if (pattern !== undefined) rules.pattern = pattern
+  if (allowed !== undefined) rules.enum = allowed
+  if (preset !== undefined) rules.default = preset
+  return Object.keys(rules).length === 0 ? schema : { ...schema, ...rules }
 }
 
 function reference(name: string): Schema {
@@ -151,7 +222,12 @@ function simpleSchema(type: SimpleType): Schema {
   }
   const { builtin, facets } = type
   if (facets.enumeration !== undefined) return { enum: facets.enumeration.map((text) => builtin.read(text) ?? text) }
-  return { ...builtin.schema, ...facetSchema(facets, builtin.numeric, builtin.bytes !== undefined) }
+  const pattern = facets.patterns?.at(-1)?.source
+  return {
+    ...builtin.schema,
+    ...facetSchema(facets, builtin.numeric, builtin.bytes !== undefined),
+    ...(pattern === undefined ? {} : { pattern })
+  }
 }
 
 function facetSchema(facets: Facets, numeric: boolean, binary: boolean): Schema {

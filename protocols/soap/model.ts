@@ -1,12 +1,13 @@
 import type { Builtin } from './builtin.ts'
 import type { QName } from './names.ts'
+import type { Prefixes } from './xml-write.ts'
 
 /**
  * The compiled schema model: built once from a WSDL's schemas, and the only thing that request building, response decoding,
  * validation and JSON Schema look at. Types are compiled when first asked for, so that recursive ones end and unused
  * ones cost nothing.
  */
-export type Type = SimpleType | ComplexType | AnyType
+export type Type = SimpleType | ComplexType | ArrayType | AnyType
 
 export type SimpleType = AtomicType | ListType | UnionType
 
@@ -15,6 +16,8 @@ export interface AtomicType {
   readonly name: QName | undefined
   readonly builtin: Builtin
   readonly facets: Facets
+  /** Of SOAP's encoding: the same value as XML Schema's, which may also have an `id` or an `href`. */
+  readonly encoding?: true
 }
 
 export interface ListType {
@@ -44,7 +47,12 @@ export interface Facets {
   readonly maxExclusive?: string
   readonly totalDigits?: number
   readonly fractionDigits?: number
+  /** All of them must match, each one the whole text. */
+  readonly patterns?: readonly RegExp[]
 }
+
+/** The one object that says that there are none, so that this is seen at a glance. */
+export const NO_FACETS: Facets = {}
 
 /** xs:anyType, and whatever stands for a part of the schema that is missing. */
 export interface AnyType {
@@ -52,6 +60,17 @@ export interface AnyType {
 }
 
 export const ANY_TYPE: AnyType = { kind: 'any' }
+
+/** An array of SOAP's encoding (SOAP 1.1, section 5.4.2; SOAP 1.2 part 2, section 3.1.6). */
+export interface ArrayType {
+  readonly kind: 'array'
+  readonly name: QName | undefined
+  readonly label: string
+  /** How one item is written where it stands: name, and type at the innermost dimension. */
+  readonly item: () => ElementUse
+  /** Dimensions of `arrayType` from the outside in: `[][,]` is `[2, 1]`. At least one. */
+  readonly ranks: readonly number[]
+}
 
 export interface ComplexType {
   readonly kind: 'complex'
@@ -79,8 +98,18 @@ export interface Shape {
   readonly members: ReadonlyMap<string, Member>
   /** By `{namespace}name`. */
   readonly membersByName: ReadonlyMap<string, Member>
+  /**
+   * The members in the order of the document, when the content is nothing but a sequence of different elements: then
+   * there is nothing to choose when it is written. Undefined for any other content.
+   */
+  readonly plain: readonly PlainMember[] | undefined
   /** The first wildcard; undefined when only declared elements may occur. */
   readonly wildcard: AnyParticle | undefined
+}
+
+export interface PlainMember extends Member {
+  readonly min: number
+  readonly max: number
 }
 
 export interface AttributeUse extends QName {
@@ -109,6 +138,11 @@ export interface ElementUse extends QName {
   readonly abstract: boolean
   readonly default: string | undefined
   readonly documentation: string | undefined
+}
+
+/** An element that no schema declares: a part, an item of an array. */
+export function synthetic(namespace: string, name: string, type: ElementUse['type'], nillable = false): ElementUse {
+  return { namespace, name, type, nillable, abstract: false, default: undefined, documentation: undefined }
 }
 
 export type Particle = ElementParticle | GroupParticle | AnyParticle
@@ -153,6 +187,10 @@ export interface Slot {
 
 /** What is looked up while a document is written or read. */
 export interface TypeIndex {
+  /** Of the namespaces in the schemas. */
+  readonly prefixes: Prefixes
+  /** The type with this name, of the schemas or built in. */
+  type(name: QName): Type | undefined
   /** Global types by `{namespace}name`, or by bare name in whichever namespace. */
   typesNamed(name: string): Type[]
   globalElement(key: string): ElementUse | undefined

@@ -1,13 +1,14 @@
-import { shapeOfParticle } from './compile-shape.ts'
-import { groupOf } from './compile-particle.ts'
 import type { SchemaCompiler } from './compile.ts'
-import { ANY_TYPE, type ComplexType, type ElementUse } from './model.ts'
+import { type MessageModel, listing } from './message.ts'
+import { ANY_TYPE, type ElementUse, synthetic } from './model.ts'
 import { NS, clark } from './names.ts'
+import { once } from './once.ts'
 import {
   type BoundMessage,
   type BoundOperation,
   keyOf,
   type Part,
+  named,
   type Port,
   type SoapVersion,
   type Wsdl
@@ -33,26 +34,6 @@ export interface SoapOperation {
   readonly faults: ReadonlyMap<string, ElementUse>
 }
 
-/**
- * What stands in the SOAP body. With a wrapper, JSON is the content of that one element; without, the members are the body's
- * elements themselves.
- *
- * | Binding                                            | wrapper                                  | JSON                       |
- * |----------------------------------------------------|------------------------------------------|----------------------------|
- * | document/literal, one element of a complex type    | that element                             | its content                |
- * | document/literal, one element that holds a text    | none                                     | `{ element: value }`       |
- * | document/literal, several parts                    | none                                     | `{ element: content, … }`  |
- * | document/literal, no part                          | none                                     | `{}`                       |
- * | rpc/literal                                        | the operation's name (+ `Response`)      | `{ part: content, … }`     |
- *
- * So `<getBalanceResponse><balance>1</balance></getBalanceResponse>` is `{"balance": 1}`, and a lone `<return>` stays
- * `{"return": …}`.
- */
-export interface MessageModel {
-  readonly wrapper: ElementUse | undefined
-  readonly content: ComplexType
-}
-
 /** Why an operation cannot be offered. Completes "Operation X is left out: …". */
 type Unusable = { readonly reason: string }
 
@@ -60,6 +41,7 @@ interface Sources {
   readonly wsdl: Wsdl
   readonly compiler: SchemaCompiler
   readonly port: Port
+  readonly warn: (text: string) => void
 }
 
 /** The operations of one port; for each that cannot be offered, why. */
@@ -67,34 +49,45 @@ export function readOperations(
   wsdl: Wsdl,
   port: Port,
   compiler: SchemaCompiler,
-  leftOut: (operation: string, reason: string) => void
+  leftOut: (operation: string, reason: string) => void,
+  warn: (text: string) => void
 ): SoapOperation[] {
-  const portType = wsdl.portTypes.get(port.binding.portType)
+  const portType = named(wsdl.portTypes, port.binding.portType)
+  const abstracts = portType && byName(portType)
   const operations: SoapOperation[] = []
   for (const bound of port.binding.operations) {
-    const abstract = portType && abstractOf(portType, bound)
+    const abstract = abstractOf(abstracts?.get(bound.name) ?? [], bound)
     const operation =
       abstract === undefined
         ? { reason: 'its port type does not have it (is an import missing?)' }
-        : readOne(bound, abstract, { wsdl, compiler, port })
+        : readOne(bound, abstract, { wsdl, compiler, port, warn })
     if ('reason' in operation) leftOut(bound.name, operation.reason)
     else operations.push(operation)
   }
   return operations
 }
 
-/** Overloads share a name and differ by the names of their messages (WSDL 1.1, section 2.5). */
-function abstractOf(portType: XmlElement, bound: BoundOperation): XmlElement | undefined {
-  const named = elements(portType, NS.wsdl, 'operation').filter(
-    (node) => attribute(node, 'name')?.trim() === bound.name
-  )
+/** Operations of a port type by name; overloads share one. */
+function byName(portType: XmlElement): ReadonlyMap<string, readonly XmlElement[]> {
+  const all = new Map<string, XmlElement[]>()
+  for (const node of elements(portType, NS.wsdl, 'operation')) {
+    const name = attribute(node, 'name')?.trim() ?? ''
+    const same = all.get(name)
+    if (same === undefined) all.set(name, [node])
+    else same.push(node)
+  }
+  return all
+}
+
+/** Overloads differ by the names of their messages (WSDL 1.1, section 2.5). */
+function abstractOf(overloads: readonly XmlElement[], bound: BoundOperation): XmlElement | undefined {
   const same = (node: XmlElement, part: 'input' | 'output', name: string | undefined) => {
     const message = firstElement(node, NS.wsdl, part)
     const given = message && attribute(message, 'name')
     return name === undefined || given === undefined || given === name
   }
-  const exact = named.find((node) => same(node, 'input', bound.inputName) && same(node, 'output', bound.outputName))
-  return exact ?? named[0]
+  const exact = overloads.find((node) => same(node, 'input', bound.inputName) && same(node, 'output', bound.outputName))
+  return exact ?? overloads[0]
 }
 
 function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources): SoapOperation | Unusable {
@@ -103,13 +96,10 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
   const inputNode = firstElement(abstract, NS.wsdl, 'input')
   const outputNode = firstElement(abstract, NS.wsdl, 'output')
   if (inputNode === undefined) return { reason: 'it has no input, so it is the service that would call' }
-  if ([bound.input, bound.output].some((message) => message?.use === 'encoded')) {
-    return { reason: 'it uses SOAP encoding (use="encoded"), and only literal messages are supported' }
-  }
   const input = messageOf(bound.name, inputNode, bound.input, style, sources)
   if ('reason' in input) return input
-  const output = outputNode && messageOf(`${bound.name}Response`, outputNode, bound.output, style, sources)
-  if (output !== undefined && 'reason' in output) return output
+  const answer = outputNode && messageOf(`${bound.name}Response`, outputNode, bound.output, style, sources)
+  const output = answer !== undefined && 'reason' in answer ? undescribed(bound.name, answer.reason, sources) : answer
   return {
     service: port.service,
     port: port.name,
@@ -125,82 +115,82 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
   }
 }
 
+/** An operation whose answer the WSDL does not describe can still be called: what comes is taken as it comes. */
+function undescribed(operation: string, reason: string, { warn }: Sources): { readonly model: () => MessageModel } {
+  warn(`The answer of operation ${operation} is taken as it comes: ${reason}.`)
+  const content = listing([], 'output')
+  return { model: () => ({ wrapper: undefined, content, encoded: false, headers: new Map() }) }
+}
+
 function messageOf(
   wrapperName: string,
   node: XmlElement,
   bound: BoundMessage | undefined,
   style: 'document' | 'rpc',
-  { wsdl, compiler }: Sources
+  sources: Sources
 ): { readonly model: () => MessageModel } | Unusable {
   const key = keyOf(node, 'message') ?? ''
-  const message = wsdl.messages.get(key)
+  const message = named(sources.wsdl.messages, key)
   if (message === undefined) return { reason: `its message ${key} is not defined (is an import missing?)` }
-  const headers = new Set(bound?.headers.filter((header) => header.message === key).map((header) => header.part))
-  const parts = message.parts.filter((part) => bound?.parts?.includes(part.name) ?? !headers.has(part.name))
+  const inHeader = new Set(bound?.headers.filter((header) => header.message === key).map((header) => header.part))
+  const parts = message.parts.filter((part) => bound?.parts?.includes(part.name) ?? !inHeader.has(part.name))
+  const encoded = bound?.use === 'encoded'
   const uses: ElementUse[] = []
   for (const part of parts) {
-    const use = style === 'rpc' ? rpcPart(part, compiler) : documentPart(part, compiler)
+    const use = partOf(part, sources, encoded)
     if ('reason' in use) return use
     uses.push(use)
   }
-  const content = listing(uses, node)
-  if (style === 'rpc')
-    return { model: () => ({ wrapper: wrapperOf(bound?.namespace ?? '', wrapperName, content), content }) }
+  const content = listing(uses, node.name)
+  const headers = once(() => headersOf(bound, sources))
+  if (style === 'rpc') {
+    const wrapper = synthetic(bound?.namespace ?? '', wrapperName, () => content)
+    return { model: () => ({ wrapper, content, encoded, headers: headers() }) }
+  }
   const [only] = uses
   return {
     model() {
       const type = uses.length === 1 ? only?.type() : undefined
       const spreads = type?.kind === 'complex' && type.shape().text === undefined
-      return spreads ? { wrapper: only, content: type } : { wrapper: undefined, content }
+      return spreads
+        ? { wrapper: only, content: type, encoded, headers: headers() }
+        : { wrapper: undefined, content, encoded, headers: headers() }
     }
   }
 }
 
-function documentPart(part: Part, compiler: SchemaCompiler): ElementUse | Unusable {
-  if (part.element === undefined) return { reason: `part ${part.name} has a type, and document style needs an element` }
-  const { namespace, name } = part.element
-  const use = compiler.globalElement(clark(namespace, name))
-  return use ?? { reason: `element {${namespace}}${name} is not defined (is an import missing?)` }
-}
-
-/** WS-I Basic Profile 1.1, R2735: part accessors are in no namespace. */
-function rpcPart(part: Part, compiler: SchemaCompiler): ElementUse | Unusable {
-  if (part.element !== undefined) return documentPart(part, compiler)
-  const { type: named } = part
-  return synthetic('', part.name, () => (named && compiler.type(named)) ?? ANY_TYPE)
-}
-
-function wrapperOf(namespace: string, name: string, content: ComplexType): ElementUse {
-  return synthetic(namespace, name, () => content)
-}
-
-function synthetic(namespace: string, name: string, type: ElementUse['type']): ElementUse {
-  return { namespace, name, type, nillable: false, abstract: false, default: undefined, documentation: undefined }
-}
-
-/** The parts of a message as if they were a sequence of a schema. */
-function listing(uses: readonly ElementUse[], node: XmlElement): ComplexType {
-  const shape = shapeOfParticle(
-    groupOf(
-      'sequence',
-      uses.map((element) => ({ kind: 'element', element, min: 1, max: 1 }))
-    )
-  )
-  return {
-    kind: 'complex',
-    name: undefined,
-    label: node.name,
-    abstract: false,
-    base: () => ANY_TYPE,
-    shape: () => shape
+/**
+ * A part by its element; else by its type, under its own name in no namespace (WS-I Basic Profile 1.1, R2735). In document
+ * style a type is not what WS-I allows (R2204), but what some services have: their servers want the part's name.
+ */
+function partOf(part: Part, { compiler }: Sources, encoded: boolean): ElementUse | Unusable {
+  if (part.element !== undefined) {
+    const { namespace, name } = part.element
+    const use = compiler.globalElement(clark(namespace, name))
+    return use ?? { reason: `element {${namespace}}${name} is not defined (is an import missing?)` }
   }
+  const { type: named } = part
+  return synthetic('', part.name, () => (named && compiler.type(named)) ?? ANY_TYPE, encoded)
 }
 
-function faultsOf(abstract: XmlElement, { wsdl, compiler }: Sources): Map<string, ElementUse> {
+/** What a binding says about header blocks; those whose message or element is missing cannot be sent, and are not required. */
+function headersOf(bound: BoundMessage | undefined, sources: Sources): ReadonlyMap<string, ElementUse> {
+  const headers = new Map<string, ElementUse>()
+  for (const header of bound?.headers ?? []) {
+    const part = named(sources.wsdl.messages, header.message)?.parts.find(({ name }) => name === header.part)
+    const use = part && partOf(part, sources, header.use === 'encoded')
+    if (use === undefined || 'reason' in use) continue
+    const block = use.namespace === '' && part?.element === undefined ? { ...use, namespace: header.namespace } : use
+    headers.set(headers.has(block.name) ? clark(block.namespace, block.name) : block.name, block)
+  }
+  return headers
+}
+
+function faultsOf(abstract: XmlElement, sources: Sources): Map<string, ElementUse> {
   const faults = new Map<string, ElementUse>()
   for (const node of elements(abstract, NS.wsdl, 'fault')) {
-    for (const part of wsdl.messages.get(keyOf(node, 'message') ?? '')?.parts ?? []) {
-      const use = rpcPart(part, compiler)
+    for (const part of named(sources.wsdl.messages, keyOf(node, 'message') ?? '')?.parts ?? []) {
+      const use = partOf(part, sources, false)
       if (!('reason' in use)) faults.set(clark(use.namespace, use.name), use)
     }
   }

@@ -6,6 +6,8 @@ import type { SoapOperation } from './operations.ts'
 const HINTS = 10
 
 export interface Selected {
+  /** The name that consumers use. */
+  readonly name: string
   readonly operation: SoapOperation
   readonly parameters: JsonObject
 }
@@ -28,7 +30,7 @@ export function selectOperation(operations: ReadonlyMap<string, SoapOperation>, 
   const parameters: { [name: string]: unknown } = rest
   if (Object.hasOwn(call, '$operation')) parameters.operation = escaped
   const exact = operations.get(name)
-  if (exact !== undefined) return { operation: exact, parameters }
+  if (exact !== undefined) return { name, operation: exact, parameters }
   const candidates = [...operations].filter(([, operation]) => operation.name === name)
   if (candidates.length === 0) {
     throw new SoukError(
@@ -48,7 +50,8 @@ export function selectOperation(operations: ReadonlyMap<string, SoapOperation>, 
       .join(', ')
     throw new SoukError('invalid_request', `Several ports have the operation ${name}: call one of ${names}.`)
   }
-  return { operation: only[1], parameters: others }
+  const [key, operation] = only
+  return { name: key, operation, parameters: others }
 }
 
 function available(operations: ReadonlyMap<string, SoapOperation>): string {

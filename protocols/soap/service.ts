@@ -1,6 +1,7 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import { SchemaCompiler } from './compile.ts'
+import type { MappedOperation } from './mapping-fields.ts'
 import type { Shape, Type } from './model.ts'
 import { type SoapOperation, readOperations } from './operations.ts'
 import { collectSchemas } from './schemas.ts'
@@ -14,7 +15,13 @@ export interface SoapService {
   readonly types: SchemaCompiler
   /** What was left out or put right; grows while operations are compiled. */
   readonly warnings: ReadonlySet<string>
+  /** What a provider's mapping changes, by the operation's name. */
+  readonly mapping: ReadonlyMap<string, MappedOperation>
+  /** An operation as the WSDL names it, at that port or at the one that is called in its stead. */
+  at(port: string, name: string): SoapOperation | undefined
 }
+
+const NO_MAPPING: SoapService['mapping'] = new Map()
 
 /** WSDL 1.1, section 3.3, and WSDL 1.1 Binding Extension for SOAP 1.2. */
 const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05/soap/bindings/HTTP/', '']
@@ -27,9 +34,15 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
   const reasons = new Map<string, string>()
   const found = new Map<string, SoapOperation>()
   for (const port of portsOf(wsdl, warnings)) {
-    const operations = readOperations(wsdl, port, types, (name, reason) => {
-      reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
-    })
+    const operations = readOperations(
+      wsdl,
+      port,
+      types,
+      (name, reason) => {
+        reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
+      },
+      (text) => warnings.add(text)
+    )
     const ordinals = new Map<string, number>()
     for (const operation of operations) {
       // The same operation over SOAP 1.1 and over 1.2 is one operation; the port that comes first is used.
@@ -43,7 +56,11 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
   }
   for (const reason of reasons.values()) warnings.add(reason)
   if (found.size === 0) throw nothing([...warnings])
-  return { operations: named([...found.values()], warnings), types, warnings }
+  const all = [...found.values()]
+  const at = (port: string, name: string) =>
+    all.find((one) => one.port === port && one.name === name) ?? all.find((one) => one.name === name)
+  const operations = named(all, warnings)
+  return { operations, types, warnings, at, mapping: NO_MAPPING }
 }
 
 /** Compiles everything that calls could use, so that all warnings are known. */

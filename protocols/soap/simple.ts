@@ -1,6 +1,6 @@
 import type { Builtin, JsonScalar } from './builtin.ts'
 import { canonicalDecimal, compareDecimals } from './decimal.ts'
-import type { AtomicType, Facets, SimpleType } from './model.ts'
+import { type AtomicType, type Facets, NO_FACETS, type SimpleType } from './model.ts'
 import { clark, parseClark, type QName } from './names.ts'
 
 /** How QNames in content are spelled in the document at hand. */
@@ -22,7 +22,7 @@ export class Refusal {
 export type SimpleJson = JsonScalar | SimpleJson[]
 
 export function normalise(text: string, whitespace: Builtin['whitespace']): string {
-  if (whitespace === 'preserve') return text
+  if (whitespace === 'preserve' || !/[\t\n\r ]/.test(text)) return text
   const replaced = text.replaceAll(/[\t\n\r]/g, ' ')
   return whitespace === 'replace' ? replaced : replaced.replaceAll(/ +/g, ' ').trim()
 }
@@ -44,6 +44,7 @@ function writeAtomic(type: AtomicType, value: unknown, prefixes: Pick<Prefixes, 
   const { builtin, facets } = type
   const text = builtin.write(value)
   if (text === undefined) return new Refusal(`be ${builtin.expects}`)
+  if (facets === NO_FACETS && builtin.name !== 'QName') return text
   const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace))
   if (broken !== undefined) return new Refusal(broken)
   if (builtin.name !== 'QName') return text
@@ -66,7 +67,7 @@ function writeList(
   }
   const { facets } = type
   if (facets.enumeration?.includes(texts.join(' ')) === false) return new Refusal(oneOf(facets.enumeration))
-  const broken = brokenLength(facets, texts.length, 'items')
+  const broken = brokenLength(facets, texts.length, 'items') ?? brokenPattern(facets, texts.join(' '))
   return broken === undefined ? texts.join(' ') : new Refusal(broken)
 }
 
@@ -80,6 +81,8 @@ function writeUnion(
     const text = writeSimple(member, value, prefixes)
     if (typeof text === 'string') {
       if (type.facets.enumeration?.includes(text) === false) return new Refusal(oneOf(type.facets.enumeration))
+      const broken = brokenPattern(type.facets, text)
+      if (broken !== undefined) return new Refusal(broken)
       return text
     }
     rule += `${rule === '' ? '' : ', or '}${text.rule}`
@@ -130,6 +133,8 @@ function brokenFacet(type: AtomicType, facets: Facets, text: string): string | u
   if (facets.enumeration !== undefined && !facets.enumeration.includes(valueOf(builtin, text))) {
     return oneOf(facets.enumeration)
   }
+  const broken = brokenPattern(facets, text)
+  if (broken !== undefined) return broken
   const unit = builtin.bytes === undefined ? 'characters' : 'bytes'
   // Characters are code points (XML Schema part 2, section 4.3.1); the shortcut spares counting what cannot matter.
   const length = builtin.bytes?.(text) ?? (hasLengths(facets) ? Array.from(text).length : 0)
@@ -139,6 +144,11 @@ function brokenFacet(type: AtomicType, facets: Facets, text: string): string | u
 /** One spelling for each value, so that `1.0` is the enumerated `1`. */
 export function valueOf(builtin: Builtin, text: string): string {
   return (builtin.numeric ? canonicalDecimal(text) : undefined) ?? text
+}
+
+function brokenPattern({ patterns }: Facets, text: string): string | undefined {
+  const broken = patterns?.find((pattern) => !pattern.test(text))
+  return broken && `match the pattern ${broken.source.slice(0, 200)}`
 }
 
 function hasLengths(facets: Facets): boolean {

@@ -1,25 +1,18 @@
-import { SoukError, isSoukError } from '../../lib/base/errors.ts'
-import type { AdapterFactory, ApiDescription, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import type { AdapterFactory, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream.ts'
 import { parseEndpoint } from '../upstream-target.ts'
 import { addressOf } from './address.ts'
-import { describe } from './description.ts'
-import { compileAll, openService, type SoapService } from './service.ts'
+import { openSnapshot, takeSnapshot } from './snapshot.ts'
 import { SoapAdapter } from './soap-adapter.ts'
-import { type LoadFile, parseWsdlFiles, readWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
+import { Translator } from './translator.ts'
+import { type LoadFile, readWsdlFiles } from './wsdl-files.ts'
 import { XmlError } from './xml-error.ts'
 import { decodeXml } from './xml-text.ts'
 
-/** What a restart needs: the files as they were read, and the description as it was published. */
-interface Snapshot {
-  readonly version: 1
-  readonly files: readonly WsdlFile[]
-  readonly description: ApiDescription
-}
-
 /**
- * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, and rpc/literal. Consumers post
+ * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, rpc/literal and rpc/encoded. Consumers post
  * `{"operation": …, …parameters}` and get the content of the answer as JSON; `encode.ts` and `operations.ts` say how the
  * two map.
  */
@@ -33,18 +26,16 @@ export const soapFactory: AdapterFactory = {
         throw diagnosis(error)
       }
     )
-    const service = compiled(documents, true)
-    const { api, warning } = describe(service)
+    const { service, snapshot, description, warning } = takeSnapshot(files, documents)
     const addresses = [...service.operations.values()].map(({ address }) => addressOf(endpoint, address).warning)
-    const snapshot: Snapshot = { version: 1, files, description: api }
     const all = [...warnings, ...service.warnings, ...addresses, warning].filter((text) => text !== undefined)
-    return { description: api, snapshot: JSON.stringify(snapshot), warnings: [...new Set(all)] }
+    return { description, snapshot, warnings: [...new Set(all)] }
   },
 
   open(config, snapshot) {
     parseEndpoint(config.endpoint)
-    const { files, description } = parseSnapshot(snapshot)
-    return new SoapAdapter(config, compiled(parseWsdlFiles(files), false), description)
+    const { service, description } = openSnapshot(snapshot)
+    return new SoapAdapter(config, service, new Translator(service, snapshot), description)
   }
 }
 
@@ -92,26 +83,4 @@ function refusal(url: URL, status: number): string {
     return `${where} answers HTTP ${status}: there is nothing. The address of a WSDL usually ends with ?wsdl.`
   }
   return `${where} answers HTTP ${status} instead of a WSDL.`
-}
-
-function compiled(documents: readonly WsdlDocument[], whole: boolean): SoapService {
-  try {
-    const service = openService(documents)
-    if (whole) compileAll(service)
-    return service
-  } catch (error) {
-    if (isSoukError(error) || !(error instanceof RangeError)) throw error
-    throw new SoukError('invalid_request', 'The types of the WSDL are derived too deeply.', { cause: error })
-  }
-}
-
-function parseSnapshot(snapshot: string): Snapshot {
-  try {
-    const parsed = JSON.parse(snapshot) as Partial<Snapshot> | null
-    if (parsed?.version === 1 && Array.isArray(parsed.files) && parsed.description !== undefined)
-      return parsed as Snapshot
-  } catch (cause) {
-    throw new SoukError('invalid_request', 'The stored WSDL cannot be read; register the API again.', { cause })
-  }
-  throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
 }

@@ -1,7 +1,8 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../lib/base/limits.ts'
 import { NS } from './names.ts'
-import { type XmlElement, attribute, elements, parseXml } from './xml-tree.ts'
+import { parseXml } from './xml-parse.ts'
+import { type XmlElement, attribute, elements } from './xml-tree.ts'
 import { XmlError } from './xml-error.ts'
 
 /** A WSDL or a schema as fetched. */
@@ -89,7 +90,11 @@ export function schemasOf(root: XmlElement): XmlElement[] {
  * @throws SoukError `invalid_request` for a WSDL that is none, past `WSDL_FILES_MAX` or `WSDL_BYTES_MAX`, and what `load` throws
  *   for the first file.
  */
-export async function readWsdlFiles(endpoint: URL, load: LoadFile): Promise<WsdlDocuments> {
+export async function readWsdlFiles(
+  endpoint: URL,
+  load: LoadFile,
+  { filesMax = WSDL_FILES_MAX }: { readonly filesMax?: number } = {}
+): Promise<WsdlDocuments> {
   const files: WsdlFile[] = []
   const documents: WsdlDocument[] = []
   const warnings: string[] = []
@@ -99,11 +104,8 @@ export async function readWsdlFiles(endpoint: URL, load: LoadFile): Promise<Wsdl
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
     if (seen.has(url.href)) continue
     seen.add(url.href)
-    if (seen.size > WSDL_FILES_MAX) {
-      throw new SoukError(
-        'invalid_request',
-        `The WSDL imports more than ${WSDL_FILES_MAX - 1} files; put them together.`
-      )
+    if (seen.size > filesMax) {
+      throw new SoukError('invalid_request', `The WSDL imports more than ${filesMax - 1} files; put them together.`)
     }
     const file = await attempt(url, documents.length === 0, () => load(url, bytesLeft), warnings)
     if (file === undefined) continue
@@ -161,7 +163,10 @@ async function attempt<T>(
 
 function parseFile(url: URL, text: string, first: boolean, warnings: string[]): WsdlDocument | undefined {
   try {
-    const root = parseXml(text)
+    const where = first ? 'The WSDL' : `${url.pathname}${url.search}`
+    const undeclared = (prefix: string) =>
+      warnings.push(`${where} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`)
+    const root = parseXml(text, { undeclared })
     if (first) checkWsdl(root)
     return { url: url.href, root }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { NS, type QName, clark } from './names.ts'
+import { NS, type QName, clark, parseClark } from './names.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
@@ -55,7 +55,14 @@ export interface BoundMessage {
   readonly namespace: string
   /** Names of the parts in the body; undefined when the binding does not say. */
   readonly parts: readonly string[] | undefined
-  readonly headers: ReadonlyArray<{ readonly message: string; readonly part: string }>
+  readonly headers: readonly BoundHeader[]
+}
+
+export interface BoundHeader {
+  readonly message: string
+  readonly part: string
+  readonly use: string
+  readonly namespace: string
 }
 
 const BINDINGS: ReadonlyMap<string, SoapVersion> = new Map([
@@ -84,11 +91,24 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
   return { messages, portTypes, bindings, ports }
 }
 
-/** The key of what an attribute names by QName. */
+/**
+ * What a reference names; also when its namespace is wrong or missing, if only one thing has that local name: many hand-written
+ * WSDLs forget the prefix (WSDL 1.1, section 2.1.1, wants one).
+ */
+export function named<T>(all: ReadonlyMap<string, T>, key: string): T | undefined {
+  const exact = all.get(key)
+  if (exact !== undefined) return exact
+  const { name } = parseClark(key)
+  const same = [...all.keys()].filter((one) => parseClark(one).name === name)
+  return same.length === 1 ? all.get(same[0] ?? '') : undefined
+}
+
+/** The key of what an attribute names by QName; a prefix that is not declared counts as none. */
 export function keyOf(node: XmlElement, name: string): string | undefined {
   const text = attribute(node, name)
-  const qname = text === undefined ? undefined : qnameIn(node, text)
-  return qname === undefined ? undefined : clark(qname.namespace, qname.name)
+  if (text === undefined) return undefined
+  const qname = qnameIn(node, text) ?? { namespace: '', name: text.slice(text.indexOf(':') + 1).trim() }
+  return clark(qname.namespace, qname.name)
 }
 
 function readMessage(node: XmlElement): Message {
@@ -147,11 +167,18 @@ function readBody(node: XmlElement, soap: string): BoundMessage | undefined {
       ?.trim()
       .split(/\s+/)
       .filter((name) => name !== ''),
-    headers: elements(node, soap, 'header').map((header) => ({
+    headers: headerNodes(node, soap, 4).map((header) => ({
       message: keyOf(header, 'message') ?? '',
-      part: attribute(header, 'part')?.trim() ?? ''
+      part: attribute(header, 'part')?.trim() ?? '',
+      use: attribute(header, 'use')?.trim() ?? 'literal',
+      namespace: attribute(header, 'namespace')?.trim() ?? ''
     }))
   }
+}
+
+function headerNodes(node: XmlElement, soap: string, depth: number): XmlElement[] {
+  const here = elements(node, soap, 'header')
+  return depth === 0 ? here : [...here, ...elements(node).flatMap((child) => headerNodes(child, soap, depth - 1))]
 }
 
 function find(node: XmlElement, namespace: string, name: string, depth: number): XmlElement | undefined {
@@ -167,7 +194,7 @@ function find(node: XmlElement, namespace: string, name: string, depth: number):
 function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>): Port[] {
   const ports: Port[] = []
   for (const node of elements(service, NS.wsdl, 'port')) {
-    const binding = bindings.get(keyOf(node, 'binding') ?? '')
+    const binding = named(bindings, keyOf(node, 'binding') ?? '')
     if (binding === undefined) continue
     const address = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'address')
     ports.push({

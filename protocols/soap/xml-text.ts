@@ -10,6 +10,19 @@ export function isXmlText(text: string): boolean {
   return !NOT_XML.test(text) && text.isWellFormed()
 }
 
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+/** XML 1.0, section 4.6: five names are known without a declaration; any other is an error, not text. @throws XmlError */
+export function replaceReferences(text: string): string {
+  return text.replace(/&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));|&/g, (_, hex, decimal, name) => {
+    if (typeof name === 'string') return NAMED[name] ?? ''
+    const code = typeof hex === 'string' ? Number.parseInt(hex, 16) : Number.parseInt(String(decimal), 10)
+    const char = code <= 0x10ffff ? String.fromCodePoint(code) : '\0'
+    if (!isXmlText(char)) throw new XmlError('has a reference to an entity or character that is not defined')
+    return char
+  })
+}
+
 /**
  * The characters of an XML document: charset by byte order mark, then by the transport's content type (RFC 7303, section
  * 3.2), then by the document's own declaration, else UTF-8.

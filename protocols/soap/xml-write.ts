@@ -1,21 +1,72 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { NS } from './names.ts'
+import { NS, type QName } from './names.ts'
 import { isXmlText } from './xml-text.ts'
 
 /** Prefixes that readers of envelopes know; any other namespace gets `n1`, `n2`, … */
 const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
   [NS.envelope11, 'soap'],
   [NS.envelope12, 'soap'],
+  [NS.encoding11, 'soapenc'],
   [NS.xsi, 'xsi'],
   [NS.xsd, 'xsd']
 ])
+
+/** A name as it is written, and what it takes to declare it. */
+interface Tag {
+  readonly name: string
+  readonly prefix: Prefix | undefined
+}
+
+interface Prefix {
+  readonly name: string
+  readonly namespace: string
+  readonly index: number
+}
+
+/**
+ * Prefixes of a schema's namespaces, the same in every document that shares them, so that names need to be put together only
+ * once. Namespaces that a caller comes up with have no place here: they would fill it for good.
+ */
+export class Prefixes {
+  readonly #prefixes = new Map<string, Prefix>()
+  readonly #tags = new WeakMap<QName, Tag>()
+
+  known(namespace: string): Prefix | undefined {
+    return this.#prefixes.get(namespace)
+  }
+
+  #of(namespace: string): Prefix {
+    let prefix = this.#prefixes.get(namespace)
+    if (prefix === undefined) {
+      const index = this.#prefixes.size
+      prefix = { name: `n${index}`, namespace, index }
+      this.#prefixes.set(namespace, prefix)
+    }
+    return prefix
+  }
+
+  /** `name` is an object of the schema model, which stays. */
+  tag(name: QName): Tag {
+    let tag = this.#tags.get(name)
+    if (tag === undefined) {
+      const prefix = name.namespace === '' ? undefined : this.#of(name.namespace)
+      tag = { name: prefix === undefined ? name.name : `${prefix.name}:${name.name}`, prefix }
+      this.#tags.set(name, tag)
+    }
+    return tag
+  }
+}
 
 /**
  * Writes one XML document. Names must be right already; texts are escaped here. Every namespace gets its prefix when first
  * used and is declared at the root, there is no default namespace, so a name without a prefix is in no namespace.
  */
 export class XmlWriter {
-  readonly #prefixes = new Map<string, string>([[NS.xml, 'xml']])
+  readonly #prefixes: Prefixes
+  /** By the prefix's index. */
+  readonly #used: Prefix[] = []
+  /** Of namespaces that are none of the schema's. */
+  readonly #own = new Map<string, string>()
   readonly #open: string[] = []
   #out = ''
   /** The last start tag still lacks its `>`. */
@@ -23,13 +74,19 @@ export class XmlWriter {
   /** Where the root's start tag takes the declarations. */
   #declarationsAt = 0
 
+  constructor(prefixes = new Prefixes()) {
+    this.#prefixes = prefixes
+  }
+
   open(namespace: string, name: string): void {
-    this.#endTag()
-    const tag = this.qname(namespace, name)
-    this.#out += `<${tag}`
-    if (this.#open.length === 0) this.#declarationsAt = this.#out.length
-    this.#open.push(tag)
-    this.#inTag = true
+    this.#start(this.qname(namespace, name))
+  }
+
+  /** An element of the schema model. */
+  openElement(name: QName): void {
+    const tag = this.#prefixes.tag(name)
+    if (tag.prefix !== undefined) this.#used[tag.prefix.index] = tag.prefix
+    this.#start(tag.name)
   }
 
   /** Only right after `open`. @throws SoukError `invalid_request` for a character that XML does not allow. */
@@ -39,9 +96,14 @@ export class XmlWriter {
 
   /** @throws SoukError `invalid_request` for a character that XML does not allow. */
   text(value: string): void {
-    if (value === '') return
+    this.raw(escapeText(checked(value)))
+  }
+
+  /** Text as `xmlText` gives it. */
+  raw(escaped: string): void {
+    if (escaped === '') return
     this.#endTag()
-    this.#out += escapeText(checked(value))
+    this.#out += escaped
   }
 
   close(): void {
@@ -52,32 +114,58 @@ export class XmlWriter {
 
   /** The name as it is written here, also for a QName in content. */
   qname(namespace: string, name: string): string {
-    return namespace === '' ? name : `${this.#prefix(namespace)}:${name}`
+    if (namespace === '') return name
+    if (namespace === NS.xml) return `xml:${name}`
+    const shared = this.#prefixes.known(namespace)
+    if (shared !== undefined) this.#used[shared.index] = shared
+    return `${shared === undefined ? this.#ownPrefix(namespace) : shared.name}:${name}`
   }
 
   /** The whole document, once the root is closed. */
   document(): string {
     let declarations = ''
-    for (const [namespace, prefix] of this.#prefixes) {
-      if (prefix !== 'xml') declarations += ` xmlns:${prefix}="${escapeAttribute(namespace)}"`
-    }
+    // Indices of other documents' prefixes are holes, which forEach leaves out.
+    this.#used.forEach(({ name, namespace }) => {
+      declarations += ` xmlns:${name}="${escapeAttribute(namespace)}"`
+    })
+    for (const [namespace, name] of this.#own) declarations += ` xmlns:${name}="${escapeAttribute(namespace)}"`
     const at = this.#declarationsAt
     return `<?xml version="1.0" encoding="utf-8"?>\n${this.#out.slice(0, at)}${declarations}${this.#out.slice(at)}`
   }
 
-  #prefix(namespace: string): string {
-    let prefix = this.#prefixes.get(namespace)
+  #ownPrefix(namespace: string): string {
+    let prefix = this.#own.get(namespace)
     if (prefix === undefined) {
-      prefix = WELL_KNOWN.get(namespace) ?? `n${this.#prefixes.size}`
-      this.#prefixes.set(namespace, prefix)
+      const usual = WELL_KNOWN.get(namespace)
+      const free = usual !== undefined && ![...this.#own.values()].includes(usual)
+      prefix = free ? usual : `x${this.#own.size}`
+      this.#own.set(namespace, prefix)
     }
     return prefix
+  }
+
+  #start(tag: string): void {
+    this.#endTag()
+    this.#out += `<${tag}`
+    if (this.#open.length === 0) this.#declarationsAt = this.#out.length
+    this.#open.push(tag)
+    this.#inTag = true
   }
 
   #endTag(): void {
     if (this.#inTag) this.#out += '>'
     this.#inTag = false
   }
+}
+
+/** What needs a second look: to be escaped, or not allowed at all. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const SPECIAL = /[&<>\r\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/
+
+/** A text with what must be escaped; undefined when XML cannot carry it. */
+export function xmlText(value: string): string | undefined {
+  if (!SPECIAL.test(value)) return value
+  return isXmlText(value) ? escapeText(value) : undefined
 }
 
 function checked(value: string): string {

@@ -214,8 +214,6 @@ describe('a SOAP call', () => {
       'text/xml',
       `<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>${ANSWER.replace('12.50', '&b;')}`
     ],
-    ['a name that the parser refuses', 'text/xml', ANSWER.replaceAll('total>', 'constructor>')],
-    ["a name of an object's prototype", 'text/xml', ANSWER.replaceAll('total>', '__proto__>')],
     ['nesting without a bottom', 'text/xml', envelope('<a>'.repeat(5_000) + '</a>'.repeat(5_000))],
     [
       'attributes without an end',

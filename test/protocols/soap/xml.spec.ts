@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits.ts'
 import { XmlError } from '../../../protocols/soap/xml-error.ts'
 import { decodeXml, isXmlText } from '../../../protocols/soap/xml-text.ts'
-import { attribute, elements, parseXml, qnameIn, textOf } from '../../../protocols/soap/xml-tree.ts'
+import { parseXml } from '../../../protocols/soap/xml-parse.ts'
+import { attribute, elements, qnameIn, textOf } from '../../../protocols/soap/xml-tree.ts'
 import { XmlWriter } from '../../../protocols/soap/xml-write.ts'
 
 describe('XML', () => {
@@ -50,8 +51,6 @@ describe('XML', () => {
     ['two colons', '<a xmlns:p="u"><p:b:c/></a>'],
     ['a prefix bound to nothing', '<a xmlns:p=""/>'],
     ['a comment without an end', '<a><!-- </a>'],
-    ["a name of an object's constructor", '<a><constructor/></a>'],
-    ["a name of an object's prototype", '<a><__proto__/></a>'],
     ['too much depth', '<a>'.repeat(XML_DEPTH_MAX + 10) + '</a>'.repeat(XML_DEPTH_MAX + 10)],
     ['a tag too long', `<a b="${'>'.repeat(XML_TAG_CHARS_MAX)}"/>`]
   ]
@@ -60,10 +59,12 @@ describe('XML', () => {
   }
 
   it('takes names of other languages, and those of objects', () => {
-    const root = parseXml('<größe xmlns:p="u"><toString/><p:constructor valueOf="1" __proto__="2"/></größe>')
+    const root = parseXml(
+      '<größe xmlns:p="u"><toString/><p:constructor valueOf="1" __proto__="2"/><__proto__/></größe>'
+    )
     assert.deepEqual(
       elements(root).map(({ name }) => name),
-      ['toString', 'constructor']
+      ['toString', 'constructor', '__proto__']
     )
     assert.equal(attribute(elements(root)[1] ?? assert.fail(), '__proto__'), '2')
   })

@@ -1,0 +1,121 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { canonicalDecimal, compareDecimals } from './decimal.ts'
+import { glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
+import type { Field, Fields } from './mapping-fields.ts'
+
+type Path = Array<string | number>
+
+/**
+ * What a consumer gave, as the WSDL's JSON wants it: names put back, values filled in, rules checked.
+ * @throws SoukError `invalid_request` naming the path as the consumer sees it, the rule and the value
+ */
+export function mapInput(fields: Fields, given: JsonObject): JsonObject {
+  return mapObject(fields, given, [])
+}
+
+function mapObject(fields: Fields, given: JsonObject, path: Path): JsonObject {
+  if (fields.byName.size === 0) return given
+  const mapped: Array<[string, unknown]> = []
+  const seen = new Set<string>()
+  for (const [shown, value] of Object.entries(given)) {
+    const field = fields.byShown.get(shown)
+    if (field === undefined && fields.byName.has(shown)) throw refusal([...path, shown], 'is not known here')
+    if (field !== undefined && value === undefined) continue
+    const name = field?.name ?? shown
+    seen.add(name)
+    mapped.push([name, field === undefined ? value : mapValue(field, value, [...path, shown])])
+  }
+  for (const field of fields.byName.values()) {
+    if (seen.has(field.name)) continue
+    const value = absent(field, [...path, field.shown])
+    if (value !== undefined) mapped.push([field.name, value])
+  }
+  return Object.fromEntries(mapped)
+}
+
+/** What is sent for a field that the consumer did not give. */
+function absent(field: Field, path: Path): unknown {
+  const { rule, fields, many } = field
+  const value = rule.value ?? rule.default
+  if (value !== undefined) return value
+  if (rule.required === true) throw refusal(path, 'is required')
+  return !many && fills(fields) ? mapObject(fields, {}, path) : undefined
+}
+
+/** Something within has a value whether the consumer gives the object or not. */
+function fills({ byName }: Fields): boolean {
+  return [...byName.values()].some(({ rule, fields, many }) => rule.value !== undefined || (!many && fills(fields)))
+}
+
+function mapValue(field: Field, value: unknown, path: Path): unknown {
+  if (Array.isArray(value)) {
+    const { minItems, maxItems } = field.rule
+    if (minItems !== undefined && value.length < minItems) throw refusal(path, `must have at least ${minItems} items`)
+    if (maxItems !== undefined && value.length > maxItems) throw refusal(path, `must have at most ${maxItems} items`)
+    return value.map((item, index) => mapOne(field, item, [...path, index]))
+  }
+  return mapOne(field, value, path)
+}
+
+function mapOne(field: Field, value: unknown, path: Path): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => mapOne(field, item, [...path, index]))
+  if (value === null && field.rule.required === true) throw refusal(path, 'is required')
+  const text = isObject(value) ? value.value : value
+  if (typeof text === 'string' || typeof text === 'number' || typeof text === 'boolean') checkRule(field, text, path)
+  return isObject(value) ? mapObject(field.fields, value, path) : value
+}
+
+function checkRule({ rule, pattern }: Field, value: string | number | boolean, path: Path): void {
+  const text = String(value)
+  const { min, max, minLength, maxLength, enum: allowed } = rule
+  const refuse = (what: string): never => {
+    throw refusal(path, what, value)
+  }
+  if (min !== undefined && !(compared(text, min) >= 0)) refuse(`must be at least ${min}`)
+  if (max !== undefined && !(compared(text, max) <= 0)) refuse(`must be at most ${max}`)
+  if (minLength !== undefined || maxLength !== undefined) {
+    const length = Array.from(text).length
+    if (length < (minLength ?? 0)) refuse(`must have at least ${minLength} characters`)
+    if (length > (maxLength ?? length)) refuse(`must have at most ${maxLength} characters`)
+  }
+  if (pattern?.test(text) === false) refuse(`must match the pattern ${rule.pattern}`)
+  if (allowed !== undefined && !allowed.some((one) => String(one) === text)) {
+    refuse(`must be one of ${allowed.slice(0, 20).join(', ')}${allowed.length > 20 ? ', …' : ''}`)
+  }
+}
+
+function compared(text: string, bound: string | number | boolean): number {
+  const [a, b] = [canonicalDecimal(text.trim()), canonicalDecimal(String(bound))]
+  return a === undefined || b === undefined ? Number(text) - Number(bound) : compareDecimals(a, b)
+}
+
+function refusal(path: Path, rule: string, value?: unknown): SoukError {
+  const where = jsonPath(path)
+  const seen = value === undefined ? '' : `; got ${glimpse(value)}`
+  return new SoukError('invalid_request', `${where} ${rule}${seen}.`, { members: { path: where } })
+}
+
+/** An answer as consumers see it. */
+export function mapOutput(fields: Fields, value: unknown): unknown {
+  if (fields.byName.size === 0) return value
+  if (Array.isArray(value)) return value.map((item) => mapOutput(fields, item))
+  if (!isObject(value)) return value
+  const shown: Array<[string, unknown]> = []
+  for (const [name, inner] of Object.entries(value)) {
+    const field = fields.byName.get(name)
+    if (field === undefined) shown.push([name, inner])
+    else if (!field.hidden) shown.push([field.shown, mapOutput(field.fields, inner)])
+  }
+  return Object.fromEntries(shown)
+}
+
+/** A path of the WSDL's JSON as the consumer knows it. */
+export function shownPath(fields: Fields, path: readonly (string | number)[]): Path {
+  let at: Fields | undefined = fields
+  return path.map((step) => {
+    if (typeof step === 'number') return step
+    const field: Field | undefined = at?.byName.get(step)
+    at = field?.fields
+    return field?.shown ?? step
+  })
+}

@@ -1,0 +1,238 @@
+import { type InputRule, type MappingProblem, type SoapMapping, pointer } from './mapping.ts'
+import type { MessageModel } from './message.ts'
+import type { Shape, SimpleType, Type } from './model.ts'
+import type { SoapOperation } from './operations.ts'
+import { isRisky } from './pattern.ts'
+import { Refusal, writeSimple } from './simple.ts'
+import { clark } from './names.ts'
+
+/** A field that a mapping says something about, or that leads to one. */
+export interface Field {
+  /** Name in the JSON that the WSDL gives. */
+  readonly name: string
+  /** Name that consumers see. */
+  readonly shown: string
+  /** What it says about the field itself; of answers, only `rename` and `hide` occur. */
+  readonly rule: InputRule
+  readonly pattern: RegExp | undefined
+  readonly hidden: boolean
+  /** It is an array in JSON. */
+  readonly many: boolean
+  readonly fields: Fields
+}
+
+/** The fields of one object. */
+export interface Fields {
+  readonly byName: ReadonlyMap<string, Field>
+  readonly byShown: ReadonlyMap<string, Field>
+}
+
+export interface MappedOperation {
+  readonly input: Fields
+  readonly output: Fields
+}
+
+export const NO_FIELDS: Fields = { byName: new Map(), byShown: new Map() }
+
+export interface CompiledMapping {
+  readonly operations: ReadonlyMap<string, MappedOperation>
+  readonly problems: readonly MappingProblem[]
+}
+
+/** Holds a mapping against the operations that it is for. What has a problem is left out of the result. */
+export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): CompiledMapping {
+  const problems: MappingProblem[] = []
+  const compiled = new Map<string, MappedOperation>()
+  for (const [name, { input = {}, output = {} }] of Object.entries(mapping.operations)) {
+    const operation = operations.get(name)
+    const at = ['operations', name]
+    if (operation === undefined) {
+      problems.push({ at: pointer(at), problem: `There is no operation ${name}.` })
+      continue
+    }
+    const compile = (
+      side: 'input' | 'output',
+      message: MessageModel | undefined,
+      rules: Readonly<Record<string, InputRule>>
+    ) =>
+      message === undefined && Object.keys(rules).length === 0
+        ? NO_FIELDS
+        : new FieldCompiler(message, rules, [...at, side], side === 'input', problems).compile()
+    compiled.set(name, {
+      input: compile('input', operation.input(), input),
+      output: compile('output', operation.output?.(), output)
+    })
+  }
+  return { operations: compiled, problems }
+}
+
+/** What stands at a path: a field with its type, whether it has to be there, and whether it is an array. */
+interface Place {
+  readonly type: Type | undefined
+  readonly required: boolean
+  readonly many: boolean
+}
+
+interface Draft {
+  readonly name: string
+  readonly place: Place
+  rule: InputRule
+  readonly fields: Map<string, Draft>
+}
+
+class FieldCompiler {
+  readonly #message: MessageModel | undefined
+  readonly #rules: Readonly<Record<string, InputRule>>
+  readonly #at: readonly string[]
+  readonly #isInput: boolean
+  readonly #problems: MappingProblem[]
+
+  constructor(
+    message: MessageModel | undefined,
+    rules: Readonly<Record<string, InputRule>>,
+    at: readonly string[],
+    isInput: boolean,
+    problems: MappingProblem[]
+  ) {
+    this.#message = message
+    this.#rules = rules
+    this.#at = at
+    this.#isInput = isInput
+    this.#problems = problems
+  }
+
+  compile(): Fields {
+    const root = new Map<string, Draft>()
+    for (const [path, rule] of Object.entries(this.#rules)) {
+      const draft = this.#draft(root, path)
+      if (draft === undefined) continue
+      this.#check(path, rule, draft.place)
+      draft.rule = rule
+    }
+    return this.#finish(root, '', this.#message?.content)
+  }
+
+  #problem(path: string, problem: string): void {
+    this.#problems.push({ at: pointer([...this.#at, path]), problem })
+  }
+
+  #draft(root: Map<string, Draft>, path: string): Draft | undefined {
+    const steps = path.split('/')
+    let level = root
+    let type: Type | undefined = this.#message?.content
+    let draft: Draft | undefined
+    for (const [index, step] of steps.entries()) {
+      const headers: Place | undefined =
+        index === 0 && step === '$headers' ? { type: undefined, required: false, many: false } : undefined
+      const inHeaders = index === 1 && steps[0] === '$headers'
+      const block = inHeaders ? this.#message?.headers.get(step)?.type() : undefined
+      const place: Place | undefined =
+        headers ?? (inHeaders ? block && { type: block, required: false, many: false } : placeIn(type, step))
+      if (place === undefined) {
+        this.#problem(path, `There is no field ${steps.slice(0, index + 1).join('/')}.${knownIn(type)}`)
+        return undefined
+      }
+      const known: Draft = level.get(step) ?? { name: step, place, rule: {}, fields: new Map() }
+      level.set(step, known)
+      draft = known
+      level = known.fields
+      type = place.type
+    }
+    return draft
+  }
+
+  #check(path: string, rule: InputRule, { type, required, many }: Place): void {
+    const simple = type === undefined ? undefined : textOf(type)
+    const fixed = rule.value ?? rule.default
+    const hidden = rule.hide === true || rule.value !== undefined
+    if (this.#isInput && hidden && required && fixed === undefined) {
+      this.#problem(path, 'The WSDL wants the field, so hiding it needs a value or a default.')
+    }
+    if (rule.value !== undefined && rule.default !== undefined) this.#problem(path, 'Has both a value and a default.')
+    const onText = rule.minLength ?? rule.maxLength ?? rule.pattern ?? rule.enum ?? rule.min ?? rule.max
+    if (onText !== undefined && simple === undefined)
+      this.#problem(path, 'Rules about a value need a field that is one.')
+    if ((rule.minItems ?? rule.maxItems) !== undefined && !many)
+      this.#problem(path, 'Only an array can count its items.')
+    for (const bound of [rule.min, rule.max]) {
+      if (bound !== undefined && Number.isNaN(Number(bound))) this.#problem(path, 'min and max must be numbers.')
+    }
+    if (rule.pattern !== undefined && compilePattern(rule.pattern) === undefined) {
+      this.#problem(path, 'The pattern is no JavaScript regular expression, or has a repetition within a repetition.')
+    }
+    for (const value of [rule.value, rule.default, ...(rule.enum ?? [])]) {
+      if (value === undefined || simple === undefined) continue
+      for (const one of Array.isArray(value) ? value : [value]) {
+        const text = typeof one === 'object' ? '' : writeSimple(simple, one, { write: clark })
+        if (text instanceof Refusal) this.#problem(path, `The value ${JSON.stringify(one)} must ${text.rule}.`)
+      }
+    }
+  }
+
+  #finish(drafts: ReadonlyMap<string, Draft>, path: string, type: Type | undefined): Fields {
+    const byName = new Map<string, Field>()
+    const byShown = new Map<string, Field>()
+    for (const { name, place, rule, fields } of drafts.values()) {
+      const here = path === '' ? name : `${path}/${name}`
+      const field: Field = {
+        name,
+        shown: rule.rename ?? name,
+        rule,
+        pattern: rule.pattern === undefined ? undefined : compilePattern(rule.pattern),
+        hidden: rule.hide === true || rule.value !== undefined,
+        many: place.many,
+        fields: this.#finish(fields, here, place.type)
+      }
+      const taken =
+        byShown.has(field.shown) ||
+        (field.shown !== name && !drafts.has(field.shown) && placeIn(type, field.shown) !== undefined) ||
+        (path === '' && field.shown === 'operation' && name !== 'operation')
+      if (taken && !field.hidden) this.#problem(here, `Another field is called ${field.shown}.`)
+      byName.set(name, field)
+      if (!field.hidden) byShown.set(field.shown, field)
+    }
+    return { byName, byShown }
+  }
+}
+
+/** All of a text has to match. */
+function compilePattern(pattern: string): RegExp | undefined {
+  if (isRisky(pattern)) return undefined
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'u')
+  } catch {
+    return undefined
+  }
+}
+
+function placeIn(type: Type | undefined, step: string): Place | undefined {
+  const shape = shapeOf(type)
+  if (shape === undefined) return undefined
+  const member = shape.members.get(step)
+  if (member !== undefined) {
+    const own = member.element.type()
+    return { type: own, required: member.required, many: member.many || own.kind === 'array' }
+  }
+  const use = shape.attributes.find(({ json }) => json === step)
+  if (use !== undefined) return { type: use.type, required: use.required && use.fixed === undefined, many: false }
+  return step === 'value' && shape.text !== undefined ? { type: shape.text, required: false, many: false } : undefined
+}
+
+/** An array of SOAP's encoding is passed through to its items. */
+function shapeOf(type: Type | undefined): Shape | undefined {
+  if (type?.kind === 'array') return shapeOf(type.item().type())
+  return type?.kind === 'complex' ? type.shape() : undefined
+}
+
+function textOf(type: Type): SimpleType | undefined {
+  if (type.kind === 'array') return textOf(type.item().type())
+  if (type.kind === 'complex') return type.shape().text
+  return type.kind === 'any' ? undefined : type
+}
+
+function knownIn(type: Type | undefined): string {
+  const shape = shapeOf(type)
+  if (shape === undefined) return ''
+  const names = [...shape.members.keys(), ...shape.attributes.map(({ json }) => json)].slice(0, 20)
+  return names.length === 0 ? '' : ` There are: ${names.join(', ')}.`
+}

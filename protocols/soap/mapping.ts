@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { SoukError } from '../../lib/base/errors.ts'
+import type { JsonSchema } from '../../lib/interface/adapter.ts'
+
+const scalar = z.union([z.string(), z.number(), z.boolean()])
+const rename = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^/$@][^/]*$/)
+  .describe('What consumers call the field.')
+const hide = z.literal(true)
+
+const inputRule = z.strictObject({
+  rename: rename.optional(),
+  hide: hide.describe('Consumers neither see the field nor give it.').optional(),
+  value: z.json().describe('Always sent; hides the field.').optional(),
+  default: z.json().describe('Sent when the consumer gives nothing.').optional(),
+  required: z.literal(true).describe('Must be given, also where the WSDL does not want it.').optional(),
+  min: scalar.describe('Least number; a string where a JSON number is not exact.').optional(),
+  max: scalar.describe('Greatest number.').optional(),
+  minLength: z.int().min(0).describe('Characters of a text.').optional(),
+  maxLength: z.int().min(0).optional(),
+  minItems: z.int().min(0).describe('Items of an array.').optional(),
+  maxItems: z.int().min(0).optional(),
+  pattern: z
+    .string()
+    .max(1_000)
+    .describe('JavaScript regular expression (u) that all of the text must match.')
+    .optional(),
+  enum: z.array(scalar).min(1).max(1_000).describe('Values that are allowed.').optional()
+})
+
+const outputRule = z.strictObject({
+  rename: rename.optional(),
+  hide: hide.describe('Left out of answers.').optional()
+})
+
+const operation = z.strictObject({
+  input: z.record(z.string(), inputRule).describe('By path: names joined by "/", arrays left out.').optional(),
+  output: z.record(z.string(), outputRule).optional()
+})
+
+const mapping = z
+  .strictObject({
+    version: z.literal(1),
+    revision: z.int().min(1).describe('Counts up with every change.'),
+    operations: z.record(z.string(), operation).describe('By the name that consumers call.')
+  })
+  .describe("A provider's changes to the JSON of a SOAP API.")
+
+/** A provider's mapping: what it changes about the JSON that the WSDL alone would give. */
+export type SoapMapping = z.infer<typeof mapping>
+export type InputRule = z.infer<typeof inputRule>
+
+/** JSON Schema (draft 2020-12) of a `SoapMapping`. */
+export const SOAP_MAPPING_SCHEMA: JsonSchema = z.toJSONSchema(mapping) as JsonSchema
+
+export const EMPTY_MAPPING: SoapMapping = { version: 1, revision: 1, operations: {} }
+
+/** Something about a mapping that does not fit. */
+export interface MappingProblem {
+  /** JSON Pointer (RFC 6901) into the mapping. */
+  readonly at: string
+  /** What is wrong, and what would be right. */
+  readonly problem: string
+}
+
+/** The document, or what is wrong with its form. */
+export function parseMapping(document: unknown): SoapMapping | readonly MappingProblem[] {
+  const parsed = mapping.safeParse(document)
+  if (parsed.success) return parsed.data
+  return parsed.error.issues.map(({ path, message }) => ({ at: pointer(path.map(String)), problem: message }))
+}
+
+export function pointer(steps: readonly string[]): string {
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** @throws SoukError `invalid_request` with the problems as its member */
+export function refuseMapping(problems: readonly MappingProblem[]): never {
+  const [first] = problems
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  throw new SoukError(
+    'invalid_request',
+    `The mapping does not fit: ${first?.at ?? ''} ${first?.problem ?? ''}${more}`,
+    {
+      members: { problems: problems.slice(0, 100) }
+    }
+  )
+}

@@ -1,0 +1,159 @@
+import { utf8 } from '../../lib/base/bytes.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { parseJson } from '../json.ts'
+import { canonicalDecimal, plainDecimal } from './decimal.ts'
+import { Decoder } from './decode.ts'
+import { isObject, type JsonObject } from './encoding.ts'
+import { type Envelope, readEnvelope, writeEnvelope } from './envelope.ts'
+import { faultError, faultIn } from './fault.ts'
+import { mapInput, mapOutput, shownPath } from './mapping-apply.ts'
+import type { MessageModel } from './message.ts'
+import { NS } from './names.ts'
+import type { SoapOperation } from './operations.ts'
+import { References } from './references.ts'
+import { selectOperation } from './select.ts'
+import type { SoapService } from './service.ts'
+import { XmlError } from './xml-error.ts'
+import { parseXml } from './xml-parse.ts'
+import { decodeXml } from './xml-text.ts'
+import { type XmlElement, attribute, elements } from './xml-tree.ts'
+
+/** A call as it goes to the service. */
+export interface SoapRequest {
+  /** Name by which consumers call the operation. */
+  readonly operation: string
+  readonly document: Uint8Array
+}
+
+/** What the service answered, read whole. */
+export interface SoapReply {
+  readonly operation: string
+  readonly status: number
+  /** Its content type. */
+  readonly type: string | undefined
+  readonly bytes: Uint8Array
+}
+
+/** The envelope for a consumer's JSON. @throws SoukError `invalid_request`, `operation_not_found` */
+export function translateRequest(service: SoapService, json: string): SoapRequest {
+  const { name, operation, parameters } = selectOperation(service.operations, parseCall(json))
+  const fields = service.mapping.get(name)?.input
+  const document = writeEnvelope(
+    operation.version,
+    operation.input(),
+    fields === undefined ? parameters : mapInput(fields, parameters),
+    service.types,
+    fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) }
+  )
+  return { operation: name, document: utf8(document) }
+}
+
+/**
+ * The JSON of an answer. Undefined for an error's document that is no fault: it is not the SOAP service's own, but of
+ * something before it.
+ * @throws SoukError `soap_fault`, `upstream_invalid_response`
+ */
+export function translateReply(service: SoapService, reply: SoapReply): Uint8Array | undefined {
+  const operation = service.operations.get(reply.operation)
+  if (operation === undefined) throw new SoukError('internal_error')
+  const decoder = new Decoder(service.types)
+  if (reply.status >= 300) {
+    const fault = faultWithin(reply)
+    if (fault !== undefined) throw faultError(fault, decoder, operation.faults)
+    return undefined
+  }
+  const json = jsonOf(service, operation, reply, decoder)
+  const fields = service.mapping.get(reply.operation)?.output
+  return utf8(JSON.stringify(fields === undefined ? json : mapOutput(fields, json)))
+}
+
+export function unreadable(status: number, how: string, cause?: unknown): SoukError {
+  return new SoukError('upstream_invalid_response', `The SOAP service answered (HTTP ${status}) ${how}.`, {
+    source: 'upstream',
+    cause
+  })
+}
+
+function jsonOf(service: SoapService, operation: SoapOperation, reply: SoapReply, plain: Decoder): unknown {
+  const { status, bytes } = reply
+  // SOAP 1.1, section 6.2, and WS-I R2714: a one-way operation is answered without an envelope.
+  if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
+  const { header, body } = envelopeOf(reply)
+  const fault = faultIn(body)
+  if (fault !== undefined) throw faultError(fault, plain, operation.faults)
+  const message = operation.output?.()
+  if (message === undefined) return {}
+  try {
+    const decoder = message.encoded ? new Decoder(service.types, new References(body)) : plain
+    const json = contentOf(operation, message, body, decoder)
+    const headers = header === undefined ? undefined : headersOf(message, header, decoder)
+    return headers === undefined || !isObject(json) ? json : { ...json, $headers: headers }
+  } catch (error) {
+    throw error instanceof XmlError ? unreadable(status, `with a document that ${error.message}`, error) : error
+  }
+}
+
+function contentOf(operation: SoapOperation, message: MessageModel, body: XmlElement, decoder: Decoder): unknown {
+  const { wrapper, content } = message
+  if (wrapper === undefined) return decoder.complex(content, body)
+  const element = elements(body).find(isRoot)
+  if (element === undefined) throw unreadable(200, 'with an empty SOAP body')
+  if (operation.style === 'rpc') return decoder.complex(content, element)
+  // In rpc style the name of the response element does not matter (WSDL 1.1, section 3.5).
+  if (element.name !== wrapper.name) {
+    throw unreadable(200, `with <${element.name.slice(0, 80)}> where <${wrapper.name}> belongs`)
+  }
+  return decoder.element(wrapper, element) ?? {}
+}
+
+/** Values that others point to stand beside the answer (SOAP 1.1, section 5.6). */
+function isRoot(element: XmlElement): boolean {
+  return element.name !== 'multiRef' && attribute(element, 'root', NS.encoding11)?.trim() !== '0'
+}
+
+/** Header blocks that the WSDL declares; others concern the transport and not the consumer. */
+function headersOf({ headers }: MessageModel, header: XmlElement, decoder: Decoder): JsonObject | undefined {
+  const found: Array<[string, unknown]> = []
+  for (const [name, use] of headers) {
+    const block = elements(header).find((one) => one.name === use.name && one.namespace === use.namespace)
+    if (block !== undefined) found.push([name, decoder.element(use, block)])
+  }
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+/** The fault in an error's document, if it is one. */
+function faultWithin({ bytes, type }: SoapReply): XmlElement | undefined {
+  try {
+    return faultIn(readEnvelope(parseXml(decodeXml(bytes, type))).body)
+  } catch (error) {
+    if (error instanceof XmlError) return undefined
+    throw error
+  }
+}
+
+function envelopeOf({ bytes, type, status }: SoapReply): Envelope {
+  try {
+    return readEnvelope(parseXml(decodeXml(bytes, type)))
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error
+    throw unreadable(status, `with a document that ${error.message}`, error)
+  }
+}
+
+/**
+ * A number with more digits than a double holds becomes a string with all of them, which every numeric type accepts. Looked
+ * for only where a run of digits is long enough, because a reviver makes parsing several times slower.
+ */
+function parseCall(text: string): JsonObject {
+  const call = /[\d.]{16}/.test(text) || /\de/i.test(text) ? parseJson(text, exactNumber) : parseJson(text)
+  if (!isObject(call)) {
+    throw new SoukError('invalid_request', 'The body must be a JSON object with the operation and its parameters.')
+  }
+  return call
+}
+
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value
+  const canonical = canonicalDecimal(context.source)
+  return canonical === undefined || plainDecimal(value) === canonical ? value : context.source
+}

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads'
+import { SoukError } from '../../lib/base/errors.ts'
+import { SOAP_INLINE_BYTES_MAX } from '../../lib/base/limits.ts'
+import type { SoapService } from './service.ts'
+import { type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
+import type { Job, Outcome } from './translator-worker.ts'
+
+interface Pending {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * Translates small documents at once and large ones in a thread of its own, so that a document of a megabyte does not keep
+ * all other calls waiting. The thread starts with the first large document, and has the same model from the same snapshot.
+ */
+export class Translator {
+  readonly #service: SoapService
+  readonly #snapshot: string
+  readonly #pending = new Map<number, Pending>()
+  #worker: Worker | undefined
+  #ids = 0
+  #closed = false
+
+  constructor(service: SoapService, snapshot: string) {
+    this.#service = service
+    this.#snapshot = snapshot
+  }
+
+  /** As `translateRequest`. */
+  async request(json: string): Promise<SoapRequest> {
+    if (json.length <= SOAP_INLINE_BYTES_MAX) return translateRequest(this.#service, json)
+    return (await this.#run({ kind: 'request', json })) as SoapRequest
+  }
+
+  /** As `translateReply`. */
+  async reply(reply: SoapReply): Promise<Uint8Array | undefined> {
+    if (reply.bytes.length <= SOAP_INLINE_BYTES_MAX) return translateReply(this.#service, reply)
+    return (await this.#run({ kind: 'reply', reply })) as Uint8Array | undefined
+  }
+
+  /** Gives up what is running. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#fail(new SoukError('call_interrupted'))
+    await this.#worker?.terminate()
+  }
+
+  #run(work: Job['work']): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new SoukError('call_interrupted'))
+    const id = this.#ids++
+    const worker = (this.#worker ??= this.#start())
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+      const job: Job = { id, work }
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      worker.postMessage(job)
+      // The process may end with an idle thread, but not with one that somebody waits for.
+      worker.ref()
+    })
+  }
+
+  #start(): Worker {
+    // The file beside this one, as source or built.
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const url = new URL(`./translator-worker.${extension}`, import.meta.url)
+    const worker = new Worker(url, { workerData: this.#snapshot, name: 'soap' })
+    const lost = (cause?: unknown) => {
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      this.#fail(new SoukError('internal_error', undefined, { cause }))
+    }
+    return worker
+      .on('message', (outcome: Outcome) => this.#settle(worker, outcome))
+      .on('error', lost)
+      .on('exit', lost)
+  }
+
+  #settle(worker: Worker, outcome: Outcome): void {
+    const pending = this.#pending.get(outcome.id)
+    this.#pending.delete(outcome.id)
+    if (this.#pending.size === 0) worker.unref()
+    if (outcome.error === undefined) pending?.resolve(outcome.value)
+    else {
+      const { code, message, ...options } = outcome.error
+      pending?.reject(new SoukError(code, message, options))
+    }
+  }
+
+  #fail(error: SoukError): void {
+    for (const pending of this.#pending.values()) pending.reject(error)
+    this.#pending.clear()
+  }
+}

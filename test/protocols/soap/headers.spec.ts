@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { answering } from '../../helpers/scripted-upstream.ts'
+import { firstElement } from '../../../protocols/soap/xml-tree.ts'
+import { parseXml } from '../../../protocols/soap/xml-parse.ts'
+import { assertXml, soapBench, wsdlOf, XML } from './soap-kit.ts'
+
+const ENVELOPE = 'http://schemas.xmlsoap.org/soap/envelope/'
+const WSDL = wsdlOf({
+  schema: `<xs:element name="get" type="xs:string"/><xs:element name="Auth"><xs:complexType><xs:sequence><xs:element name="user" type="xs:string"/><xs:element name="level" type="xs:int" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
+    <xs:element name="Quota"><xs:complexType><xs:sequence><xs:element name="left" type="xs:int"/></xs:sequence></xs:complexType></xs:element>`,
+  rest: `<wsdl:message name="in"><wsdl:part name="body" element="t:get"/><wsdl:part name="auth" element="t:Auth"/></wsdl:message>
+    <wsdl:message name="out"><wsdl:part name="body" element="t:get"/></wsdl:message>
+    <wsdl:message name="quota"><wsdl:part name="quota" element="t:Quota"/></wsdl:message>
+    <wsdl:portType name="P"><wsdl:operation name="get"><wsdl:input message="t:in"/><wsdl:output message="t:out"/></wsdl:operation></wsdl:portType>
+    <wsdl:binding name="B" type="t:P"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/><wsdl:operation name="get"><soap:operation soapAction="g"/>
+      <wsdl:input><soap:header message="t:in" part="auth" use="literal"/><soap:body use="literal"/></wsdl:input>
+      <wsdl:output><soap:header message="t:quota" part="quota" use="literal"/><soap:body use="literal"/></wsdl:output></wsdl:operation></wsdl:binding>
+    <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><soap:address location="/svc"/></wsdl:port></wsdl:service>`
+})
+const answer = (header: string) =>
+  answering(
+    200,
+    XML,
+    `<e:Envelope xmlns:e="${ENVELOPE}"><e:Header>${header}</e:Header><e:Body><get xmlns="urn:t">x</get></e:Body></e:Envelope>`
+  )
+
+describe('SOAP headers', () => {
+  it('sends a declared block, which is no part of the body', async () => {
+    await using bench = await soapBench(WSDL)
+    await bench.call({ operation: 'get', get: 'a', $headers: { Auth: { level: 3, user: 'u' } } })
+    const root = parseXml(bench.upstream.received.at(-1)?.body.toString() ?? '')
+    const header = firstElement(root, ENVELOPE, 'Header')
+    assertXml(header && firstElement(header), '<t:Auth><t:user>u</t:user><t:level>3</t:level></t:Auth>')
+    assertXml(bench.sent()[0], '<t:get>a</t:get>')
+  })
+
+  it('sends none that is not given', async () => {
+    await using bench = await soapBench(WSDL)
+    for (const headers of [undefined, {}, { Auth: null }]) {
+      await bench.call({ operation: 'get', get: 'a', $headers: headers })
+      assert.doesNotMatch(bench.upstream.received.at(-1)?.body.toString() ?? '', /Header/)
+    }
+  })
+
+  it('gives the declared blocks of an answer, and no others', async () => {
+    const blocks = '<Quota xmlns="urn:t"><left>7</left></Quota><w:Security xmlns:w="urn:wsse"><w:secret/></w:Security>'
+    await using bench = await soapBench(WSDL, answer(blocks))
+    assert.deepEqual(await bench.json({ operation: 'get', get: 'a' }), { get: 'x', $headers: { Quota: { left: 7 } } })
+    await using without = await soapBench(WSDL, answer(''))
+    assert.deepEqual(await without.json({ operation: 'get', get: 'a' }), { get: 'x' })
+  })
+
+  it('refuses a block that is not declared or not valid, before anything is sent', async () => {
+    await using bench = await soapBench(WSDL)
+    const refused = (headers: unknown, message: RegExp) =>
+      assert.rejects(bench.call({ operation: 'get', get: 'a', $headers: headers }), {
+        code: 'invalid_request',
+        message
+      })
+    await refused({ Other: {} }, /^\$\.\$headers\.Other is not known here; known: Auth/)
+    await refused({ Auth: {} }, /^\$\.\$headers\.Auth\.user is required/)
+    await refused('x', /^\$\.\$headers must be an object/)
+    assert(bench.upstream.received.every(({ method }) => method === 'GET'))
+  })
+
+  it('describes them by JSON Schema', async () => {
+    await using bench = await soapBench(WSDL)
+    const [get] = bench.inspection.description.operations
+    const schema = JSON.parse(JSON.stringify(get)) as {
+      input: { properties: { $headers: unknown } }
+      output: { properties: { $headers: unknown } }
+    }
+    assert.deepEqual(schema.input.properties.$headers, {
+      type: 'object',
+      properties: { Auth: { $ref: '#/$defs/Auth' } },
+      additionalProperties: false
+    })
+    assert.deepEqual(schema.output.properties.$headers, {
+      type: 'object',
+      properties: { Quota: { $ref: '#/$defs/Quota' } }
+    })
+  })
+})
