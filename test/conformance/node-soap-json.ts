@@ -1,0 +1,45 @@
+import type { ElementUse, Shape, Type } from '../../protocols/soap/model.ts'
+import type { MessageModel } from '../../protocols/soap/message.ts'
+
+type Json = { readonly [name: string]: unknown }
+
+/**
+ * Parameters in our JSON from those in node-soap's: there, attributes stand in an object `attributes`, and text beside them
+ * is `$value`. The model tells such an object from an element of that name.
+ */
+export function fromNodeSoap(message: MessageModel, json: unknown): Json {
+  const shape = message.content.shape()
+  if (isJson(json)) return convertObject(shape, json)
+  const [only] = shape.members.values()
+  return only === undefined ? {} : { [only.json]: convert(only.element, json) }
+}
+
+function convert(use: ElementUse | undefined, json: unknown): unknown {
+  return convertAs(use?.type(), json)
+}
+
+function convertAs(type: Type | undefined, json: unknown): unknown {
+  if (Array.isArray(json)) return json.map((item) => convertAs(type, item))
+  if (!isJson(json)) return json
+  return convertObject(type?.kind === 'complex' ? type.shape() : undefined, json)
+}
+
+function convertObject(shape: Shape | undefined, json: Json): Json {
+  const converted: { [name: string]: unknown } = {}
+  for (const [name, value] of Object.entries(json)) {
+    const member = shape?.members.get(name)
+    if (name === '$value') converted.value = value
+    else if (name === 'attributes' && isJson(value) && (member === undefined || areAttributes(shape, value))) {
+      for (const [key, text] of Object.entries(value)) converted[`@${key}`] = text
+    } else converted[name] = convert(member?.element, value)
+  }
+  return converted
+}
+
+function areAttributes(shape: Shape | undefined, value: Json): boolean {
+  return Object.keys(value).every((key) => shape?.attributes.some(({ name }) => name === key))
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,112 @@
+/**
+ * `npm run conformance:soap -- DIR`: builds the request of each case in DIR/cases.jsonl from its JSON and compares it with
+ * the XML that is expected there. Lists what differs; the last line is `{"total", "exact", "loadFailed", …}` as JSON.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { SoukError } from '../../lib/base/errors.ts'
+import { writeEnvelope } from '../../protocols/soap/envelope.ts'
+import { openService, type SoapService } from '../../protocols/soap/service.ts'
+import { type LoadFile, readWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
+import { decodeXml } from '../../protocols/soap/xml-text.ts'
+import { parseXml } from '../../protocols/soap/xml-parse.ts'
+import { elements, firstElement } from '../../protocols/soap/xml-tree.ts'
+import { difference } from './infoset.ts'
+import { fromNodeSoap } from './node-soap-json.ts'
+
+interface Case {
+  readonly wsdl: string
+  readonly service: string
+  readonly port: string
+  readonly operation: string
+  readonly style: string
+  readonly json: unknown
+  readonly xml: string
+}
+
+/** A folder of files as if a server had them; what is imported by another server's address is looked for by its name. */
+const ORIGIN = 'http://conformance.invalid'
+
+function loader(directory: string, wsdl: string): LoadFile {
+  return async (url) => {
+    const path = decodeURIComponent(url.pathname)
+    const beside = join(directory, dirname(wsdl))
+    const candidates = url.origin === ORIGIN ? [join(directory, path)] : []
+    const names = readdirSync(beside)
+    const name = names.find((one) => one.toLowerCase() === basename(path).toLowerCase())
+    if (name !== undefined) candidates.push(join(beside, name))
+    for (const file of candidates) {
+      try {
+        const bytes = readFileSync(file)
+        return { text: decodeXml(bytes), bytes: bytes.length }
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error)) throw error
+      }
+    }
+    throw new SoukError('invalid_request', `There is no file ${path}.`)
+  }
+}
+
+async function openWsdl(directory: string, wsdl: string): Promise<SoapService> {
+  const endpoint = new URL(wsdl.split('/').map(encodeURIComponent).join('/'), `${ORIGIN}/`)
+  const { documents } = await readWsdlFiles(endpoint, loader(directory, wsdl), { filesMax: 500 })
+  return openService(documents)
+}
+
+/** What is wrong with the request that is built for a case; undefined when nothing is. */
+function judge(service: SoapService, { port, operation: name, json, xml }: Case): string | undefined {
+  const operation = service.at(port, name)
+  if (operation === undefined) return `there is no operation ${name} at port ${port}`
+  const message = operation.input()
+  const parameters = fromNodeSoap(message, json)
+  const document = writeEnvelope(operation.version, message, parameters, service.types, { checks: false })
+  const root = parseXml(document)
+  const body = firstElement(root, root.namespace, 'Body')
+  return difference(body === undefined ? [] : elements(body), [parseXml(xml)])
+}
+
+const directory = resolve(process.argv[2] ?? '.')
+const services = new Map<string, Promise<SoapService>>()
+const byWsdl: { [wsdl: string]: { total: number; exact: number } } = {}
+let total = 0
+let exact = 0
+let loadFailed = 0
+let differed = 0
+let refused = 0
+for (const line of readFileSync(join(directory, 'cases.jsonl'), 'utf8').split('\n')) {
+  if (line.trim() === '') continue
+  const one = JSON.parse(line) as Case
+  const tally = (byWsdl[one.wsdl] ??= { total: 0, exact: 0 })
+  total++
+  tally.total++
+  const before = services.get(one.wsdl)
+  const opening = before ?? openWsdl(directory, one.wsdl)
+  services.set(one.wsdl, opening)
+  let service: SoapService
+  try {
+    service = await opening
+  } catch (error) {
+    loadFailed++
+    if (before === undefined) console.log(`${one.wsdl}: cannot be loaded: ${String(error)}`)
+    continue
+  }
+  try {
+    const wrong = judge(service, one)
+    if (wrong === undefined) {
+      exact++
+      tally.exact++
+    } else {
+      differed++
+      console.log(`${one.wsdl} ${one.operation}: ${wrong}`)
+    }
+  } catch (error) {
+    refused++
+    console.log(`${one.wsdl} ${one.operation}: refused: ${error instanceof Error ? error.message : String(error)}`)
+    if (!(error instanceof SoukError)) console.log(error)
+  }
+}
+for (const [wsdl, tally] of Object.entries(byWsdl)) {
+  if (tally.exact < tally.total) console.log(`${wsdl}: ${tally.exact} of ${tally.total}`)
+}
+const percent = total === 0 ? 0 : Math.floor((10_000 * exact) / total) / 100
+console.log(JSON.stringify({ total, exact, loadFailed, differed, refused, wsdls: services.size, percent }))
