@@ -78,7 +78,8 @@ export function groupOf(
       slots.set(key, {
         element: before?.element ?? slot.element,
         count: once,
-        free: slot.free && !choice && min > 0,
+        // What a repeated group leaves out is an empty array, as anywhere; what a single one leaves out is absent with it.
+        free: slot.free && (max > 1 || (!choice && min > 0)),
         required: (slot.required || before?.required === true) && !choice && min > 0
       })
     }

@@ -180,7 +180,7 @@ export interface Slot {
   readonly element: ElementUse
   /** How often it may occur in all, at most. */
   readonly count: number
-  /** Not within a choice. */
+  /** Not within a choice, or an optional group, that comes at most once. */
   readonly free: boolean
   readonly required: boolean
 }
