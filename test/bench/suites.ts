@@ -1,9 +1,12 @@
 import { callPath } from './call-path.ts'
 import { paidCalls } from './paid-calls.ts'
+import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
 
 /** What `npm run bench` runs when nobody says. */
 export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Name on the command line → suite. */
-export const SUITES: ReadonlyMap<string, Suite> = new Map([callPath, paidCalls].map((suite) => [suite.name, suite]))
+export const SUITES: ReadonlyMap<string, Suite> = new Map(
+  [callPath, paidCalls, soap].map((suite) => [suite.name, suite])
+)

@@ -1,0 +1,179 @@
+import { utf8 } from '../../lib/base/bytes.ts'
+import { openService } from '../../protocols/soap/service.ts'
+import { translateReply, translateRequest } from '../../protocols/soap/translation.ts'
+import { parseWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
+import type { Origin } from './loopback.ts'
+import { Player } from './player.ts'
+import { ORDER_WSDL, type SoapPeers, connectPeers, orderOf, withAttributes } from './soap-peers.ts'
+import { median, quantile } from './statistics.ts'
+import type { Ratio, Suite } from './suite.ts'
+
+type Library = 'souk' | 'node-soap' | 'strong-soap'
+type Work = () => unknown
+
+const UPSTREAM = new URL('./roles/soap-upstream.ts', import.meta.url)
+/** Orders of about that many bytes as XML. */
+const ITEMS = { '1k': 4, '1m': 5_000 }
+type Size = keyof typeof ITEMS
+const ROUNDS = 7
+const SLICE_MS = 150
+const SMALL_MS = 3_000
+
+/**
+ * Requests built, answers read and whole calls to a service in another process, in CPU time of this one, threads included;
+ * and how long small calls take while a large one is under way.
+ */
+export const soap: Suite = {
+  name: 'soap',
+  async run({ say }) {
+    const upstream = await Player.start<Origin>(UPSTREAM, { wsdl: ORDER_WSDL })
+    try {
+      const peers = await connectPeers(upstream.info.origin)
+      const costs = new Map<string, Record<Library, number>>()
+      for (const size of Object.keys(ITEMS) as Size[]) {
+        for (const [what, works] of Object.entries(worksOf(peers, size))) {
+          say(`${what} ${size}`)
+          costs.set(`${what}_${size}`, await compare(works))
+        }
+      }
+      say('small calls beside a large one')
+      const small = await smallCalls(peers)
+      await peers.close()
+      return {
+        ratios: [...ratiosOf(costs), small.ratio],
+        table: [
+          ['CPU µs', 'souk', 'node-soap', 'strong-soap'],
+          ...[...costs].map(([name, by]) => [name, ...LIBRARIES.map((library) => shown(by[library]))])
+        ],
+        notes: [
+          `${ROUNDS} rounds, medians; the service runs in a process of its own.`,
+          `Small calls: p99 ${small.idleMs.toFixed(2)} ms idle, ${small.busyMs.toFixed(2)} ms while a megabyte is under way.`
+        ],
+        details: { costs: Object.fromEntries(costs), small }
+      }
+    } finally {
+      await upstream.stop()
+    }
+  }
+}
+
+const LIBRARIES: readonly Library[] = ['souk', 'node-soap', 'strong-soap']
+const shown = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(1))
+
+const parsed = (json: string) => JSON.parse(json) as object
+
+/** From JSON text to JSON text, both. strong-soap builds and reads only as a part of a call. */
+function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Library, Work>>> {
+  const service = openService(parseWsdlFiles([{ url: 'http://x.invalid/', text: ORDER_WSDL }]))
+  const order = orderOf(ITEMS[size])
+  const theirs = withAttributes(order, 'attributes')
+  const strong = withAttributes(order, '$attributes')
+  const json = JSON.stringify({ operation: 'order', ...order })
+  const theirsJson = JSON.stringify(theirs)
+  const body = utf8(json)
+  const call = { bytes: body, type: undefined }
+  const { document } = translateRequest(service, call)
+  const xml = Buffer.from(document)
+  const answer = utf8(xml.toString().replaceAll(/(<\/?\w+:)order\b/g, '$1orderResponse'))
+  const reply = { operation: 'order', status: 200, type: 'text/xml; charset=utf-8', bytes: answer }
+  return {
+    build: {
+      souk: () => translateRequest(service, call),
+      'node-soap': () =>
+        utf8(peers.nodeSoap.wsdl.objectToDocumentXML('order', parsed(theirsJson), 't', 'urn:t', 'order'))
+    },
+    decode: {
+      souk: () => translateReply(service, reply),
+      'node-soap': () => utf8(JSON.stringify(peers.nodeSoap.wsdl.xmlToObject(Buffer.from(answer).toString())))
+    },
+    roundtrip: {
+      souk: () => peers.souk(body),
+      'node-soap': () => peers.nodeSoap.orderAsync(theirs),
+      'strong-soap': () => peers.strongSoap(strong)
+    }
+  }
+}
+
+/** Microseconds of CPU of each, rounds in turn, so that whatever slows the machine slows all of them. */
+async function compare(works: Partial<Record<Library, Work>>): Promise<Record<Library, number>> {
+  const samples = new Map<Library, number[]>(LIBRARIES.map((library) => [library, []]))
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [library, own] of samples) {
+      const work = works[library]
+      if (work === undefined) continue
+      const us = await cpuUs(work)
+      // The first round is for the compiler.
+      if (round > 0) own.push(us)
+    }
+  }
+  return Object.fromEntries([...samples].map(([library, own]) => [library, median(own)])) as Record<Library, number>
+}
+
+async function cpuUs(work: Work): Promise<number> {
+  const before = process.cpuUsage()
+  const until = performance.now() + SLICE_MS
+  let count = 0
+  do {
+    await work()
+    count++
+  } while (performance.now() < until)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / count
+}
+
+function ratiosOf(costs: ReadonlyMap<string, Record<Library, number>>): Ratio[] {
+  const aims: ReadonlyArray<readonly [name: string, aim: number]> = [
+    ['build_1k', 4],
+    ['decode_1k', 1.5],
+    ['roundtrip_1k', 2],
+    ['roundtrip_1m', 2],
+    ['build_1m', 4],
+    ['decode_1m', 1.5]
+  ]
+  return aims.map(([name, aim]) => {
+    const cost = costs.get(name)
+    return {
+      name: `soap_${name}`,
+      value: (cost?.['node-soap'] ?? Number.NaN) / (cost?.souk ?? Number.NaN),
+      better: 'higher',
+      aim,
+      of: 'CPU of node-soap ÷ ours'
+    }
+  })
+}
+
+async function smallCalls(peers: SoapPeers) {
+  const small = utf8(JSON.stringify({ operation: 'order', ...orderOf(ITEMS['1k']) }))
+  const large = utf8(JSON.stringify({ operation: 'order', ...orderOf(ITEMS['1m'] * 0.8) }))
+  const latencies = async () => {
+    const times: number[] = []
+    const until = performance.now() + SMALL_MS
+    while (performance.now() < until) {
+      const startedAt = performance.now()
+      await peers.souk(small)
+      times.push(performance.now() - startedAt)
+    }
+    return quantile(
+      times.toSorted((a, b) => a - b),
+      0.99
+    )
+  }
+  await peers.souk(large)
+  await latencies()
+  const idleMs = await latencies()
+  const flight = { landed: false }
+  const flying = (async () => {
+    while (!flight.landed) await peers.souk(large)
+  })()
+  const busyMs = await latencies()
+  flight.landed = true
+  await flying
+  const ratio: Ratio = {
+    name: 'small_p99_during_1m',
+    value: busyMs / idleMs,
+    better: 'lower',
+    aim: 2,
+    of: 'p99 of small calls with 1 MB under way ÷ idle'
+  }
+  return { idleMs, busyMs, ratio }
+}
