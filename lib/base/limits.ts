@@ -231,6 +231,8 @@ export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
 export const SOAP_INLINE_BYTES_MAX = 64 * KiB
 /** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */
 export const SOAP_REFERENCED_MAX = 10 * MiB
+/** Attachments of one SOAP answer. */
+export const SOAP_ATTACHMENTS_MAX = 1_000
 /** Items that a SOAP-encoded array may skip at once: a sparse array is nulls in JSON. */
 export const SOAP_ARRAY_GAP_MAX = 10_000
 /** Tokens of one GraphQL document, against alias floods. */

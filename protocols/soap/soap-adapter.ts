@@ -7,11 +7,12 @@ import type {
   ApiDescription,
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
-import { headerOf, jsonText, wholeBody } from '../json.ts'
+import { headerOf, wholeBody } from '../json.ts'
 import { parseEndpoint } from '../upstream-target.ts'
 import { createUpstream, type Upstream, type UpstreamResponse } from '../upstream.ts'
 import { addressOf } from './address.ts'
 import { envelopeHeaders } from './envelope.ts'
+import { isMultipart } from './multipart.ts'
 import type { SoapOperation } from './operations.ts'
 import type { SoapService } from './service.ts'
 import { unreadable } from './translation.ts'
@@ -48,8 +49,8 @@ export class SoapAdapter implements Adapter {
     if (request.method !== 'POST') throw new SoukError('method_not_allowed', 'A SOAP API is called by POST.')
     if (request.path !== '')
       throw new SoukError('invalid_request', 'A SOAP API has no sub-paths: name the operation in the body.')
-    const json = jsonText(await wholeBody(request.body), headerOf(request.headers, 'content-type'))
-    const { operation: name, document } = await this.#translator.request(json)
+    const body = { bytes: await wholeBody(request.body), type: headerOf(request.headers, 'content-type') }
+    const { operation: name, document } = await this.#translator.request(body)
     const operation = this.#service.operations.get(name)
     if (operation === undefined) throw new SoukError('internal_error')
     const response = await this.#upstream(operation).request({
@@ -81,7 +82,7 @@ export class SoapAdapter implements Adapter {
       throw unreadable(status, 'that it wants a payment of its own')
     }
     const type = headerOf(headers, 'content-type')
-    const isXml = type === undefined || XML_TYPE.test(type)
+    const isXml = type === undefined || XML_TYPE.test(type) || isMultipart(type)
     if (!isXml && status < 300) {
       response.discard()
       throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)

@@ -1,6 +1,6 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { parseJson } from '../json.ts'
+import { jsonText, parseJson } from '../json.ts'
 import { canonicalDecimal, plainDecimal } from './decimal.ts'
 import { Decoder } from './decode.ts'
 import { isObject, type JsonObject } from './encoding.ts'
@@ -8,6 +8,7 @@ import { type Envelope, readEnvelope, writeEnvelope } from './envelope.ts'
 import { faultError, faultIn } from './fault.ts'
 import { mapInput, mapOutput, shownPath } from './mapping-apply.ts'
 import type { MessageModel } from './message.ts'
+import { isMultipart, readMultipart, unpack } from './multipart.ts'
 import { NS } from './names.ts'
 import type { SoapOperation } from './operations.ts'
 import { References } from './references.ts'
@@ -34,9 +35,16 @@ export interface SoapReply {
   readonly bytes: Uint8Array
 }
 
-/** The envelope for a consumer's JSON. @throws SoukError `invalid_request`, `operation_not_found` */
-export function translateRequest(service: SoapService, json: string): SoapRequest {
-  const { name, operation, parameters } = selectOperation(service.operations, parseCall(json))
+/** A call as a consumer sent it. */
+export interface JsonCall {
+  readonly bytes: Uint8Array
+  /** Its content type. */
+  readonly type: string | undefined
+}
+
+/** The envelope for a call. @throws SoukError `invalid_request`, `operation_not_found`, `unsupported_media_type` */
+export function translateRequest(service: SoapService, { bytes, type }: JsonCall): SoapRequest {
+  const { name, operation, parameters } = selectOperation(service.operations, parseCall(jsonText(bytes, type)))
   const fields = service.mapping.get(name)?.input
   const document = writeEnvelope(
     operation.version,
@@ -124,16 +132,22 @@ function headersOf({ headers }: MessageModel, header: XmlElement, decoder: Decod
 /** The fault in an error's document, if it is one. */
 function faultWithin({ bytes, type }: SoapReply): XmlElement | undefined {
   try {
-    return faultIn(readEnvelope(parseXml(decodeXml(bytes, type))).body)
+    return faultIn(read(bytes, type).body)
   } catch (error) {
     if (error instanceof XmlError) return undefined
     throw error
   }
 }
 
+function read(bytes: Uint8Array, type: string | undefined): Envelope {
+  if (type === undefined || !isMultipart(type)) return readEnvelope(parseXml(decodeXml(bytes, type)))
+  const { root, attachments } = readMultipart(bytes, type)
+  return readEnvelope(unpack(parseXml(decodeXml(root.bytes, root.type)), new Map(attachments)))
+}
+
 function envelopeOf({ bytes, type, status }: SoapReply): Envelope {
   try {
-    return readEnvelope(parseXml(decodeXml(bytes, type)))
+    return read(bytes, type)
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     throw unreadable(status, `with a document that ${error.message}`, error)

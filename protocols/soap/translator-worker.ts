@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { openSnapshot } from './snapshot.ts'
-import { type SoapReply, translateReply, translateRequest } from './translation.ts'
+import { type JsonCall, type SoapReply, translateReply, translateRequest } from './translation.ts'
 
 /** What a `Translator` asks for. */
 export interface Job {
   readonly id: number
   readonly work:
-    | { readonly kind: 'request'; readonly json: string }
+    | { readonly kind: 'request'; readonly call: JsonCall }
     | { readonly kind: 'reply'; readonly reply: SoapReply }
 }
 
@@ -35,7 +35,7 @@ function run(id: number, work: Job['work']): Outcome {
   try {
     return {
       id,
-      value: work.kind === 'request' ? translateRequest(service, work.json) : translateReply(service, work.reply)
+      value: work.kind === 'request' ? translateRequest(service, work.call) : translateReply(service, work.reply)
     }
   } catch (error) {
     const { code, message, members, status, source } = isSoukError(error) ? error : new SoukError('internal_error')

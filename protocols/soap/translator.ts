@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { SoukError } from '../../lib/base/errors.ts'
 import { SOAP_INLINE_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { SoapService } from './service.ts'
-import { type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
+import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
 import type { Job, Outcome } from './translator-worker.ts'
 
 interface Pending {
@@ -28,15 +28,17 @@ export class Translator {
   }
 
   /** As `translateRequest`. */
-  async request(json: string): Promise<SoapRequest> {
-    if (json.length <= SOAP_INLINE_BYTES_MAX) return translateRequest(this.#service, json)
-    return (await this.#run({ kind: 'request', json })) as SoapRequest
+  async request(call: JsonCall): Promise<SoapRequest> {
+    if (call.bytes.length <= SOAP_INLINE_BYTES_MAX) return translateRequest(this.#service, call)
+    return (await this.#run({ kind: 'request', call: { ...call, bytes: owned(call.bytes) } })) as SoapRequest
   }
 
   /** As `translateReply`. */
   async reply(reply: SoapReply): Promise<Uint8Array | undefined> {
     if (reply.bytes.length <= SOAP_INLINE_BYTES_MAX) return translateReply(this.#service, reply)
-    return (await this.#run({ kind: 'reply', reply })) as Uint8Array | undefined
+    return (await this.#run({ kind: 'reply', reply: { ...reply, bytes: owned(reply.bytes) } })) as
+      | Uint8Array
+      | undefined
   }
 
   /** Gives up what is running. */
@@ -91,4 +93,9 @@ export class Translator {
     for (const pending of this.#pending.values()) pending.reject(error)
     this.#pending.clear()
   }
+}
+
+/** A clone takes along all of the memory that a view is of, which may be a pool. */
+function owned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
 }

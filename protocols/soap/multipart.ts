@@ -1,0 +1,106 @@
+import { SOAP_ATTACHMENTS_MAX } from '../../lib/base/limits.ts'
+import { XmlError } from './xml-error.ts'
+import type { XmlElement } from './xml-tree.ts'
+
+/** A SOAP answer with its attachments (RFC 2387; SOAP with Attachments; XOP). */
+export interface Package {
+  /** The part with the envelope. */
+  readonly root: { readonly type: string | undefined; readonly bytes: Uint8Array }
+  /** The others by `Content-ID`, without its angle brackets. */
+  readonly attachments: ReadonlyMap<string, Uint8Array>
+}
+
+const XOP = 'http://www.w3.org/2004/08/xop/include'
+const LINE_END = '\r\n'
+const MULTIPART = /^\s*multipart\/related\s*(?:;|$)/i
+
+export function isMultipart(type: string | undefined): boolean {
+  return type !== undefined && MULTIPART.test(type)
+}
+
+/** @throws XmlError for parts that cannot be told apart, or without an envelope. */
+export function readMultipart(bytes: Uint8Array, type: string): Package {
+  const boundary = parameter(type, 'boundary')
+  if (boundary === undefined || boundary === '') throw new XmlError('has parts, but no boundary between them')
+  const parts = partsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), boundary)
+  const start = parameter(type, 'start')
+  const root = (start === undefined ? undefined : parts.find(({ id }) => id === bare(start))) ?? parts[0]
+  if (root === undefined) throw new XmlError('has no part with an envelope')
+  const attachments = new Map<string, Uint8Array>()
+  for (const part of parts) if (part !== root && part.id !== undefined) attachments.set(part.id, part.bytes)
+  return { root, attachments }
+}
+
+interface Part {
+  readonly id: string | undefined
+  readonly type: string | undefined
+  readonly bytes: Uint8Array
+}
+
+function partsOf(bytes: Buffer, boundary: string): Part[] {
+  const parts: Part[] = []
+  const mark = `--${boundary}`
+  let at = bytes.indexOf(mark)
+  while (at !== -1) {
+    const from = at + mark.length
+    if (bytes.toString('latin1', from, from + 2) === '--') return parts
+    const next = bytes.indexOf(`${LINE_END}${mark}`, from)
+    if (next === -1) break
+    if (parts.length >= SOAP_ATTACHMENTS_MAX) throw new XmlError('has too many attachments')
+    parts.push(partOf(bytes.subarray(from, next)))
+    at = next + LINE_END.length
+  }
+  throw new XmlError('breaks off within its parts')
+}
+
+function partOf(bytes: Buffer): Part {
+  const end = bytes.indexOf(`${LINE_END}${LINE_END}`)
+  if (end === -1) throw new XmlError('has a part without headers')
+  const headers = bytes.toString('latin1', 0, end).replaceAll(/\r\n[ \t]+/g, ' ')
+  const header = (name: string) => new RegExp(`^${name}:(.*)$`, 'im').exec(headers)?.[1]?.trim()
+  const content = bytes.subarray(end + 2 * LINE_END.length)
+  const id = header('content-id')
+  const coded = header('content-transfer-encoding')?.toLowerCase() === 'base64'
+  return {
+    id: id === undefined ? undefined : bare(id),
+    type: header('content-type'),
+    bytes: coded ? Buffer.from(content.toString('latin1'), 'base64') : content
+  }
+}
+
+function parameter(type: string, name: string): string | undefined {
+  const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^;\\s]*))`, 'i').exec(type)
+  return match?.[1] ?? match?.[2]
+}
+
+function bare(id: string): string {
+  return id.trim().replace(/^<(.*)>$/, '$1')
+}
+
+/**
+ * The tree with attachments where it points to them, as base64: what XOP packed (XOP, section 3.2). Each one is taken
+ * once, so that a small answer cannot stand for a large one.
+ * @throws XmlError for a reference to nothing, or to the same thing again
+ */
+export function unpack(element: XmlElement, attachments: Map<string, Uint8Array>): XmlElement {
+  const nodes = element.nodes.map((node) => {
+    if (typeof node === 'string') return node
+    if (node.namespace !== XOP || node.name !== 'Include') return unpack(node, attachments)
+    const href = node.attributes.find(({ name, namespace }) => name === 'href' && namespace === '')?.value ?? ''
+    const id = decoded(href.replace(/^cid:/i, ''))
+    const bytes = attachments.get(id)
+    if (bytes === undefined) throw new XmlError('points to an attachment that is not in it')
+    attachments.delete(id)
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  })
+  return { ...element, nodes }
+}
+
+/** A `cid:` is written as a URL (RFC 2392). */
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
