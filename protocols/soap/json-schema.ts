@@ -41,11 +41,12 @@ export class SchemaWriter {
       const required = [...new Set(['operation', ...(schema.required as string[])])]
       Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
     }
-    return this.#closed(this.#withHeaders(schema, headers))
+    return this.#closed(this.#withHeaders(this.#withTypes(schema, content), headers, fields))
   }
 
   response({ content, headers }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
-    return this.#closed(this.#withHeaders(this.#object(content.shape(), {}, fields), headers))
+    const schema = this.#withTypes(this.#object(content.shape(), {}, fields), content)
+    return this.#closed(this.#withHeaders(schema, headers, fields))
   }
 
   #moved(name: string, { byName }: Fields): boolean {
@@ -53,9 +54,24 @@ export class SchemaWriter {
     return field !== undefined && (field.hidden || field.shown !== name)
   }
 
-  #withHeaders(schema: Schema, headers: MessageModel['headers']): Schema {
-    if (headers.size === 0) return schema
-    const blocks = [...headers].map(([name, use]): [string, Schema] => [name, this.#element(use)])
+  /** The message itself may be of a derived type, whose members are those of the definitions that `$type` names. */
+  #withTypes({ additionalProperties, ...schema }: Schema, content: ComplexType): Schema {
+    const names = this.#types.derivedTypes(content).map((type) => this.#types.nameOf(type))
+    if (names.length > 0) {
+      const $type = { enum: content.abstract ? names : [this.#types.nameOf(content), ...names] }
+      return { ...schema, properties: { ...(schema.properties as Schema), $type } }
+    }
+    return additionalProperties === undefined ? schema : { ...schema, additionalProperties }
+  }
+
+  #withHeaders(schema: Schema, headers: MessageModel['headers'], { byName }: Fields): Schema {
+    const all = byName.get('$headers')
+    if (headers.size === 0 || all?.hidden === true) return schema
+    const blocks: Array<[string, Schema]> = []
+    for (const [name, use] of headers) {
+      const field = all?.fields.byName.get(name)
+      if (field?.hidden !== true) blocks.push([field?.shown ?? name, this.#element(use, field)])
+    }
     const $headers = {
       type: 'object',
       properties: Object.fromEntries(blocks),

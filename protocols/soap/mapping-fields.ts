@@ -148,6 +148,8 @@ class FieldCompiler {
     if (this.#isInput && hidden && required && fixed === undefined) {
       this.#problem(path, 'The WSDL wants the field, so hiding it needs a value or a default.')
     }
+    if (path === '$headers' && rule.rename !== undefined)
+      this.#problem(path, 'This name stays; its blocks can be renamed.')
     if (rule.value !== undefined && rule.default !== undefined) this.#problem(path, 'Has both a value and a default.')
     const onText = rule.minLength ?? rule.maxLength ?? rule.pattern ?? rule.enum ?? rule.min ?? rule.max
     if (onText !== undefined && simple === undefined)

@@ -87,6 +87,27 @@ describe("a SOAP provider's mapping", () => {
     )
   })
 
+  it('fills in header blocks', async () => {
+    const block =
+      '<xs:element name="Auth"><xs:complexType><xs:sequence><xs:element name="user" type="xs:string"/></xs:sequence></xs:complexType></xs:element>'
+    const wsdl = WSDL.replace('<xs:element name="echo">', `${block}<xs:element name="echo">`)
+      .replace(
+        '<wsdl:portType',
+        '<wsdl:message name="auth"><wsdl:part name="a" element="t:Auth"/></wsdl:message><wsdl:portType'
+      )
+      .replace('<soap:body', '<soap:header message="t:auth" part="a" use="literal"/><soap:body')
+    await using bench = await soapBench(wsdl)
+    const { snapshot, description } = withMapping(
+      bench.inspection.snapshot,
+      mapping({ '$headers/Auth/user': { value: 'node-7' }, $headers: { hide: true } })
+    )
+    assert(!JSON.stringify(description.operations[0]?.input).includes('$headers'))
+    const adapter = soapFactory.open({ endpoint: `${bench.upstream.url}/svc?wsdl` }, snapshot)
+    await adapter.call(plainCall({ operation: 'echo', accountId: 'a', apiKey: 'k' }), FOREVER)
+    await adapter.close?.()
+    assert.match(bench.upstream.received.at(-1)?.body.toString() ?? '', /Header><\w+:Auth><\w+:user>node-7</)
+  })
+
   const refused: ReadonlyArray<readonly [rules: object, given: object, message: RegExp]> = [
     [{ apiKey: { value: 'k' } }, { accountId: 'a', apiKey: 'mine' }, /^\$\.apiKey is not known here\.$/],
     [{ accountId: { rename: 'account' } }, { accountId: 'a' }, /^\$\.accountId is not known here\.$/],
