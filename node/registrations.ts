@@ -16,10 +16,12 @@ import type {
   Inspection,
   Listing,
   ListingInit,
+  MappingProblem,
   Protocol,
   Souk,
   UpstreamConfig
 } from '../lib/interface/index.ts'
+import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import type { Payout } from './payments/payout.ts'
 
 const COLLECTION = 'registrations'
@@ -111,7 +113,7 @@ export class Registrations {
     if (this.#known.get(terms.name)?.kind === 'replica') throw taken(terms.name)
     this.#init.payout.check(parseUsdc(terms.price))
     // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
-    const { adapter, inspection } = await this.#open(protocol, upstream, signal)
+    const { adapter, inspection } = await this.#open(protocol, upstream, signal, this.#known.get(terms.name))
     return this.#exclusively(async () => {
       const before = this.#known.get(terms.name)
       const listing = await serving(adapter, async () => {
@@ -144,7 +146,7 @@ export class Registrations {
       const { protocol, provider, price } = signed.manifest
       this.#init.payout.checkEarning(price)
       if (before !== undefined && before.provider !== provider) throw taken(ref.name)
-      const { adapter, inspection } = await this.#open(protocol, upstream, signal)
+      const { adapter, inspection } = await this.#open(protocol, upstream, signal, before)
       const listing = await serving(adapter, () => this.#init.souk.serveReplica(signed.id, adapter))
       const registration = await this.#keep({
         kind: 'replica',
@@ -200,6 +202,30 @@ export class Registrations {
     })
   }
 
+  /** @throws SoukError `api_not_found`, `invalid_request` where there is nothing to map */
+  mapping(name: string): ShownMapping {
+    const { registration } = this.show(name)
+    return shownMapping(this.#factory(registration.protocol), registration)
+  }
+
+  /** What of a document does not fit. @throws SoukError as `mapping` */
+  checkMapping(name: string, document: unknown): readonly MappingProblem[] {
+    const { registration } = this.show(name)
+    return mappingProblems(this.#factory(registration.protocol), registration, document)
+  }
+
+  /** Serves an API with another mapping from now on. @throws SoukError as `mapping`, with the `problems` where it does not fit */
+  map(name: string, document: unknown): Promise<Registered> {
+    return this.#exclusively(async () => {
+      const { registration } = this.show(name)
+      const factory = this.#factory(registration.protocol)
+      const { snapshot, warnings } = remapped(factory, registration, document)
+      const mapped: Registration = { ...registration, snapshot }
+      const listing = await this.#serveWith(mapped, factory.open(mapped.upstream, snapshot))
+      return { registration: await this.#keep(mapped), listing, updated: true, warnings }
+    })
+  }
+
   /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
   async check(registration: Registration, signal: AbortSignal): Promise<void> {
     await this.#factory(registration.protocol).inspect(registration.upstream, signal)
@@ -208,13 +234,15 @@ export class Registrations {
   async #open(
     protocol: Protocol,
     upstream: UpstreamConfig,
-    signal: AbortSignal
+    signal: AbortSignal,
+    before: Registration | undefined
   ): Promise<{ adapter: Adapter; inspection: Inspection }> {
     const factory = this.#factory(protocol)
     const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
     const limit = deadline(this.#init.clock, limits.INSPECT_MS, late, signal)
     try {
-      const inspection = await factory.inspect(upstream, limit.signal)
+      const same = before?.protocol === protocol ? before : undefined
+      const inspection = keepingMapping(factory, same, await factory.inspect(upstream, limit.signal))
       return { adapter: factory.open(upstream, inspection.snapshot), inspection }
     } finally {
       limit.clear()
@@ -249,15 +277,19 @@ export class Registrations {
     return souk.serve({ ...terms, ...(payout.address === undefined ? {} : { payout: payout.address }) }, adapter)
   }
 
+  #serveWith(registration: Registration, adapter: Adapter): Promise<Listing> {
+    return serving(adapter, () =>
+      registration.kind === 'own'
+        ? this.#serve(registration.terms, adapter)
+        : this.#init.souk.serveReplica(`${registration.name}@${registration.provider}`, adapter)
+    )
+  }
+
   async #serveAgain(registration: Registration): Promise<void> {
     const { name } = registration
     try {
       const adapter = this.#factory(registration.protocol).open(registration.upstream, registration.snapshot)
-      await serving(adapter, () =>
-        registration.kind === 'own'
-          ? this.#serve(registration.terms, adapter)
-          : this.#init.souk.serveReplica(`${name}@${registration.provider}`, adapter)
-      )
+      await this.#serveWith(registration, adapter)
       if (this.#problems.delete(name)) this.#init.log(`${name} is served again.`)
     } catch (error) {
       const why = asSoukError(error).message

@@ -1,7 +1,6 @@
 export { graphqlFactory } from './graphql/graphql-factory.ts'
 export { protocolFactories } from './protocol-factories.ts'
 export { restFactory } from './rest/rest-factory.ts'
-export { type MappingProblem, SOAP_MAPPING_SCHEMA, type SoapMapping } from './soap/mapping.ts'
-export { checkMapping, mappingOf, withMapping } from './soap/snapshot.ts'
+export type { SoapMapping } from './soap/mapping.ts'
 export { soapFactory } from './soap/soap-factory.ts'
 export { type Upstream, type UpstreamRequest, type UpstreamResponse, createUpstream } from './upstream.ts'

@@ -92,18 +92,8 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './protocols': {
-    values: [
-      'SOAP_MAPPING_SCHEMA',
-      'checkMapping',
-      'createUpstream',
-      'graphqlFactory',
-      'mappingOf',
-      'protocolFactories',
-      'restFactory',
-      'soapFactory',
-      'withMapping'
-    ],
-    types: ['MappingProblem', 'SoapMapping', 'Upstream', 'UpstreamRequest', 'UpstreamResponse']
+    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory'],
+    types: ['SoapMapping', 'Upstream', 'UpstreamRequest', 'UpstreamResponse']
   },
   './node': {
     values: ['NETWORKS', 'NETWORK_NAMES', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],
@@ -193,6 +183,8 @@ const EXPORTS: Record<string, Names> = {
       'ListingState',
       'LoggedCall',
       'Manifest',
+      'MappingProblem',
+      'MappingSupport',
       'Notary',
       'Offer',
       'Operation',

@@ -83,6 +83,26 @@ export interface Inspection {
   readonly warnings: readonly string[]
 }
 
+/** Something about a provider's mapping that does not fit. */
+export interface MappingProblem {
+  /** JSON Pointer (RFC 6901) into the mapping. */
+  readonly at: string
+  /** What is wrong, and what would be right. */
+  readonly problem: string
+}
+
+/** What a provider may change about the JSON of an API: a document, kept in the API's snapshot. */
+export interface MappingSupport {
+  /** JSON Schema (draft 2020-12) of such a document. */
+  readonly schema: JsonSchema
+  /** The one in a snapshot; one that changes nothing where there is none. */
+  of(snapshot: string): unknown
+  /** What about a document does not fit the API; empty when all does. */
+  check(snapshot: string, document: unknown): readonly MappingProblem[]
+  /** The API with another one. @throws SoukError `invalid_request`, with the `problems` */
+  with(snapshot: string, document: unknown): Inspection
+}
+
 /** One protocol: how its upstreams are checked at registration and opened for calls. */
 export interface AdapterFactory {
   readonly protocol: Protocol
@@ -94,4 +114,6 @@ export interface AdapterFactory {
   inspect(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection>
   /** Needs no network. */
   open(config: UpstreamConfig, snapshot: string): Adapter
+  /** Absent where a provider cannot change the JSON. */
+  readonly mapping?: MappingSupport
 }

@@ -12,6 +12,8 @@ export {
   type ApiDescription,
   type Inspection,
   type JsonSchema,
+  type MappingProblem,
+  type MappingSupport,
   type Operation,
   PROTOCOLS,
   type Protocol,

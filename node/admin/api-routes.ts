@@ -1,6 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Registered, RegistrationStatus } from '../registrations.ts'
-import { type ApiView, type RegisteredView, registerSchema, replicaSchema } from './api.ts'
+import {
+  type ApiView,
+  type MappingCheckView,
+  mappingSchema,
+  type MappingView,
+  type RegisteredView,
+  registerSchema,
+  replicaSchema
+} from './api.ts'
 import { parse } from './problems.ts'
 import type { AdminInit } from './admin-init.ts'
 import { apiView } from './views.ts'
@@ -58,6 +66,18 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
 
   app.post<Named>('/apis/:name/resume', async (request): Promise<ApiView> => {
     return view(await registrations.move(request.params.name, 'published'))
+  })
+
+  app.get<Named>('/apis/:name/mapping', (request): MappingView => registrations.mapping(request.params.name))
+
+  app.put<Named>('/apis/:name/mapping', async (request): Promise<RegisteredView> => {
+    const { mapping } = parse(mappingSchema, request.body)
+    return registered(await registrations.map(request.params.name, mapping))
+  })
+
+  app.post<Named>('/apis/:name/mapping/check', (request): MappingCheckView => {
+    const { mapping } = parse(mappingSchema, request.body)
+    return { problems: registrations.checkMapping(request.params.name, mapping) }
   })
 
   app.delete<Named>('/apis/:name', async (request, reply) => {

@@ -38,6 +38,10 @@ export type RegisterInput = z.input<typeof registerSchema>
 export const replicaSchema = z.strictObject({ api: z.string(), ...upstreamSchema.shape })
 export type ReplicaInput = z.input<typeof replicaSchema>
 
+/** `PUT /apis/{name}/mapping`, and `POST /apis/{name}/mapping/check` */
+export const mappingSchema = z.strictObject({ mapping: z.json() })
+export type MappingInput = z.input<typeof mappingSchema>
+
 /** `POST /keys` */
 export const issueKeySchema = z.strictObject({
   label: z.string().optional(),
@@ -172,6 +176,17 @@ export interface RegisteredView {
   /** The name was registered before: this is a new revision of it. */
   readonly updated: boolean
   readonly warnings: readonly string[]
+}
+
+/** A provider's changes to the JSON of an API, and the JSON Schema of such a document. */
+export interface MappingView {
+  readonly mapping: unknown
+  readonly schema: { readonly [keyword: string]: unknown }
+}
+
+/** What of a mapping does not fit: a JSON Pointer into it, and what is wrong there. */
+export interface MappingCheckView {
+  readonly problems: ReadonlyArray<{ readonly at: string; readonly problem: string }>
 }
 
 export interface SearchView {

@@ -25,6 +25,9 @@ import type {
   IssuedKeyView,
   IssueKeyInput,
   KeyView,
+  MappingCheckView,
+  MappingInput,
+  MappingView,
   PeerView,
   ReceiptsInput,
   ReceiptsView,
@@ -84,6 +87,9 @@ export interface AdminClient {
   pause(name: string): Promise<ApiView>
   resume(name: string): Promise<ApiView>
   remove(name: string): Promise<void>
+  mapping(name: string): Promise<MappingView>
+  setMapping(name: string, input: MappingInput): Promise<RegisteredView>
+  checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
   issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
   keys(): Promise<{ keys: readonly KeyView[] }>
   revokeKey(id: string): Promise<KeyView>
@@ -163,6 +169,9 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     serve: (input) => json('POST', '/replicas', input),
     pause: (name) => json('POST', `${named('apis', name)}/pause`),
     resume: (name) => json('POST', `${named('apis', name)}/resume`),
+    mapping: (name) => json('GET', `${named('apis', name)}/mapping`),
+    setMapping: (name, input) => json('PUT', `${named('apis', name)}/mapping`, input),
+    checkMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/check`, input),
     remove: async (name) => void (await send('DELETE', named('apis', name))),
     issueKey: (input) => json('POST', '/keys', input),
     keys: () => json('GET', '/keys'),

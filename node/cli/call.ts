@@ -4,6 +4,7 @@ import type { AddCommand, Cli } from './cli.ts'
 import { EXIT } from './exit-code.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { milliseconds } from './table.ts'
+import { readAll } from './read-all.ts'
 import { UsageError } from './usage-error.ts'
 
 interface CallFlags {
@@ -50,12 +51,6 @@ function parseBody(text: string): CallInput['body'] {
   } catch {
     throw new UsageError('The request body is not JSON.', `souk call <name> '{"field":"value"}', in single quotes`)
   }
-}
-
-async function readAll(input: AsyncIterable<Uint8Array | string>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of input) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 async function tell(cli: Cli, { head, body }: CallAnswer): Promise<void> {

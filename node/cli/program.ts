@@ -12,6 +12,7 @@ import { addEarnings } from './earnings.ts'
 import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
+import { addMapping } from './mapping.ts'
 import { addNetwork } from './network.ts'
 import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
   addUp,
   addDemo,
   addApi,
+  addMapping,
   addKey,
   addAccount,
   addWallet,

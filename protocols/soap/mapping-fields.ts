@@ -1,4 +1,5 @@
-import { type InputRule, type MappingProblem, type SoapMapping, pointer } from './mapping.ts'
+import type { MappingProblem } from '../../lib/interface/adapter.ts'
+import { type InputRule, type SoapMapping, pointer } from './mapping.ts'
 import type { MessageModel } from './message.ts'
 import type { Shape, SimpleType, Type } from './model.ts'
 import type { SoapOperation } from './operations.ts'

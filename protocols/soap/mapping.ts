@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SoukError } from '../../lib/base/errors.ts'
-import type { JsonSchema } from '../../lib/interface/adapter.ts'
+import type { JsonSchema, MappingProblem } from '../../lib/interface/adapter.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 const rename = z
@@ -57,14 +57,6 @@ export type InputRule = z.infer<typeof inputRule>
 export const SOAP_MAPPING_SCHEMA: JsonSchema = z.toJSONSchema(mapping) as JsonSchema
 
 export const EMPTY_MAPPING: SoapMapping = { version: 1, revision: 1, operations: {} }
-
-/** Something about a mapping that does not fit. */
-export interface MappingProblem {
-  /** JSON Pointer (RFC 6901) into the mapping. */
-  readonly at: string
-  /** What is wrong, and what would be right. */
-  readonly problem: string
-}
 
 /** The document, or what is wrong with its form. */
 export function parseMapping(document: unknown): SoapMapping | readonly MappingProblem[] {

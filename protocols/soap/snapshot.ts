@@ -1,7 +1,7 @@
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
-import type { ApiDescription } from '../../lib/interface/adapter.ts'
+import type { ApiDescription, Inspection, MappingProblem } from '../../lib/interface/adapter.ts'
 import { describe } from './description.ts'
-import { EMPTY_MAPPING, type MappingProblem, parseMapping, refuseMapping, type SoapMapping } from './mapping.ts'
+import { EMPTY_MAPPING, parseMapping, refuseMapping, type SoapMapping } from './mapping.ts'
 import { type CompiledMapping, compileMapping } from './mapping-fields.ts'
 import { compileAll, openService, type SoapService } from './service.ts'
 import { parseWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
@@ -55,10 +55,7 @@ export function checkMapping(snapshot: string, mapping: unknown): readonly Mappi
  * @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit, or when its revision is not
  *   above that of the mapping before it
  */
-export function withMapping(
-  snapshot: string,
-  mapping: unknown
-): { readonly snapshot: string; readonly description: ApiDescription; readonly warnings: readonly string[] } {
+export function withMapping(snapshot: string, mapping: unknown): Inspection {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return refuseMapping(parsed)
   const { files, mapping: before } = parseSnapshot(snapshot)

@@ -4,7 +4,8 @@ import { diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream.ts'
 import { parseEndpoint } from '../upstream-target.ts'
 import { addressOf } from './address.ts'
-import { openSnapshot, takeSnapshot } from './snapshot.ts'
+import { SOAP_MAPPING_SCHEMA } from './mapping.ts'
+import { checkMapping, mappingOf, openSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
 import { SoapAdapter } from './soap-adapter.ts'
 import { Translator } from './translator.ts'
 import { type LoadFile, readWsdlFiles } from './wsdl-files.ts'
@@ -31,6 +32,8 @@ export const soapFactory: AdapterFactory = {
     const all = [...warnings, ...service.warnings, ...addresses, warning].filter((text) => text !== undefined)
     return { description, snapshot, warnings: [...new Set(all)] }
   },
+
+  mapping: { schema: SOAP_MAPPING_SCHEMA, of: mappingOf, check: checkMapping, with: withMapping },
 
   open(config, snapshot) {
     parseEndpoint(config.endpoint)

@@ -1,0 +1,6 @@
+/** A stream of text, to its end. */
+export async function readAll(input: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of input) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}

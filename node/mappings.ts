@@ -1,0 +1,57 @@
+import { SoukError } from '../lib/index.ts'
+import type { AdapterFactory, Inspection, JsonSchema, MappingProblem, MappingSupport } from '../lib/interface/index.ts'
+
+/** What of a registration a mapping is about. */
+interface Mapped {
+  readonly name: string
+  readonly snapshot: string
+}
+
+/** A mapping as its provider sees it: the document, and what such a document may say. */
+export interface ShownMapping {
+  readonly mapping: unknown
+  readonly schema: JsonSchema
+}
+
+/** @throws SoukError `invalid_request` */
+export function shownMapping(factory: AdapterFactory, { name, snapshot }: Mapped): ShownMapping {
+  const support = supportOf(factory, name)
+  return { mapping: support.of(snapshot), schema: support.schema }
+}
+
+/** @throws SoukError `invalid_request` */
+export function mappingProblems(
+  factory: AdapterFactory,
+  { name, snapshot }: Mapped,
+  document: unknown
+): readonly MappingProblem[] {
+  return supportOf(factory, name).check(snapshot, document)
+}
+
+/** @throws SoukError `invalid_request`, with the `problems` */
+export function remapped(factory: AdapterFactory, { name, snapshot }: Mapped, document: unknown): Inspection {
+  return supportOf(factory, name).with(snapshot, document)
+}
+
+/**
+ * An API that was read again, with the mapping it had before.
+ * @throws SoukError `invalid_request` where that does not fit any more
+ */
+export function keepingMapping(
+  { mapping: support }: AdapterFactory,
+  before: Mapped | undefined,
+  inspection: Inspection
+): Inspection {
+  if (support === undefined || before === undefined) return inspection
+  const document = support.of(before.snapshot)
+  if (isSame(document, support.of(inspection.snapshot))) return inspection
+  const mapped = support.with(inspection.snapshot, document)
+  return { ...mapped, warnings: [...inspection.warnings, ...mapped.warnings] }
+}
+
+function supportOf({ protocol, mapping }: AdapterFactory, name: string): MappingSupport {
+  if (mapping !== undefined) return mapping
+  throw new SoukError('invalid_request', `${name} is a ${protocol} API: its JSON is its own, and is not mapped.`)
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

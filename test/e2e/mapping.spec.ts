@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CallHead, MappingCheckView, RegisteredView } from '../../node/admin/api.ts'
+import { startAccount } from '../../node/demo/account.ts'
+import type { DemoServer } from '../../node/demo/demo-server.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+type Called = CallHead & { readonly body: unknown }
+
+/** A provider who wants other names and rules than a WSDL has, by command line. */
+describe('souk mapping', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let node: NodeProcess
+  let service: DemoServer
+  const mapping = (revision: number, input: object) => ({
+    version: 1,
+    revision,
+    operations: { getBalance: { input, output: { balance: { rename: 'amount' } } } }
+  })
+  const file = async (content: unknown) => {
+    const path = join(home.directory, 'mapping.json')
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+    return path
+  }
+  const register = () =>
+    node.cli<RegisteredView>(`api register --name account --protocol SOAP --price 0 --endpoint ${service.url}`)
+  const call = (body: object) => node.cli<Called>('call account', JSON.stringify(body))
+
+  before(async () => {
+    home = await soukHome()
+    service = await startAccount()
+    node = await home.up('provider')
+    await register()
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home.close()
+    await service.close()
+  })
+
+  it('says what does not fit, and changes nothing', async () => {
+    const wrong = await file(mapping(1, { acount: { rename: 'account' } }))
+    const { code, stdout } = await home.run(`--profile provider --json mapping check account ${wrong}`)
+    assert.notEqual(code, 0)
+    const { problems } = JSON.parse(stdout) as MappingCheckView
+    assert.match(problems[0]?.at ?? '', /^\/operations\/getBalance\/input\/acount/)
+    const refused = await home.run(`--profile provider mapping set account ${wrong}`)
+    assert.notEqual(refused.code, 0)
+    assert.match(refused.stderr, /does not fit/)
+    assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 1, operations: {} })
+  })
+
+  it('renames and checks, for consumers and in what is published', async () => {
+    const right = await file(mapping(1, { accountId: { rename: 'account', pattern: 'ACC-[0-9]+' } }))
+    const { problems } = await node.cli<MappingCheckView>('mapping check account', right)
+    assert.deepEqual(problems, [])
+    await node.cli('mapping set account', right)
+    const { body } = await call({ operation: 'getBalance', account: 'ACC-1001' })
+    assert.equal(typeof (body as { amount?: unknown }).amount, 'number')
+    const refused = await home.run('--profile provider call account', ['{"operation":"getBalance","account":"x"}'])
+    assert.match(refused.stderr, /account/)
+    assert.notEqual(refused.code, 0)
+  })
+
+  it('stays when the API is registered again, and goes by rm', async () => {
+    const { updated } = await register()
+    assert.equal(updated, true)
+    assert.equal((await call({ operation: 'getBalance', account: 'ACC-1001' })).status, 200)
+    await node.cli('mapping rm account')
+    assert.equal((await call({ operation: 'getBalance', accountId: 'ACC-1001' })).status, 200)
+    assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 2, operations: {} })
+  })
+
+  it('is a thing of SOAP, and of files that are JSON', async () => {
+    await node.cli(`api register --name plain --protocol REST --price 0 --endpoint ${new URL(service.url).origin}/`)
+    const other = await home.run('--profile provider mapping get plain')
+    assert.match(other.stderr, /REST API/)
+    const broken = await home.run(`--profile provider mapping set account ${await file('{')}`)
+    assert.match(broken.stderr, /is not JSON/)
+    const schema = await node.cli<{ properties: object }>('mapping get account --schema')
+    assert.ok('operations' in schema.properties)
+  })
+})
