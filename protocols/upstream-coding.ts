@@ -18,7 +18,8 @@ export type Decode = (coded: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8A
  */
 export function decoderOf(contentEncoding: string | undefined): Decode | undefined {
   const coding = contentEncoding?.trim().toLowerCase() ?? ''
-  if (coding === '' || coding === 'identity') return undefined
+  // Servers of GraphQL over SSE write `none`, to keep compressing middleware away.
+  if (coding === '' || coding === 'identity' || coding === 'none') return undefined
   const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
   if (create === undefined) {
     throw new SoukError(

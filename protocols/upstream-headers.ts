@@ -10,6 +10,7 @@ import type { Headers } from '../lib/interface/payload.ts'
 const UP: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
+  'apollo-require-preflight',
   'content-type',
   'idempotency-key',
   'last-event-id',

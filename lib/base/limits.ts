@@ -235,8 +235,33 @@ export const SOAP_REFERENCED_MAX = 10 * MiB
 export const SOAP_ATTACHMENTS_MAX = 1_000
 /** Items that a SOAP-encoded array may skip at once: a sparse array is nulls in JSON. */
 export const SOAP_ARRAY_GAP_MAX = 10_000
-/** Tokens of one GraphQL document, against alias floods. */
-export const GRAPHQL_TOKENS_MAX = 10_000
+/** Tokens of one GraphQL document, unless its provider says otherwise: ten times what GraphiQL's own query has. */
+export const GRAPHQL_TOKENS_MAX = 5_000
+/** What a provider may raise them to: parsing and checking so many is what takes 100 ms. */
+export const GRAPHQL_TOKENS_CEILING = 10_000
+/** Nesting of one GraphQL document, fragments included: counted before anything recursive sees it. */
+export const GRAPHQL_DEPTH_MAX = 64
+/** Aliases of one GraphQL document: each may run a field of the API once more. */
+export const GRAPHQL_ALIASES_MAX = 100
+/** Up to so many selections it is checked here that fields merge, which takes their square; past it the API itself says so. */
+export const GRAPHQL_MERGED_SELECTIONS_MAX = 300
+/** Errors told of one GraphQL document. */
+export const GRAPHQL_ERRORS_MAX = 10
+/** A schema is read again before a document is refused by it, at most this often. */
+export const GRAPHQL_SCHEMA_FRESH_MS = 10 * SECOND
+/** Documents of one API that were checked before, and characters of them all: what its clients send again and again. */
+export const GRAPHQL_DOCUMENTS_CACHED_MAX = 1_000
+export const GRAPHQL_DOCUMENT_CHARS_CACHED_MAX = 4 * MiB
+/** Documents that clients persisted under their hash (APQ); who is forgotten sends the text once more. */
+export const GRAPHQL_PERSISTED_CHARS_MAX = 4 * MiB
+/** How long an API may take to refuse a subscription before that counts as open, and is charged. */
+export const GRAPHQL_OPENING_MS = 250
+/** Events that may wait for a slow reader: over a WebSocket nothing else slows their sender. */
+export const GRAPHQL_EVENTS_WAITING_MAX = 1_000
+/** One event, or one part of an incremental answer, held whole. */
+export const GRAPHQL_EVENT_BYTES_MAX = 1 * MiB
+/** Comments in a quiet stream of events, so that proxies on the way let it live. */
+export const EVENTS_HEARTBEAT_MS = 15 * SECOND
 
 // ── Storage ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,3 +1,4 @@
+import type { Atoms } from '../base/money.ts'
 import type { Headers, Payload } from './payload.ts'
 
 /** The protocols of a registered API, spelled as in the service specification, section 2.1. */
@@ -13,6 +14,8 @@ export interface AdapterRequest {
   /** The consumer's request headers that may travel (content-type, accept, and what the listing allows). */
   readonly headers: Headers
   readonly body: Payload
+  /** The most that it may cost: the listing's price. */
+  readonly price?: Atoms
 }
 
 export interface AdapterReply {
@@ -24,6 +27,8 @@ export interface AdapterReply {
   readonly success: boolean
   /** Time until the upstream's response head, in milliseconds. */
   readonly upstreamMs: number
+  /** What this call costs, where that is less than the listing's price. Default: the listing's price. */
+  readonly price?: Atoms
 }
 
 /** One operation of an API, as published in its manifest. */
@@ -59,6 +64,11 @@ export interface ApiDescription {
 export interface Adapter {
   readonly protocol: Protocol
   readonly description: ApiDescription
+  /**
+   * Requests besides the plain POST that belong to the protocol itself, and so are let in whatever the listing forwards.
+   * Default: none.
+   */
+  takes?(method: string, path: string): boolean
   call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply>
   /** Lets go of connections. Calls in flight are ended by their own signals before this. */
   close?(): Promise<void>
@@ -72,6 +82,34 @@ export interface UpstreamConfig {
   readonly timeoutMs?: number
   /** REST only: the method used upstream for a plain POST call. Default `POST`. */
   readonly method?: 'GET' | 'POST'
+  readonly graphql?: GraphqlTerms
+}
+
+/** What a provider sets for a GraphQL API: what may be asked for, and what it costs. All of it is optional. */
+export interface GraphqlTerms {
+  /** Where subscriptions are opened: `ws:` and `wss:` by graphql-ws, `http:` and `https:` by SSE. Default: the endpoint. */
+  readonly subscriptions?: string
+  /** Events that one opening pays for; the stream then completes. Default: as many as come. */
+  readonly eventsMax?: number
+  /** `Type` and `Type.field`: neither shown to consumers nor taken from them. */
+  readonly hidden?: readonly string[]
+  /** Consumers may ask for the schema, and the listing publishes it. Default true. */
+  readonly introspection?: boolean
+  /** Of one document. Defaults `GRAPHQL_TOKENS_MAX`, `GRAPHQL_DEPTH_MAX`, `GRAPHQL_ALIASES_MAX`; no limit to the cost. */
+  readonly tokensMax?: number
+  readonly depthMax?: number
+  readonly aliasesMax?: number
+  readonly costMax?: number
+  /** What a field costs, by `Type.field`. Default: 1 for one that has fields of its own, 0 for any other. */
+  readonly costs?: Readonly<Record<string, number>>
+  /** Decimal USDC for each unit of cost; the listing's price is then the most that one call costs. */
+  readonly unitPrice?: string
+  /** Decimal USDC on top of the units, of any call. Default 0. */
+  readonly basePrice?: string
+  /** Trusted documents by id: they can be called by that alone. */
+  readonly documents?: Readonly<Record<string, string>>
+  /** Nothing but trusted documents is run. Default false. */
+  readonly documentsOnly?: boolean
 }
 
 /** What reading the upstream at registration found. `snapshot` is kept, so that a restart needs no upstream. */

@@ -10,6 +10,7 @@ export {
   type AdapterReply,
   type AdapterRequest,
   type ApiDescription,
+  type GraphqlTerms,
   type Inspection,
   type JsonSchema,
   type MappingProblem,

@@ -74,8 +74,12 @@ export interface Replay {
 export interface Reservation {
   /** Nothing is to be run: this is the answer. */
   readonly replay?: Replay
-  /** The call succeeded. Resolves when the outcome is durable: only then may the reply leave. */
-  capture(outcome: Outcome): Promise<Settled>
+  /**
+   * The call succeeded. Resolves when the outcome is durable: only then may the reply leave.
+   * @param amount - what it costs, where that is less than the price that was reserved; a payment that was made for this one
+   *   call may be taken whole all the same
+   */
+  capture(outcome: Outcome, amount?: Atoms): Promise<Settled>
   /** It did not; what was reserved is free again. Durable as well, so that a repeat hears the same. */
   release(outcome: Outcome): Promise<Settled>
 }

@@ -162,8 +162,9 @@ export class Owner {
     startedAt: number
   ): Promise<AdapterReply> {
     const { method, path, headers, body } = call
+    const { price } = api.signed.manifest
     try {
-      return await api.adapter.call({ method, path, headers, body: boundedBody(api, body) }, signal)
+      return await api.adapter.call({ method, path, headers, price, body: boundedBody(api, body) }, signal)
     } catch (thrown) {
       // An adapter says an abort in its own words; why it was aborted is in the signal.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
@@ -185,7 +186,7 @@ export class Owner {
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
     const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
-    const settled = await (reply.success ? reservation.capture(outcome) : reservation.release(outcome))
+    const settled = await (reply.success ? reservation.capture(outcome, reply.price) : reservation.release(outcome))
     return { status, headers, body, ...settled, ownerMs: spentMs(), upstreamMs }
   }
 

@@ -30,7 +30,7 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
   if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
     throw new SoukError('api_paused', undefined, { notAccepted: true })
   }
-  if (!api.terms.forwardsPaths && (call.method !== 'POST' || call.path !== '')) {
+  if (!takes(api, call)) {
     throw new SoukError('method_not_allowed', 'This API is called by POST, without a sub-path.')
   }
   if (call.maxPrice !== undefined && manifest.price > call.maxPrice) throw new SoukError('price_exceeds_limit')
@@ -41,6 +41,11 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
       retryAfterMs: 1_000
     })
   }
+}
+
+function takes({ terms, adapter }: ServedApi, { method, path }: IncomingCall): boolean {
+  const isPlain = method === 'POST' && path === ''
+  return isPlain || terms.forwardsPaths || adapter.takes?.(method, path) === true
 }
 
 /** A body that is refused once it is past what the listing takes. */

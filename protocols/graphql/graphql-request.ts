@@ -1,119 +1,88 @@
-import { type DocumentNode, GraphQLError, OperationTypeNode, getOperationAST, parse } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
-import { GRAPHQL_TOKENS_MAX } from '../../lib/base/limits.ts'
 import { parseJson } from '../json.ts'
+import { malformed } from './graphql-refusal.ts'
+import { jsonMembers } from './json-members.ts'
 
-/** What one request holds (GraphQL over HTTP, "Request parameters"), as checked. */
-interface Parameters {
-  readonly query: string
-  readonly operationName?: string | null
-  readonly variables?: object | null
-  readonly extensions?: object | null
+/** What one request asks for (GraphQL over HTTP, "Request parameters"), its form checked and nothing else. */
+export interface GraphqlRequest {
+  /** Absent where the request names a document that is known already. */
+  readonly query?: string
+  /** The id of such a document. */
+  readonly documentId?: string
+  readonly operationName?: string
+  readonly variables: JsonObject
+  readonly extensions: JsonObject
+  /** Both once more, as they were written; undefined for what was not, or was null. */
+  readonly written: { readonly variables: string | undefined; readonly extensions: string | undefined }
 }
 
-/** A request that never was one GraphQL operation we could pass on: answered here, in GraphQL's own form. */
-export class GraphqlRefusal extends Error {
-  override readonly name = 'GraphqlRefusal'
-  readonly status: number
-  readonly body: Uint8Array
-
-  constructor(error: string | GraphQLError, status = 400) {
-    super(typeof error === 'string' ? error : error.message)
-    this.status = status
-    this.body = utf8(JSON.stringify({ errors: [typeof error === 'string' ? { message: error } : error] }))
-  }
-}
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A number that a double may not give back digit by digit. */
 const INEXACT = /\d{16}|\d[.eE]|-0/
 
-/** With `rawJSON` of ES2026, which TypeScript's es2025 library does not know yet. */
-const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
-
 /**
- * The body to send for the body of a call. Written anew from what was checked: two members of one name would let the
- * upstream see another query than was looked at here. Numbers keep the digits they were written with.
- *
+ * @param text - the JSON body of a POST
  * @throws SoukError `invalid_request` when it is not JSON, GraphqlRefusal when it is no request
  */
-export function posted(text: string): Uint8Array {
-  const { query, operationName, variables, extensions } = checked(parseJson(text))
-  operationOf(query, operationName)
-  if (!INEXACT.test(text)) return written({ query, operationName, variables, extensions })
-  const exact = parseJson(text, (_key, value, context) =>
-    typeof value === 'number' && context?.source !== undefined ? Json.rawJSON(context.source) : value
-  ) as Parameters
-  return written({ query, operationName, variables: exact.variables, extensions: exact.extensions })
+export function posted(text: string): GraphqlRequest {
+  const body = parseJson(text)
+  if (Array.isArray(body)) throw malformed('Send one operation per call: batches are not accepted.')
+  if (!isObject(body)) throw malformed('The body must be a JSON object with "query".')
+  return requestOf(body, INEXACT.test(text) ? jsonMembers(text) : undefined)
 }
 
 /**
- * The body to send for a GET, whose parameters are in the query string; `variables` and `extensions` as JSON texts.
- * @throws as `posted`, and GraphqlRefusal with status 405 for a mutation: a GET must change nothing
+ * @param search - the query string of a GET; `variables` and `extensions` in it are JSON texts
+ * @throws as `posted`
  */
-export function gotten(search: string): Uint8Array {
+export function gotten(search: string): GraphqlRequest {
   const parameters = new URLSearchParams(search)
-  const members: string[] = []
-  for (const name of ['query', 'operationName', 'variables', 'extensions']) {
+  const body: Record<string, unknown> = {}
+  const written = new Map<string, string>()
+  for (const name of ['query', 'documentId', 'operationName', 'variables', 'extensions']) {
     const value = parameters.get(name)
     if (value === null) continue
-    const isText = name === 'query' || name === 'operationName'
-    if (!isText) parseJson(value)
-    members.push(`${JSON.stringify(name)}:${isText ? JSON.stringify(value) : value}`)
+    const isText = name !== 'variables' && name !== 'extensions'
+    body[name] = isText ? value : parseJson(value)
+    if (isText || !INEXACT.test(value)) continue
+    jsonMembers(value)
+    written.set(name, value)
   }
-  const text = `{${members.join(',')}}`
-  const { query, operationName } = checked(parseJson(text))
-  if (operationOf(query, operationName) === OperationTypeNode.MUTATION) {
-    throw new GraphqlRefusal('A mutation needs the method POST.', 405)
-  }
-  return posted(text)
+  return requestOf(body, written)
 }
 
-function written(parameters: { [name in keyof Parameters]: unknown }): Uint8Array {
-  return utf8(JSON.stringify(parameters))
+/**
+ * The body that goes up. Written anew from what was checked: of two members of one name the upstream could take the one that
+ * was not looked at here.
+ */
+export function bodyOf(query: string, { operationName, written }: GraphqlRequest): Uint8Array {
+  const members = [`"query":${JSON.stringify(query)}`]
+  if (operationName !== undefined) members.push(`"operationName":${JSON.stringify(operationName)}`)
+  if (written.variables !== undefined) members.push(`"variables":${written.variables}`)
+  if (written.extensions !== undefined) members.push(`"extensions":${written.extensions}`)
+  return utf8(`{${members.join(',')}}`)
 }
 
-function checked(body: unknown): Parameters {
-  if (Array.isArray(body)) throw new GraphqlRefusal('Send one operation per call: batches are not accepted.')
-  if (typeof body !== 'object' || body === null)
-    throw new GraphqlRefusal('The body must be a JSON object with "query".')
-  const { query, operationName, variables, extensions } = body as Record<string, unknown>
-  if (query === undefined || query === null)
-    throw new GraphqlRefusal('"query" is missing: send the text of an operation.')
-  if (typeof query !== 'string') throw new GraphqlRefusal('"query" must be a string.')
-  if (operationName != null && typeof operationName !== 'string') {
-    throw new GraphqlRefusal('"operationName" must be a string.')
+function requestOf(body: JsonObject, exact?: ReadonlyMap<string, string>): GraphqlRequest {
+  const { query, documentId, operationName, variables, extensions } = body
+  if (query != null && typeof query !== 'string') throw malformed('"query" must be a string.')
+  if (documentId != null && typeof documentId !== 'string') throw malformed('"documentId" must be a string.')
+  if (operationName != null && typeof operationName !== 'string') throw malformed('"operationName" must be a string.')
+  if (variables != null && !isObject(variables)) throw malformed('"variables" must be a JSON object.')
+  if (extensions != null && !isObject(extensions)) throw malformed('"extensions" must be a JSON object.')
+  const text = (name: string, value: unknown) =>
+    value == null ? undefined : (exact?.get(name) ?? JSON.stringify(value))
+  return {
+    ...(query == null ? {} : { query }),
+    ...(documentId == null ? {} : { documentId }),
+    ...(operationName == null ? {} : { operationName }),
+    variables: variables ?? {},
+    extensions: extensions ?? {},
+    written: { variables: text('variables', variables), extensions: text('extensions', extensions) }
   }
-  for (const [name, value] of Object.entries({ variables, extensions })) {
-    if (value != null && (typeof value !== 'object' || Array.isArray(value))) {
-      throw new GraphqlRefusal(`"${name}" must be a JSON object.`)
-    }
-  }
-  return body as Parameters
 }
 
-/** What the document asks for: one query or one mutation. */
-function operationOf(query: string, operationName: string | null | undefined): OperationTypeNode {
-  const operation = getOperationAST(parsed(query), operationName)
-  if (operation == null) {
-    throw new GraphqlRefusal(
-      operationName == null
-        ? 'The document must hold one operation, or "operationName" must name one of them.'
-        : 'The document holds no operation of the name in "operationName".'
-    )
-  }
-  if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
-    throw new GraphqlRefusal('Subscriptions are not served: send a query or a mutation.')
-  }
-  return operation.operation
-}
-
-function parsed(query: string): DocumentNode {
-  try {
-    return parse(query, { maxLexicalTokens: GRAPHQL_TOKENS_MAX, noLocation: true })
-  } catch (error) {
-    if (error instanceof GraphQLError) throw new GraphqlRefusal(error)
-    // The parser recurses: what it cannot hold on the stack, most servers could not either.
-    if (error instanceof RangeError) throw new GraphqlRefusal('The document is nested too deeply.')
-    throw error
-  }
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -9,9 +9,18 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** The response in these bytes, or undefined when it is none. */
 export function responseIn(bytes: Uint8Array): GraphqlResponse | undefined {
+  try {
+    return responseOf(decoder.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/** The response that this JSON text is, or undefined when it is none. */
+export function responseOf(text: string): GraphqlResponse | undefined {
   let value: unknown
   try {
-    value = JSON.parse(decoder.decode(bytes))
+    value = JSON.parse(text)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { type GraphQLObjectType, type GraphQLSchema, buildSchema, parse, print, visit } from 'graphql'
+import { type GraphQLObjectType, type GraphQLSchema, parse, print, printSchema, visit } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { API_DESCRIPTION_BYTES_MAX, OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
@@ -9,40 +9,49 @@ export interface Described {
   readonly warnings: readonly string[]
 }
 
-/** @param sdl - as `printSchema` wrote it; empty where the schema was never read. */
-export function describeSdl(sdl: string): Described {
-  if (sdl === '') return { description: { operations: [] }, warnings: [] }
-  return describeSchema(buildSchema(sdl, { assumeValidSDL: true }), sdl)
-}
-
-/** Operations are the fields of the query and mutation types; a mutation that shares a query's name says so in its own. */
-function describeSchema(schema: GraphQLSchema, sdl: string): Described {
-  const queries = fieldsOf(schema.getQueryType())
-  const taken = new Set(queries.map(({ name }) => name))
-  const mutations = fieldsOf(schema.getMutationType()).map((field) =>
-    taken.has(field.name) ? { ...field, name: `mutation ${field.name}` } : field
-  )
+/**
+ * Operations are the fields of the root types; of those that share a name, all but the query say in theirs what they are.
+ *
+ * @param isShown - the schema itself is published, not its operations' names alone
+ */
+export function describeSchema(schema: GraphQLSchema, isShown = true): Described {
+  const taken = new Set<string>()
+  const named = (kind: string, fields: Operation[]) => {
+    const renamed = fields.map((field) => (taken.has(field.name) ? { ...field, name: `${kind} ${field.name}` } : field))
+    for (const { name } of renamed) taken.add(name)
+    return renamed
+  }
   const warnings: string[] = []
-  if (schema.getSubscriptionType() != null) warnings.push('Subscriptions are not served, only queries and mutations.')
-
-  let operations: readonly Operation[] = [...queries, ...mutations]
+  let operations: readonly Operation[] = [
+    ...named('query', fieldsOf(schema.getQueryType())),
+    ...named('mutation', fieldsOf(schema.getMutationType())),
+    ...named('subscription', fieldsOf(schema.getSubscriptionType()))
+  ]
   if (operations.length > OPERATIONS_MAX) {
     warnings.push(
       `The schema has ${operations.length} operations; the first ${OPERATIONS_MAX} are listed. All can be called.`
     )
     operations = operations.slice(0, OPERATIONS_MAX)
   }
-  return fitted({ operations, sdl }, warnings)
+  return fitted(isShown ? { operations, sdl: printSchema(schema) } : { operations }, warnings)
+}
+
+type Candidate = readonly [lost: string, candidate: () => ApiDescription]
+
+function lessOf(operations: readonly Operation[], sdl: string): Candidate[] {
+  return [
+    ['the descriptions inside the schema', () => ({ operations, sdl: undescribed(sdl) })],
+    ['the schema', () => ({ operations })]
+  ]
 }
 
 /** A schema can be far larger than a manifest: the least telling parts go first, and calls are not touched by it. */
 function fitted(description: ApiDescription, warnings: string[]): Described {
-  const { operations, sdl = '' } = description
+  const { operations, sdl } = description
   const bare = operations.map(({ name }) => ({ name }))
-  const candidates: ReadonlyArray<readonly [lost: string, candidate: () => ApiDescription]> = [
+  const candidates: readonly Candidate[] = [
     ['', () => description],
-    ['the descriptions inside the schema', () => ({ operations, sdl: undescribed(sdl) })],
-    ['the schema', () => ({ operations })],
+    ...(sdl === undefined ? [] : lessOf(operations, sdl)),
     ['the schema and all descriptions', () => ({ operations: bare })]
   ]
   for (const [lost, candidate] of candidates) {

@@ -126,7 +126,7 @@ export class Payee {
       }
     }
     return {
-      capture: (outcome) => finish('captured', hold.amount, outcome),
+      capture: (outcome, amount = hold.amount) => finish('captured', amount, outcome),
       release: (outcome) => finish('void', 0n, outcome)
     }
   }

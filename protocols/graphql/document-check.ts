@@ -1,0 +1,141 @@
+import {
+  type GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  OverlappingFieldsCanBeMergedRule,
+  getVariableValues,
+  recommendedRules,
+  specifiedRules,
+  validate
+} from 'graphql'
+import { LRUCache } from 'lru-cache'
+import { within } from '../../lib/base/within.ts'
+import {
+  GRAPHQL_DOCUMENTS_CACHED_MAX,
+  GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
+  GRAPHQL_ERRORS_MAX,
+  GRAPHQL_MERGED_SELECTIONS_MAX
+} from '../../lib/base/limits.ts'
+import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
+import { type ReadDocument, operationIn, readDocument, tooDeep } from './document.ts'
+import { GraphqlRefusal, invalid } from './graphql-refusal.ts'
+import type { GraphqlRequest, JsonObject } from './graphql-request.ts'
+import { limitsIn } from './graphql-terms.ts'
+import { measure } from './measure.ts'
+import { persistedDocuments } from './persisted-documents.ts'
+import type { SchemaSource } from './schema-source.ts'
+
+/** An operation that may run. */
+export interface CheckedOperation {
+  readonly document: ReadDocument
+  readonly node: OperationDefinitionNode
+  /** In units. */
+  readonly cost: number
+}
+
+/** Looks at a request before anything of it reaches the API or is paid for. */
+export interface DocumentCheck {
+  /** @throws GraphqlRefusal, and the reason of the signal */
+  check(request: GraphqlRequest, signal: AbortSignal): Promise<CheckedOperation>
+}
+
+const RULES = [...specifiedRules, ...recommendedRules]
+const RULES_WITHOUT_MERGING = RULES.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule)
+
+/** @throws SoukError `invalid_request` for terms that cannot work */
+export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource): DocumentCheck {
+  const limits = limitsIn(terms)
+  const persisted = persistedDocuments(terms)
+  const read = new LRUCache<string, ReadDocument>({
+    max: GRAPHQL_DOCUMENTS_CACHED_MAX,
+    maxSize: GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
+    sizeCalculation: ({ text }) => Math.max(1, text.length)
+  })
+  /** Found valid before: what is checked of a document depends on the schema alone. */
+  const valid = new WeakMap<ReadDocument, GraphQLSchema>()
+
+  function documentOf(text: string): ReadDocument {
+    const before = read.get(text)
+    if (before !== undefined) return before
+    const document = readDocument(text, limits)
+    read.set(text, document)
+    return document
+  }
+
+  function errorsOf(document: ReadDocument, node: OperationDefinitionNode, variables: JsonObject): Found {
+    const schema = schemas.current
+    if (schema === undefined) return { variables }
+    if (valid.get(document) !== schema) {
+      const errors = validate(schema, document.node, rulesFor(document, terms), { maxErrors: GRAPHQL_ERRORS_MAX })
+      if (errors.length > 0) return { errors }
+      valid.set(document, schema)
+    }
+    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
+      maxErrors: GRAPHQL_ERRORS_MAX
+    })
+    return variableValues === undefined ? { errors } : { variables: variableValues.coerced }
+  }
+
+  return {
+    async check(request, signal) {
+      const document = documentOf(persisted.textFor(request))
+      const node = operationIn(document, request.operationName)
+      let found = errorsOf(document, node, request.variables)
+      if (found.errors !== undefined) {
+        // The API may have learned something since its schema was read.
+        const before = schemas.current
+        await within(schemas.refresh(), signal)
+        if (schemas.current !== before) found = errorsOf(document, node, request.variables)
+      }
+      if (found.errors !== undefined) throw new GraphqlRefusal('invalid', found.errors)
+      const { variables } = found
+      const { depth, cost } = measure({
+        document,
+        operation: node,
+        variables,
+        schema: schemas.current,
+        costs: terms.costs ?? {}
+      })
+      if (depth > limits.depthMax) throw tooDeep(limits.depthMax)
+      if (limits.costMax !== undefined && cost > limits.costMax) {
+        throw invalid(`The operation costs ${cost} units; this API takes ${limits.costMax}.`, 'TOO_COSTLY')
+      }
+      return { document, node, cost }
+    }
+  }
+}
+
+type Found =
+  | { readonly errors: readonly GraphQLError[]; readonly variables?: never }
+  | { readonly errors?: never; readonly variables: JsonObject }
+
+function rulesFor({ selections }: ReadDocument, { introspection = true }: GraphqlTerms) {
+  const rules = selections > GRAPHQL_MERGED_SELECTIONS_MAX ? RULES_WITHOUT_MERGING : RULES
+  return introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule]
+}
+
+/** It asks for the schema. At the root there is no other way to, as no API may have such names of its own. */
+export function asksForSchema({ document, node }: CheckedOperation): 'no' | 'alone' | 'beside' {
+  const names = new Set<string>()
+  const collect = (selections: OperationDefinitionNode['selectionSet']['selections'], seen: Set<string>): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        names.add(selection.name.value)
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        collect(selection.selectionSet.selections, seen)
+      } else if (!seen.has(selection.name.value)) {
+        seen.add(selection.name.value)
+        const fragment = document.node.definitions.find(
+          (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value
+        )
+        if (fragment?.kind === Kind.FRAGMENT_DEFINITION) collect(fragment.selectionSet.selections, seen)
+      }
+    }
+  }
+  collect(node.selectionSet.selections, new Set())
+  const asked = [...names].filter((name) => name === '__schema' || name === '__type').length
+  if (asked === 0) return 'no'
+  return [...names].every((name) => name.startsWith('__')) ? 'alone' : 'beside'
+}

@@ -1,0 +1,69 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import type { Headers } from '../../lib/interface/payload.ts'
+import { headerOf } from '../json.ts'
+import { MIXED } from './graphql-accept.ts'
+import { type GraphqlResponse, responseOf } from './graphql-response.ts'
+
+/** An answer in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1), of which the first was looked at. */
+export interface Incremental {
+  readonly first: GraphqlResponse | undefined
+  /** All of it, as it came. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** The boundary between parts, where the content type is that of an answer in parts. */
+export function boundaryIn(headers: Headers): string | undefined {
+  const [type = '', ...parameters] = (headerOf(headers, 'content-type') ?? '').split(';').map((part) => part.trim())
+  if (type.toLowerCase() !== MIXED) return undefined
+  const boundary = parameters.map((one) => /^boundary="?([^"]+)"?$/i.exec(one)?.[1]).find((one) => one !== undefined)
+  // What Apollo's and other servers use, and what their clients take it to be where it is missing.
+  return boundary ?? '-'
+}
+
+/** @throws SoukError `response_too_large`, `upstream_invalid_response`, and what the body throws */
+export async function incremental(body: AsyncIterable<Uint8Array>, boundary: string): Promise<Incremental> {
+  const source = body[Symbol.asyncIterator]()
+  const decoder = new TextDecoder()
+  const taken: Uint8Array[] = []
+  let text = ''
+  for (;;) {
+    const part = firstPart(text, boundary)
+    if (part !== undefined) return { first: responseOf(part), body: following(taken, source) }
+    if (text.length > RESPONSE_BYTES_MAX) {
+      await source.return?.()
+      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
+    }
+    const chunk = await source.next()
+    if (chunk.done === true) {
+      const detail = 'The API behind this listing broke its answer off.'
+      throw new SoukError('upstream_invalid_response', detail, { source: 'upstream' })
+    }
+    taken.push(chunk.value)
+    text += decoder.decode(chunk.value, { stream: true })
+  }
+}
+
+function firstPart(text: string, boundary: string): string | undefined {
+  const start = text.indexOf(`--${boundary}\r\n`)
+  const head = start === -1 ? -1 : text.indexOf('\r\n\r\n', start)
+  const end = head === -1 ? -1 : text.indexOf(`\r\n--${boundary}`, head + 4)
+  return end === -1 ? undefined : text.slice(head + 4, end)
+}
+
+function following(taken: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array, undefined> = {
+    async next() {
+      const chunk = taken.shift()
+      if (chunk !== undefined) return { done: false, value: chunk }
+      const next = await source.next()
+      return next.done === true ? { done: true, value: undefined } : next
+    },
+    async return() {
+      taken.length = 0
+      await source.return?.()
+      return { done: true, value: undefined }
+    }
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { GRAPHQL_PERSISTED_CHARS_MAX } from '../../lib/base/limits.ts'
+import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
+import { invalid, malformed } from './graphql-refusal.ts'
+import type { GraphqlRequest } from './graphql-request.ts'
+
+/** The text of what a request asks for, which it may name instead of sending it. */
+export interface PersistedDocuments {
+  /** @throws GraphqlRefusal */
+  textFor(request: GraphqlRequest): string
+}
+
+/**
+ * Two ways to name a document: by the provider's own id where it is trusted, and by its SHA-256 after it was sent once
+ * with that (automatic persisted queries, the protocol of Apollo's clients).
+ */
+export function persistedDocuments({ documents = {}, documentsOnly = false }: GraphqlTerms): PersistedDocuments {
+  const trusted = new Map(Object.entries(documents))
+  for (const text of Object.values(documents)) trusted.set(hashOf(text), text)
+  const learned = new LRUCache<string, string>({
+    maxSize: GRAPHQL_PERSISTED_CHARS_MAX,
+    sizeCalculation: (text) => Math.max(1, text.length)
+  })
+
+  function byHash(hash: string, query: string | undefined): string {
+    if (query === undefined) {
+      const text = trusted.get(hash) ?? learned.get(hash)
+      if (text === undefined) throw invalid('PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND')
+      return text
+    }
+    if (hashOf(query) !== hash) throw malformed('The hash in "persistedQuery" is not that of "query".')
+    if (!documentsOnly) learned.set(hash, query)
+    return query
+  }
+
+  function named({ query, documentId, extensions }: GraphqlRequest): string {
+    if (documentId !== undefined && query === undefined) {
+      const text = trusted.get(documentId)
+      if (text === undefined) throw invalid('There is no trusted document of this id.', 'DOCUMENT_NOT_FOUND')
+      return text
+    }
+    const hash = hashIn(extensions['persistedQuery'])
+    if (hash !== undefined) return byHash(hash, query)
+    if (query === undefined) throw malformed('"query" is missing: send the text of an operation.')
+    return query
+  }
+
+  return {
+    textFor(request) {
+      const text = named(request)
+      if (documentsOnly && !trusted.has(hashOf(text))) {
+        throw invalid('This API runs trusted documents only.', 'DOCUMENT_NOT_TRUSTED')
+      }
+      return text
+    }
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** @throws GraphqlRefusal */
+function hashIn(extension: unknown): string | undefined {
+  if (extension === undefined) return undefined
+  const { version, sha256Hash } = (typeof extension === 'object' && extension !== null ? extension : {}) as {
+    readonly version?: unknown
+    readonly sha256Hash?: unknown
+  }
+  if (version === 1 && typeof sha256Hash === 'string') return sha256Hash.toLowerCase()
+  throw malformed('"persistedQuery" must hold version 1 and "sha256Hash".')
+}

@@ -1,0 +1,69 @@
+import { type GraphQLSchema, buildASTSchema, parse, validateSchema } from 'graphql'
+import type { Clock } from '../../lib/base/clock.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
+import { withoutHidden } from './hidden-schema.ts'
+
+/** The schema that documents are checked against: as it was read last, and without what its provider hides. */
+export interface SchemaSource {
+  /** Undefined where none was ever read: then only the API itself can check a document. */
+  readonly current: GraphQLSchema | undefined
+  /** Reads it again, unless that was done just now. One read at a time, whoever asks. Never rejects: what was known stays. */
+  refresh(): Promise<void>
+}
+
+export interface SchemaSourceInit {
+  /** SDL; empty where the schema was never read. */
+  readonly sdl: string
+  readonly hidden: readonly string[]
+  readonly clock: Clock
+  /** Asks the API for its schema, in SDL. */
+  readonly read: () => Promise<string>
+}
+
+/** @throws SoukError `invalid_request` where the schema is none without what is hidden */
+export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceInit): SchemaSource {
+  let known = sdl
+  let current = sdl === '' ? undefined : schemaOf(sdl, hidden)
+  let readAt = -Infinity
+  let reading: Promise<void> | undefined
+
+  async function readAgain(): Promise<void> {
+    try {
+      const now = await read()
+      if (now === known) return
+      current = schemaOf(now, hidden)
+      known = now
+    } catch {
+      // It may be down, or have turned introspection off since: documents are checked against what was known.
+    } finally {
+      readAt = clock.elapsed()
+      reading = undefined
+    }
+  }
+
+  return {
+    get current() {
+      return current
+    },
+    async refresh() {
+      if (clock.elapsed() - readAt < GRAPHQL_SCHEMA_FRESH_MS) return
+      await (reading ??= readAgain())
+    }
+  }
+}
+
+/** @throws SoukError `invalid_request` */
+export function schemaOf(sdl: string, hidden: readonly string[]): GraphQLSchema {
+  const schema = buildASTSchema(withoutHidden(parse(sdl, { noLocation: true }), hidden), { assumeValidSDL: true })
+  if (hidden.length === 0) return schema
+  const [error] = validateSchema(schema)
+  if (error === undefined) return schema
+  throw new SoukError(
+    'invalid_request',
+    'Without what is hidden the schema is not valid: hide what depends on it too.',
+    {
+      cause: error
+    }
+  )
+}

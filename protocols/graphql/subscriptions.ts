@@ -1,0 +1,97 @@
+import type { Clock } from '../../lib/base/clock.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import type { AdapterReply, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import type { Headers } from '../../lib/interface/payload.ts'
+import { headerOf } from '../json.ts'
+import { type Upstream, createUpstream } from '../upstream.ts'
+import { parseEndpoint } from '../upstream-target.ts'
+import { EVENT_STREAM } from './graphql-accept.ts'
+import { type GraphqlRequest, bodyOf } from './graphql-request.ts'
+import { type Results, eventStream, opening } from './result-events.ts'
+import { sseResults } from './sse-results.ts'
+import { wsResults } from './ws-results.ts'
+
+export const EVENT_STREAM_HEADERS: Headers = [
+  ['content-type', `${EVENT_STREAM}; charset=utf-8`],
+  ['cache-control', 'no-cache']
+]
+
+export interface Subscriptions {
+  /** @throws SoukError those of `Upstream.request` */
+  open(opened: {
+    readonly query: string
+    readonly request: GraphqlRequest
+    /** Those that may go up, but no `accept` and `content-type`. */
+    readonly headers: Headers
+    readonly signal: AbortSignal
+  }): Promise<AdapterReply>
+  close(): Promise<void>
+}
+
+/** @throws SoukError `invalid_request` */
+export function checkSubscriptions({ graphql }: UpstreamConfig): void {
+  const { subscriptions, eventsMax } = graphql ?? {}
+  if (subscriptions !== undefined)
+    parseEndpoint(isWebSocket(subscriptions) ? `http${subscriptions.slice(2)}` : subscriptions)
+  if (eventsMax !== undefined && !(Number.isInteger(eventsMax) && eventsMax > 0)) {
+    throw new SoukError('invalid_request', 'The events that one opening pays for are a whole number above 0.')
+  }
+}
+
+function isWebSocket(url: string): boolean {
+  return /^wss?:/i.test(url)
+}
+
+/** @param main - to the endpoint itself, which serves subscriptions too unless the provider says otherwise */
+export function createSubscriptions(config: UpstreamConfig, main: Upstream, clock: Clock): Subscriptions {
+  checkSubscriptions(config)
+  const { subscriptions: url, eventsMax } = config.graphql ?? {}
+  const isWs = url !== undefined && isWebSocket(url)
+  const sse = url === undefined || isWs ? main : createUpstream({ ...config, endpoint: url, shownAs: 'The API' })
+
+  async function overSse({ query, request, headers, signal }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
+    const {
+      status,
+      headers: down,
+      ...response
+    } = await sse.request({
+      method: 'POST',
+      // Exactly so: servers of "GraphQL over SSE" look for nothing else.
+      headers: [...headers, ['content-type', 'application/json'], ['accept', EVENT_STREAM]],
+      body: bodyOf(query, request),
+      signal
+    })
+    if (status >= 400 && status !== 402) {
+      return { status, headers: down, body: await response.bytes(RESPONSE_BYTES_MAX) }
+    }
+    if (status < 300 && headerOf(down, 'content-type')?.toLowerCase().startsWith(EVENT_STREAM) === true) {
+      return sseResults(response.body)
+    }
+    response.discard()
+    throw new SoukError('upstream_invalid_response', 'The API behind this listing did not open a stream of events.', {
+      source: 'upstream'
+    })
+  }
+
+  return {
+    async open(opened) {
+      const startedAt = clock.elapsed()
+      const results = isWs ? await wsResults(url, opened.query, opened.request, opened.signal) : await overSse(opened)
+      const upstreamMs = () => clock.elapsed() - startedAt
+      if ('status' in results) return { ...results, success: false, upstreamMs: upstreamMs() }
+      const began = await opening(results, clock, opened.signal).catch(async (error: unknown) => {
+        await results.return?.()
+        throw error
+      })
+      const head = { status: 200, headers: EVENT_STREAM_HEADERS, upstreamMs: upstreamMs() }
+      if ('ended' in began) return { ...head, body: began.ended, success: false }
+      return { ...head, body: eventStream(began.results, clock, eventsMax), success: true }
+    },
+    async close() {
+      if (sse !== main) await sse.close()
+    }
+  }
+}
+
+type Opened = Results | Pick<AdapterReply, 'status' | 'headers' | 'body'>

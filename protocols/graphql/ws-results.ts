@@ -1,0 +1,120 @@
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'undici'
+import { SoukError } from '../../lib/base/errors.ts'
+import { GRAPHQL_EVENTS_WAITING_MAX, UPSTREAM_CONNECT_MS } from '../../lib/base/limits.ts'
+import type { GraphqlRequest } from './graphql-request.ts'
+import type { Results } from './result-events.ts'
+
+/** With `rawJSON` of ES2026, which TypeScript's es2025 library does not know yet. */
+const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
+
+/**
+ * Opens an operation over the GraphQL-over-WebSocket protocol (`graphql-transport-ws`), on a connection of its own: giving the
+ * operation up closes it, which is how the API hears of that.
+ *
+ * @throws SoukError `upstream_unreachable`, `call_interrupted`
+ */
+export async function wsResults(
+  url: string,
+  query: string,
+  { operationName, variables, extensions, written }: GraphqlRequest,
+  signal: AbortSignal
+): Promise<Results> {
+  const inbox = createInbox(() => void client.dispose())
+  const connected = Promise.withResolvers<void>()
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    lazy: true,
+    retryAttempts: 0,
+    connectionAckWaitTimeout: UPSTREAM_CONNECT_MS,
+    // Numbers keep the digits they were written with.
+    jsonMessageReviver(this: unknown, _key: string, value: unknown, ...[context]: Array<{ source?: string }>) {
+      return typeof value === 'number' && context?.source !== undefined ? Json.rawJSON(context.source) : value
+    },
+    on: { connected: () => connected.resolve() }
+  })
+  client.subscribe(
+    {
+      query,
+      ...(operationName === undefined ? {} : { operationName }),
+      ...(written.variables === undefined ? {} : { variables: { ...variables } }),
+      ...(written.extensions === undefined ? {} : { extensions: { ...extensions } })
+    },
+    {
+      next: (result) => inbox.push(JSON.stringify(result)),
+      error(error) {
+        if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
+        else inbox.fail(unreachable(error))
+        connected.reject(unreachable(error))
+      },
+      complete() {
+        inbox.end()
+        connected.resolve()
+      }
+    }
+  )
+  const giveUp = () => {
+    inbox.fail(new SoukError('call_interrupted', undefined, { cause: signal.reason }))
+    connected.reject(signal.reason)
+  }
+  if (signal.aborted) giveUp()
+  else signal.addEventListener('abort', giveUp, { once: true })
+  await connected.promise
+  return inbox.results
+}
+
+function unreachable(cause: unknown): SoukError {
+  return new SoukError('upstream_unreachable', 'The API ended its connection for subscriptions, or takes none.', {
+    source: 'upstream',
+    cause
+  })
+}
+
+/** What was pushed, pulled: a WebSocket does not wait for its reader. */
+function createInbox(onOver: () => void) {
+  const waiting: string[] = []
+  let wake = () => {}
+  let failure: SoukError | undefined
+  let isEnded = false
+  const over = (): void => {
+    if (isEnded) return
+    isEnded = true
+    onOver()
+    wake()
+  }
+  const results: Results = {
+    async next() {
+      for (;;) {
+        const value = waiting.shift()
+        if (value !== undefined) return { done: false, value }
+        if (failure !== undefined) throw failure
+        if (isEnded) return { done: true, value: undefined }
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    },
+    async return() {
+      waiting.length = 0
+      over()
+      return { done: true, value: undefined }
+    }
+  }
+  const fail = (error: SoukError): void => {
+    if (!isEnded) failure = error
+    over()
+  }
+  return {
+    results,
+    fail,
+    end: over,
+    push(value: string): void {
+      if (isEnded) return
+      if (waiting.length === GRAPHQL_EVENTS_WAITING_MAX) {
+        fail(new SoukError('overloaded', 'Events come faster than they are read.'))
+        return
+      }
+      waiting.push(value)
+      wake()
+    }
+  }
+}

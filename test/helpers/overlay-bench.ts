@@ -1,0 +1,50 @@
+import { systemClock, systemRandom } from '../../lib/index.ts'
+import type { Souk } from '../../lib/interface/index.ts'
+import { createTestnet } from '../../lib/testing/index.ts'
+import { createIngress } from '../../node/ingress/ingress.ts'
+import { createKeys } from '../../node/keys/keys.ts'
+import { DailyCaps } from '../../node/spending/daily-caps.ts'
+import { Spending } from '../../node/spending/spending.ts'
+
+/** Two nodes: one owns what it is told to serve, the other has an ingress for consumers. */
+export interface OverlayBench {
+  readonly owner: Souk
+  readonly url: string
+  /** `fetch` with the consumer's key. */
+  readonly fetch: typeof fetch
+  readonly key: string
+  close(): Promise<void>
+}
+
+export async function overlayBench(): Promise<OverlayBench> {
+  const net = await createTestnet({ nodes: 2 })
+  const [first, second] = net.nodes
+  if (first === undefined || second === undefined) throw new Error('the network has no two nodes')
+  const seams = { clock: systemClock, random: systemRandom }
+  const { documents } = second.souk.store
+  const keys = createKeys({ documents, secret: Buffer.alloc(32, 3), network: 'dev', ...seams })
+  const { key } = await keys.issue({ label: 'tests' })
+  const ingress = createIngress({
+    souk: second.souk,
+    keys,
+    spending: new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) }),
+    ...seams,
+    log: { warn() {}, error: (message: string, facts: unknown) => console.error(message, facts) },
+    options: { host: '127.0.0.1', port: 0 }
+  })
+  const { url } = await ingress.listen()
+  return {
+    owner: first.souk,
+    url,
+    key,
+    fetch(input, init = {}) {
+      const headers = new Headers(init.headers)
+      headers.set('x-consumer-key', key)
+      return fetch(input, { ...init, headers })
+    },
+    async close() {
+      await ingress.close()
+      await net.stop()
+    }
+  }
+}
