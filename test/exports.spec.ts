@@ -171,6 +171,7 @@ const EXPORTS: Record<string, Names> = {
       'ExchangeOptions',
       'Failure',
       'Fees',
+      'GraphqlTerms',
       'Headers',
       'Hex',
       'IncomingCall',

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql'
+import type { GraphQLError } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
 
 /**

@@ -15,6 +15,11 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['RESEND_MS', 'UPSTREAM_TIMEOUT_MS', 'a broken link would take the whole call'],
   ['RESEND_PAUSE_MS', 'RESEND_MS', 'there would be no second attempt'],
 
+  ['GRAPHQL_TOKENS_MAX', 'GRAPHQL_TOKENS_CEILING', 'a listing could not raise the default'],
+  ['GRAPHQL_OPENING_MS', 'UPSTREAM_TIMEOUT_MS', 'a quiet subscription would run out of time while it opens'],
+  ['EVENTS_HEARTBEAT_MS', 'STREAM_IDLE_MS', 'a quiet stream would count as dead between two signs of life'],
+  ['GRAPHQL_EVENT_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'an event could be larger than a whole answer'],
+
   ['INLINE_BODY_BYTES_MAX', 'FRAME_BYTES_MAX', 'an inline body would not fit its frame'],
   ['FRAME_BYTES_MAX', 'LINK_QUEUE_BYTES_MAX', 'one frame would fill the queue'],
   ['LINK_QUEUE_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'libp2p would reset the stream before we stop'],

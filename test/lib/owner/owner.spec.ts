@@ -35,7 +35,7 @@ describe('Owner', () => {
     const [request] = bench.adapter.reached
     assert.deepEqual(
       { ...request, body: text(request?.body as Uint8Array) },
-      { method: 'POST', path: '', headers: [['accept', 'application/json']], body: '{"symbol":"BTC"}' }
+      { method: 'POST', path: '', headers: [['accept', 'application/json']], price: 1_500n, body: '{"symbol":"BTC"}' }
     )
   })
 
