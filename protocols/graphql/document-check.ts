@@ -48,6 +48,8 @@ const RULES_WITHOUT_MERGING = RULES.filter((rule) => rule !== OverlappingFieldsC
 export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource): DocumentCheck {
   const limits = limitsIn(terms)
   const persisted = persistedDocuments(terms)
+  /** "Did you mean" would tell name by name what nobody is to ask for. */
+  const told = { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: terms.introspection === false }
   const read = new LRUCache<string, ReadDocument>({
     max: GRAPHQL_DOCUMENTS_CACHED_MAX,
     maxSize: GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
@@ -68,13 +70,11 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     const schema = schemas.current
     if (schema === undefined) return { variables }
     if (valid.get(document) !== schema) {
-      const errors = validate(schema, document.node, rulesFor(document, terms), { maxErrors: GRAPHQL_ERRORS_MAX })
+      const errors = validate(schema, document.node, rulesFor(document, terms), told)
       if (errors.length > 0) return { errors }
       valid.set(document, schema)
     }
-    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
-      maxErrors: GRAPHQL_ERRORS_MAX
-    })
+    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, told)
     return variableValues === undefined ? { errors } : { variables: variableValues.coerced }
   }
 

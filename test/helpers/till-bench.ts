@@ -171,6 +171,8 @@ export interface TillNode {
 export interface CallOptions {
   readonly price?: bigint
   readonly maxPrice?: bigint
+  /** What it costs, where that is less than its price. */
+  readonly amount?: bigint
   readonly payout?: Address
   /** What becomes of it at the owner, and on the way back. */
   readonly fate?: 'captured' | 'void' | 'failed' | 'timed out' | 'lost'
@@ -229,7 +231,7 @@ export function tillBench() {
 
   /** One call as consumer and owner make it; the error it ends with, or what was settled. */
   async function call(payer: TillNode, owner: TillNode, options: CallOptions = {}): Promise<Settled> {
-    const { price = 100n, fate = 'captured', payout = PAYOUT, maxPrice } = options
+    const { price = 100n, fate = 'captured', payout = PAYOUT, maxPrice, amount } = options
     const order: Order = {
       requestId: freshIds.next(),
       api: API,
@@ -249,7 +251,7 @@ export function tillBench() {
       try {
         const reservation = await owner.till.admit(admission)
         const settled = await (fate === 'captured' || fate === 'timed out' || fate === 'lost'
-          ? reservation.capture(outcome())
+          ? reservation.capture(outcome(), amount)
           : reservation.release(outcome()))
         if (fate === 'captured' || fate === 'void') payer.till.accept(order, settled)
         else

@@ -126,7 +126,7 @@ export class Payee {
       }
     }
     return {
-      capture: (outcome, amount = hold.amount) => finish('captured', amount, outcome),
+      capture: (outcome, amount = hold.amount) => finish('captured', within(amount, hold.amount), outcome),
       release: (outcome) => finish('void', 0n, outcome)
     }
   }
@@ -156,6 +156,12 @@ export class Payee {
       return EMPTY_BYTES
     }
   }
+}
+
+/** What an adapter says a call costs, but never more than was held for it. */
+function within(amount: Atoms, most: Atoms): Atoms {
+  if (amount > most) return most
+  return amount < 0n ? 0n : amount
 }
 
 export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms) {

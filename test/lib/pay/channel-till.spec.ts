@@ -55,6 +55,21 @@ describe('the channel till', () => {
       assert.equal(await payer.store.ledger.balance(`channel/${channelId()}`), USDC / 2n - 1_500n)
     })
 
+    it('less than the price for a call that costs less, and has the rest for the next', async () => {
+      const settled = await bench.call(payer, owner, { price: 1_500n, amount: 400n })
+      assert.equal(settled.charged, 400n)
+      assert.equal(readReceipt(settled.receipt)?.body.charged, 400n)
+      assert.equal((await bench.call(payer, owner, { price: 1_500n, amount: 0n })).charged, 0n)
+      assert.equal((await bench.call(payer, owner, { price: 1_500n })).charged, 1_500n)
+      assert.deepEqual(await books(), { earned: 1_900n, spent: 1_900n })
+    })
+
+    it('never more than the price, whatever the owner says a call costs', async () => {
+      assert.equal((await bench.call(payer, owner, { price: 100n, amount: 101n })).charged, 100n)
+      assert.equal((await bench.call(payer, owner, { price: 100n, amount: -1n })).charged, 0n)
+      assert.deepEqual(await books(), { earned: 100n, spent: 100n })
+    })
+
     it('and gets a receipt that proves it, and keeps it', async () => {
       const { receipt } = await bench.call(payer, owner)
       const read = readReceipt(receipt)!
