@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import type { UpstreamConfig } from '../../lib/interface/index.ts'
 import type { Registered, RegistrationStatus } from '../registrations.ts'
 import {
   type ApiView,
@@ -7,8 +9,10 @@ import {
   type MappingView,
   type RegisteredView,
   registerSchema,
-  replicaSchema
+  replicaSchema,
+  type upstreamSchema
 } from './api.ts'
+import { graphqlTermsOf } from './graphql-input.ts'
 import { parse } from './problems.ts'
 import type { AdminInit } from './admin-init.ts'
 import { apiView } from './views.ts'
@@ -86,6 +90,11 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
   })
 }
 
-function upstreamOf(input: { endpoint: string; timeout_ms?: number | undefined; method?: 'GET' | 'POST' | undefined }) {
-  return present({ endpoint: input.endpoint, timeoutMs: input.timeout_ms, method: input.method })
+function upstreamOf(input: z.output<typeof upstreamSchema>): UpstreamConfig {
+  return present({
+    endpoint: input.endpoint,
+    timeoutMs: input.timeout_ms,
+    method: input.method,
+    graphql: input.graphql === undefined ? undefined : graphqlTermsOf(input.graphql)
+  })
 }

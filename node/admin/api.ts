@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
+import { graphqlSchema } from './graphql-input.ts'
 
 /**
  * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
@@ -13,10 +14,11 @@ const httpUrl = z
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'give an http: or https: URL')
 const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 
-const upstreamSchema = z.object({
+export const upstreamSchema = z.object({
   endpoint: httpUrl,
   timeout_ms: timeoutMs.optional(),
-  method: z.enum(['GET', 'POST']).optional()
+  method: z.enum(['GET', 'POST']).optional(),
+  graphql: graphqlSchema.optional()
 })
 
 /** `POST /apis` */

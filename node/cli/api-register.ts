@@ -2,10 +2,11 @@ import { InvalidArgumentError } from 'commander'
 import type { Protocol } from '../../lib/interface/index.ts'
 import type { RegisteredView, RegisterInput } from '../admin/api.ts'
 import type { AddCommand, Cli } from './cli.ts'
+import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { protocolNamed } from './protocol-option.ts'
 
-interface RegisterFlags {
+interface RegisterFlags extends GraphqlFlags {
   readonly name: string
   readonly protocol: Protocol
   readonly endpoint: string
@@ -22,7 +23,8 @@ interface RegisterFlags {
 
 /** Options as in the service specification, part 4.5; the further ones are all optional. */
 export const addApiRegister: AddCommand = (to, cli) => {
-  to.command('register')
+  const command = to
+    .command('register')
     .description('publish an API; its endpoint is read first. A name again makes a new revision')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
     .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
@@ -36,10 +38,10 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--timeout-ms <ms>', 'longest answer of the endpoint', wholeNumber)
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: pass other methods and sub-paths on')
-    .action(async (flags: RegisterFlags) => {
-      const view = await (await cli.node()).register(inputOf(flags))
-      await tellRegistered(cli, view)
-    })
+  addGraphqlOptions(command).action(async (flags: RegisterFlags) => {
+    const view = await (await cli.node()).register({ ...inputOf(flags), ...(await graphqlInputOf(flags)) })
+    await tellRegistered(cli, view)
+  })
 }
 
 function inputOf(flags: RegisterFlags): RegisterInput {

@@ -13,7 +13,8 @@ type Catalogue = Pick<Souk, 'search' | 'resolve'>
 
 /**
  * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, page by page with `limit` and
- * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name. Open to anyone.
+ * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name;
+ * `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
  */
 export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get('/v1/apis', async (request, reply) => {
@@ -24,6 +25,12 @@ export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
     return details(signed)
+  })
+  app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
+    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
+    const { sdl } = signed.manifest.api
+    if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
+    return reply.type('application/graphql; charset=utf-8').send(sdl)
   })
 }
 

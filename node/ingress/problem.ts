@@ -52,7 +52,7 @@ const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
   [/^\/v1\/account\/(?:entries|withdrawals\/[^/?]+)(?:\?|$)/, 'GET, HEAD'],
   [/^\/v1\/account\/(?:deposits|withdrawals)(?:\?|$)/, 'POST'],
-  [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+)?)(?:\?|$)/, 'GET, HEAD']
+  [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+(?:\/schema\.graphql)?)?)(?:\?|$)/, 'GET, HEAD']
 ]
 
 /** No route: a method that the path does not have, or no such path. */

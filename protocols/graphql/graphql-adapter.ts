@@ -165,7 +165,7 @@ async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
     const { first, body } = await incremental(response.body, boundary)
-    return { status, headers, body, success: first?.data != null, upstreamMs }
+    return { status, headers, body, success: first.data != null, upstreamMs }
   }
   const body = await response.bytes(RESPONSE_BYTES_MAX)
   // The upstream's own refusals are passed on as they are, from a gateway in front of it as well.

@@ -7,7 +7,7 @@ import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 
 /** An answer in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1), of which the first was looked at. */
 export interface Incremental {
-  readonly first: GraphqlResponse | undefined
+  readonly first: GraphqlResponse
   /** All of it, as it came. */
   readonly body: AsyncIterable<Uint8Array>
 }
@@ -28,8 +28,8 @@ export async function incremental(body: AsyncIterable<Uint8Array>, boundary: str
   const taken: Uint8Array[] = []
   let text = ''
   for (;;) {
-    const part = firstPart(text, boundary)
-    if (part !== undefined) return { first: responseOf(part), body: following(taken, source) }
+    const first = firstIn(text, boundary)
+    if (first !== undefined) return { first, body: following(taken, source) }
     if (text.length > RESPONSE_BYTES_MAX) {
       await source.return?.()
       throw new SoukError('response_too_large', undefined, { source: 'upstream' })
@@ -44,11 +44,15 @@ export async function incremental(body: AsyncIterable<Uint8Array>, boundary: str
   }
 }
 
-function firstPart(text: string, boundary: string): string | undefined {
+/** The response in the first part, once that is there: some servers close a part only when they begin the next. */
+function firstIn(text: string, boundary: string): GraphqlResponse | undefined {
   const start = text.indexOf(`--${boundary}\r\n`)
   const head = start === -1 ? -1 : text.indexOf('\r\n\r\n', start)
-  const end = head === -1 ? -1 : text.indexOf(`\r\n--${boundary}`, head + 4)
-  return end === -1 ? undefined : text.slice(head + 4, end)
+  if (head === -1) return undefined
+  const end = text.indexOf(`\r\n--${boundary}`, head + 4)
+  if (end !== -1) return responseOf(text.slice(head + 4, end)) ?? {}
+  const part = text.slice(head + 4).trimEnd()
+  return part.endsWith('}') ? responseOf(part) : undefined
 }
 
 function following(taken: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {

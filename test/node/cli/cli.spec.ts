@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startUsers } from '../../../node/demo/users.ts'
 import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from './harness.ts'
 
 const LIMITS = '--expires-in 30d --max-price 0.002 --daily-cap 0.5'.split(' ')
@@ -61,6 +62,28 @@ describe('souk, with nodes that run', function () {
       apis.map(({ id, state }) => [id, state]),
       [[`bb-echo@${owner.ready.peer}`, 'published']]
     )
+  })
+
+  it('registers a GraphQL API with what may be asked of it', async () => {
+    const users = await startUsers()
+    const file = join(home, 'users.json')
+    await writeFile(file, '{"costs": {"Query.users": 2}, "cost_max": 10, "unit_price": "0.0001"}')
+    const named = ['api', 'register', '--name', 'users', '--protocol', 'GraphQL', '--endpoint', users.url]
+    const flags = ['--price', '0.01', '--hide', 'User.email', '--graphql-file', file]
+    const { code, stderr } = await run(...named, ...flags)
+    assert.equal(code, 0, stderr)
+    const call = async (query: string) => (await onConsumer('call', 'users', JSON.stringify({ query }))).stdout
+    assert.equal(
+      await call('{ users(first: 2) { name } }'),
+      '{"data":{"users":[{"name":"Alan Turing"},{"name":"Barbara Liskov"}]}}\n'
+    )
+    assert.match(await call('{ users(first: 6) { name } }'), /costs 12 units; this API takes 10/)
+    assert.match(await call('{ users { email } }'), /Cannot query field \\"email\\"/)
+    const wrong = await run(...named, '--price', '0', '--hide', 'User.age')
+    assert.deepEqual([wrong.code, /no "User\.age"/.test(wrong.stderr)], [1, true])
+    const unread = await run(...named, '--price', '0', '--graphql-file', join(home, 'missing.json'))
+    assert.match(unread.stderr, /missing\.json cannot be read/)
+    await users.close()
   })
 
   it('says clearly that an endpoint cannot be reached', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { buildSchema } from 'graphql'
 import { serverAudits } from 'graphql-http'
+import { handler } from '../../../lib/index.ts'
 import { graphqlFactory } from '../../../protocols/index.ts'
 import { type OverlayBench, overlayBench } from '../../helpers/overlay-bench.ts'
 import { type YogaServer, yogaServer } from '../../helpers/yoga.ts'
@@ -81,6 +83,26 @@ describe('GraphQL over HTTP, through Souk', () => {
     assert.equal(((await response.json()) as { code: string }).code, 'price_exceeds_limit')
     const elsewhere = await bench.fetch(`${url}/admin?query={hello}`, { headers: { accept } })
     assert.deepEqual([elsewhere.status, elsewhere.headers.get('content-type')], [405, 'application/problem+json'])
+  })
+
+  it('publishes the schema in SDL', async () => {
+    const response = await fetch(`${bench.url}/v1/apis/users/schema.graphql`)
+    assert.equal(response.headers.get('content-type'), 'application/graphql; charset=utf-8')
+    assert.deepEqual(
+      Object.keys(
+        buildSchema(await response.text())
+          .getQueryType()
+          ?.getFields() ?? {}
+      ),
+      ['hello', 'broken']
+    )
+    await bench.owner.serve(
+      { name: 'plain', price: '0' },
+      handler(() => 1)
+    )
+    const none = await fetch(`${bench.url}/v1/apis/plain/schema.graphql`)
+    assert.deepEqual([none.status, ((await none.json()) as { code: string }).code], [404, 'api_not_found'])
+    assert.equal((await fetch(`${bench.url}/v1/apis/users/schema.graphql`, { method: 'POST' })).status, 405)
   })
 
   it('takes files beside the operation, and lets none in that it does not map', async () => {
