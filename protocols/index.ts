@@ -1,4 +1,5 @@
 export { graphqlFactory } from './graphql/graphql-factory.ts'
+export { sseResults } from './graphql/sse-results.ts'
 export { protocolFactories } from './protocol-factories.ts'
 export { restFactory } from './rest/rest-factory.ts'
 export type { SoapMapping } from './soap/mapping.ts'

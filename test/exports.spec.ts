@@ -92,7 +92,7 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './protocols': {
-    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory'],
+    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory', 'sseResults'],
     types: ['SoapMapping', 'Upstream', 'UpstreamRequest', 'UpstreamResponse']
   },
   './node': {

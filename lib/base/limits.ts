@@ -260,6 +260,13 @@ export const GRAPHQL_OPENING_MS = 250
 export const GRAPHQL_EVENTS_WAITING_MAX = 1_000
 /** One event, or one part of an incremental answer, held whole. */
 export const GRAPHQL_EVENT_BYTES_MAX = 1 * MiB
+/** Event streams that carry many operations ("single connection mode"), in all and of one key: a browser's tabs share one. */
+export const EVENT_STREAMS_MAX = 10_000
+export const EVENT_STREAMS_PER_KEY_MAX = 100
+/** Operations of one such stream at once. */
+export const EVENT_STREAM_OPERATIONS_MAX = 100
+/** How long a reserved stream waits for its reader. */
+export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Comments in a quiet stream of events, so that proxies on the way let it live. */
 export const EVENTS_HEARTBEAT_MS = 15 * SECOND
 

@@ -1,5 +1,5 @@
 import { asSoukError, type Atoms, formatRequestId, formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { ApiRef, Souk } from '../../lib/interface/index.ts'
+import type { ApiRef, CallReply, Souk } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
@@ -20,8 +20,22 @@ export interface CallRoute {
   readonly requestBytesMax: number
 }
 
+/** Where a call is not answered as it comes. */
+export interface Answering {
+  /** Looks at the call before it is sent, and may change it. Where it answers itself, the call is not made. */
+  shape(call: CallDraft): void
+  /** `settle` books what the call cost, before anything is sent. */
+  answer(reply: CallReply, settle: () => void | Promise<void>): Promise<void>
+}
+
 /** The way of one call through the ingress: key, request, body, overlay, answer. */
-export async function serveCall(route: CallRoute, visit: Visit, scope: string, name: string): Promise<void> {
+export async function serveCall(
+  route: CallRoute,
+  visit: Visit,
+  scope: string,
+  name: string,
+  answering?: Answering
+): Promise<void> {
   const { req, res } = visit
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
@@ -43,8 +57,11 @@ export async function serveCall(route: CallRoute, visit: Visit, scope: string, n
     const bytesMax = Math.min(route.requestBytesMax, holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity)
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, bytesMax)
     else call.body = streamed = readStreamed(req, bytesMax)
+    answering?.shape(call)
+    if (res.writableEnded) return
     const reply = await route.souk.call(call)
-    await sendReply(visit, reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
+    const settle = () => purchase?.capture(reply.charged, formatRequestId(reply.requestId))
+    await (answering === undefined ? sendReply(visit, reply, settle) : answering.answer(reply, settle))
   } catch (error) {
     purchase?.release(asSoukError(error).isChargeUnknown)
     // Nobody is there to be told; what the call made of its abort is no news.
@@ -64,7 +81,8 @@ async function paymentOf(
   return isKeyless ? keyless.paymentFor(req, api(), signal) : undefined
 }
 
-async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<KeyHolder> {
+/** @throws SoukError `key_missing`, and as `Keys.verify` */
+export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<KeyHolder> {
   if (typeof key !== 'string' || key === '') {
     throw keyMissing()
   }

@@ -14,6 +14,7 @@ import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-ro
 import { addAccountRoutes } from './account-routes.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
+import { EventStreams } from './event-streams.ts'
 import { Keyless } from './keyless.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
 import type { IngressLog, Visit } from './visit.ts'
@@ -62,7 +63,7 @@ const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'
 const REQUEST_HEADERS =
   'content-type, accept, accept-language, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   // The last is sent by common clients of x402, of which a browser asks first.
-  'payment-signature, access-control-expose-headers'
+  'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
   'x-request-id, server-timing, retry-after, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response'
@@ -165,7 +166,8 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  addCallRoutes(app, { souk, keys, spending, requestBytesMax, ...keyless }, visitOf)
+  const route: CallRoute = { souk, keys, spending, requestBytesMax, ...keyless }
+  addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
   return app
 }
 
@@ -215,14 +217,20 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
   })
 }
 
-function addCallRoutes(app: FastifyInstance, route: CallRoute, visitOf: VisitOf): void {
+function addCallRoutes(app: FastifyInstance, route: CallRoute, streams: EventStreams, visitOf: VisitOf): void {
   for (const url of ['/api/:scope/api/:name', '/api/:scope/api/:name/*']) {
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
       url,
       handler(request, reply) {
         const visit = visitOf(request, reply)
-        serveCall(route, visit, request.params.scope, request.params.name).catch((error: unknown) => {
+        const { scope, name } = request.params
+        const serve = async () => {
+          if (!EventStreams.mayServe(visit.req) || !(await streams.serve(visit, scope, name))) {
+            await serveCall(route, visit, scope, name)
+          }
+        }
+        serve().catch((error: unknown) => {
           visit.log.error('an answer could not be sent', { request_id: visit.requestIdText, cause: error })
           visit.res.destroy()
         })
