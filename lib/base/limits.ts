@@ -256,8 +256,9 @@ export const GRAPHQL_DOCUMENT_CHARS_CACHED_MAX = 4 * MiB
 export const GRAPHQL_PERSISTED_CHARS_MAX = 4 * MiB
 /** How long an API may take to refuse a subscription before that counts as open, and is charged. */
 export const GRAPHQL_OPENING_MS = 250
-/** Events that may wait for a slow reader: over a WebSocket nothing else slows their sender. */
+/** Events that may wait for a slow reader, and characters of them all: over a WebSocket nothing else slows their sender. */
 export const GRAPHQL_EVENTS_WAITING_MAX = 1_000
+export const GRAPHQL_EVENT_CHARS_WAITING_MAX = 4 * MiB
 /** One event, or one part of an incremental answer, held whole. */
 export const GRAPHQL_EVENT_BYTES_MAX = 1 * MiB
 /** Event streams that carry many operations ("single connection mode"), in all and of one key: a browser's tabs share one. */

@@ -16,11 +16,14 @@ import { responseIn } from './graphql-response.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
-import { readSdl } from './introspection.ts'
+import { readIntrospection } from './introspection.ts'
 import { oneEvent } from './result-events.ts'
 import { createSchemaSource } from './schema-source.ts'
 import { EVENT_STREAM_HEADERS, createSubscriptions } from './subscriptions.ts'
 import { type Upload, readUpload } from './upload.ts'
+
+/** Whoever waits for a schema may leave; the next one has use for it all the same. */
+const FOREVER = new AbortController().signal
 
 /** A call as it was read, before its document was looked at. */
 interface ReadCall {
@@ -39,8 +42,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   const pricing = pricingIn(terms)
   const upstream = createUpstream({ ...config, shownAs: 'The API' })
   const { hidden = [], introspection = true } = terms
-  const read = () => readSdl(upstream, new AbortController().signal)
-  const schemas = createSchemaSource({ sdl: snapshot, hidden, clock, read })
+  const schemas = createSchemaSource({ sdl: snapshot, hidden, clock, read: () => readIntrospection(upstream, FOREVER) })
   const documents = createDocumentCheck(terms, schemas)
   const subscriptions = createSubscriptions(config, upstream, clock)
 
@@ -104,7 +106,8 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
     protocol: 'GraphQL',
     description:
       schemas.current === undefined ? { operations: [] } : describeSchema(schemas.current, introspection).description,
-    takes: (method, path) => method === 'GET' && (path === '' || path.startsWith('?')),
+    // Some clients name the operation in the URL of a POST, for logs.
+    takes: (method, path) => (method === 'GET' || method === 'POST') && (path === '' || path.startsWith('?')),
     async call(request, signal) {
       const accepted = acceptedIn(headerOf(request.headers, 'accept'))
       try {
@@ -123,7 +126,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
 
 /** @throws SoukError, GraphqlRefusal */
 async function readCall({ method, path, headers, body }: AdapterRequest): Promise<ReadCall> {
-  if (path !== '' && !(method === 'GET' && path.startsWith('?'))) {
+  if (path.startsWith('/')) {
     throw new SoukError('operation_not_found', 'A GraphQL API has no paths of its own.')
   }
   if (method === 'GET') {

@@ -4,7 +4,7 @@ import { createUpstream } from '../upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'
-import { readSdl } from './introspection.ts'
+import { readIntrospection, sdlIn } from './introspection.ts'
 import { schemaOf } from './schema-source.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
@@ -22,7 +22,7 @@ export const graphqlFactory: AdapterFactory = {
     checkSubscriptions(config)
     const upstream = createUpstream(config)
     try {
-      const sdl = await readSdl(upstream, signal)
+      const sdl = sdlIn(await readIntrospection(upstream, signal))
       return { ...describeSchema(schemaOf(sdl, terms.hidden ?? []), terms.introspection), snapshot: sdl }
     } catch (error) {
       throw diagnosis(error)

@@ -6,12 +6,14 @@ import type { Upstream } from '../upstream.ts'
 import { RESPONSE_TYPE } from './graphql-accept.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'
 
-/**
- * Asks an endpoint for its schema.
- * @returns SDL
- * @throws SoukError `invalid_request` that says why there is no schema to be had, and what `Upstream.request` throws
- */
-export async function readSdl(upstream: Upstream, signal: AbortSignal): Promise<string> {
+/** An endpoint's answer to the question for its schema. */
+export interface Introspection {
+  readonly status: number
+  readonly bytes: Uint8Array
+}
+
+/** @throws SoukError those of `Upstream.request` */
+export async function readIntrospection(upstream: Upstream, signal: AbortSignal): Promise<Introspection> {
   const response = await upstream.request({
     method: 'POST',
     headers: [
@@ -21,7 +23,15 @@ export async function readSdl(upstream: Upstream, signal: AbortSignal): Promise<
     body: utf8(JSON.stringify({ query: getIntrospectionQuery() })),
     signal
   })
-  return sdlOf(response.status, responseIn(await response.bytes(RESPONSE_BYTES_MAX)))
+  return { status: response.status, bytes: await response.bytes(RESPONSE_BYTES_MAX) }
+}
+
+/**
+ * The schema in it, in SDL.
+ * @throws SoukError `invalid_request` that says why there is none to be had
+ */
+export function sdlIn({ status, bytes }: Introspection): string {
+  return sdlOf(status, responseIn(bytes))
 }
 
 function sdlOf(status: number, response: GraphqlResponse | undefined): string {

@@ -1,8 +1,10 @@
 import { type GraphQLSchema, buildASTSchema, parse, validateSchema } from 'graphql'
+import { sha256 } from '../../lib/base/bytes.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
 import { withoutHidden } from './hidden-schema.ts'
+import { type Introspection, sdlIn } from './introspection.ts'
 
 /** The schema that documents are checked against: as it was read last, and without what its provider hides. */
 export interface SchemaSource {
@@ -17,23 +19,25 @@ export interface SchemaSourceInit {
   readonly sdl: string
   readonly hidden: readonly string[]
   readonly clock: Clock
-  /** Asks the API for its schema, in SDL. */
-  readonly read: () => Promise<string>
+  /** Asks the API for its schema. */
+  readonly read: () => Promise<Introspection>
 }
 
 /** @throws SoukError `invalid_request` where the schema is none without what is hidden */
 export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceInit): SchemaSource {
-  let known = sdl
+  let known: Uint8Array | undefined
   let current = sdl === '' ? undefined : schemaOf(sdl, hidden)
   let readAt = -Infinity
   let reading: Promise<void> | undefined
 
   async function readAgain(): Promise<void> {
     try {
-      const now = await read()
-      if (now === known) return
-      current = schemaOf(now, hidden)
-      known = now
+      const answer = await read()
+      // Making a large schema takes a while, which is spent for news only.
+      const digest = sha256(answer.bytes)
+      if (known !== undefined && Buffer.compare(digest, known) === 0) return
+      current = schemaOf(sdlIn(answer), hidden)
+      known = digest
     } catch {
       // It may be down, or have turned introspection off since: documents are checked against what was known.
     } finally {

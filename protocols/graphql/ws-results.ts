@@ -1,7 +1,11 @@
 import { createClient } from 'graphql-ws'
 import { WebSocket } from 'undici'
 import { SoukError } from '../../lib/base/errors.ts'
-import { GRAPHQL_EVENTS_WAITING_MAX, UPSTREAM_CONNECT_MS } from '../../lib/base/limits.ts'
+import {
+  GRAPHQL_EVENTS_WAITING_MAX,
+  GRAPHQL_EVENT_CHARS_WAITING_MAX,
+  UPSTREAM_CONNECT_MS
+} from '../../lib/base/limits.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
 
@@ -74,6 +78,7 @@ function unreachable(cause: unknown): SoukError {
 /** What was pushed, pulled: a WebSocket does not wait for its reader. */
 function createInbox(onOver: () => void) {
   const waiting: string[] = []
+  let chars = 0
   let wake = () => {}
   let failure: SoukError | undefined
   let isEnded = false
@@ -87,7 +92,10 @@ function createInbox(onOver: () => void) {
     async next() {
       for (;;) {
         const value = waiting.shift()
-        if (value !== undefined) return { done: false, value }
+        if (value !== undefined) {
+          chars -= value.length
+          return { done: false, value }
+        }
         if (failure !== undefined) throw failure
         if (isEnded) return { done: true, value: undefined }
         await new Promise<void>((resolve) => (wake = resolve))
@@ -109,7 +117,8 @@ function createInbox(onOver: () => void) {
     end: over,
     push(value: string): void {
       if (isEnded) return
-      if (waiting.length === GRAPHQL_EVENTS_WAITING_MAX) {
+      chars += value.length
+      if (waiting.length === GRAPHQL_EVENTS_WAITING_MAX || chars > GRAPHQL_EVENT_CHARS_WAITING_MAX) {
         fail(new SoukError('overloaded', 'Events come faster than they are read.'))
         return
       }

@@ -202,9 +202,13 @@ describe('a GraphQL call', () => {
     assert.equal(upstream.received.length, 0)
   })
 
+  it('passes over what a client writes behind the URL of a POST', async () => {
+    assert.equal((await call({ query: '{ a }' }, { path: '?operation=A&query=x' })).success, true)
+    assert.deepEqual([upstream.received[0]?.target, sent()], ['/graphql', { query: '{ a }' }])
+  })
+
   it('has no paths and no other methods', async () => {
     await rejectsWith(call({ query: '{ a }' }, { path: '/admin' }), 'operation_not_found')
-    await rejectsWith(call({ query: '{ a }' }, { path: '?query=x' }), 'operation_not_found')
     await rejectsWith(call({ query: '{ a }' }, { method: 'DELETE' }), 'method_not_allowed')
     assert.equal(upstream.received.length, 0)
   })
