@@ -4,6 +4,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_API_MAX, REQUEST_BYTES_MAX, STORED_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
 import type { AdapterReply } from '../../../lib/interface/adapter.ts'
 import type { CallAnswer } from '../../../lib/interface/call.ts'
+import type { Reservation, Till } from '../../../lib/interface/till.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
@@ -37,6 +38,38 @@ describe('Owner', () => {
       { ...request, body: text(request?.body as Uint8Array) },
       { method: 'POST', path: '', headers: [['accept', 'application/json']], price: 1_500n, body: '{"symbol":"BTC"}' }
     )
+  })
+
+  it('has the till capture what a call costs, where its adapter says so', async () => {
+    const amounts: Array<bigint | undefined> = []
+    const till = createMeteredTill({ log: bench.store.calls })
+    const noting: Till = {
+      ...till,
+      async admit(admission) {
+        const reservation = await till.admit(admission)
+        const capture: Reservation['capture'] = (outcome, amount) => {
+          amounts.push(amount)
+          return reservation.capture(outcome)
+        }
+        return { ...reservation, capture }
+      }
+    }
+    const owner = new Owner({ clock: bench.clock, till: noting, calls: bench.store.calls, epoch: 100n })
+    await owner.set(servedApi(bench.adapter))
+    await owner.handle(incoming(), new AbortController().signal)
+    bench.adapter.answer = async () => replyOf('{}', { price: 40n })
+    await owner.handle(incoming(), new AbortController().signal)
+    assert.deepEqual(amounts, [undefined, 40n])
+  })
+
+  it('lets in what belongs to the protocol of an API, whatever its listing forwards', async () => {
+    const adapter = Object.assign(bench.adapter, {
+      takes: (method: string, path: string) => `${method} ${path}` === 'GET ?q=1'
+    })
+    await bench.owner.set(servedApi(adapter))
+    assert.equal((await bench.handle({ method: 'GET', path: '?q=1' })).status, 200)
+    await assert.rejects(bench.handle({ method: 'GET', path: '/?q=1' }), { code: 'method_not_allowed' })
+    await assert.rejects(bench.handle({ method: 'PUT', path: '?q=1' }), { code: 'method_not_allowed' })
   })
 
   describe('the books', () => {
