@@ -1,4 +1,5 @@
 import { callPath } from './call-path.ts'
+import { graphql } from './graphql.ts'
 import { paidCalls } from './paid-calls.ts'
 import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
@@ -8,5 +9,5 @@ export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Name on the command line → suite. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql].map((suite) => [suite.name, suite])
 )

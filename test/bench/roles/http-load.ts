@@ -7,6 +7,9 @@ export interface HttpLoad extends LoadShape {
   readonly origin: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** What is sent, and what has to come back. Default: of each worker its own payload, both ways. */
+  readonly body?: string
+  readonly answer?: string
 }
 
 /** A client as one would write it: undici, connections kept, each answer read whole and checked. */
@@ -19,15 +22,18 @@ play(() => {
     return pool
   }
 
-  async function run({ origin, path, headers, ...shape }: HttpLoad) {
+  async function run({ origin, path, headers, body: given, answer, ...shape }: HttpLoad) {
     const pool = poolOf(origin, shape.concurrency)
-    const bodies = Array.from({ length: shape.concurrency }, (_, worker) => payload(worker))
+    const bodies = Array.from({ length: shape.concurrency }, (_, worker) =>
+      given === undefined ? payload(worker) : Buffer.from(given)
+    )
+    const expected = answer === undefined ? undefined : Buffer.from(answer)
     const sent = { 'content-type': 'application/json', ...headers }
     return closedLoop(shape, async (worker) => {
       const body = bodies[worker] ?? payload(worker)
       const response = await pool.request({ method: 'POST', path, headers: sent, body })
       const received = await response.body.bytes()
-      if (response.statusCode === 200 && body.equals(received)) return
+      if (response.statusCode === 200 && (expected ?? body).equals(received)) return
       throw new Error(`${origin}${path} answered ${response.statusCode}: ${Buffer.from(received).toString()}`)
     })
   }

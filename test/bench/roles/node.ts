@@ -1,3 +1,4 @@
+import type { Protocol } from '../../../lib/interface/index.ts'
 import { connect } from '../../../node/admin/client.ts'
 import { type NodeInfo, type ProfileLocation, runNode } from '../../../node/index.ts'
 import { NETWORKS } from '../../../node/networks.ts'
@@ -16,6 +17,8 @@ export interface NodeArgs {
 export interface Registration extends Origin {
   readonly name: string
   readonly price: string
+  /** Default `REST`. */
+  readonly protocol?: Protocol
 }
 
 const ANY_PORT = { port: 0, exact: false }
@@ -38,8 +41,8 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
   return {
     info,
     operations: {
-      register: ({ name, price, origin }: Registration) =>
-        admin.register({ name, price, protocol: 'REST', endpoint: origin }),
+      register: ({ name, price, origin, protocol = 'REST' }: Registration) =>
+        admin.register({ name, price, protocol, endpoint: origin }),
       issueKey: async () => (await admin.issueKey({})).key
     },
     stop: () => node.stop()
