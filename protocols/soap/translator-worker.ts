@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -25,6 +27,7 @@ export interface Outcome {
 }
 
 const { service } = openSnapshot(String(workerData))
+yieldToLoop()
 
 parentPort?.on('message', ({ id, work }: Job) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
@@ -49,5 +52,18 @@ function run(id: number, work: Job['work']): Outcome {
         ...(source === undefined ? {} : { source })
       }
     }
+  }
+}
+
+/**
+ * Where cores are scarce, the loop with all its small calls goes first. Linux has priorities for threads, and tells a
+ * thread its number; elsewhere this one is like any other.
+ */
+function yieldToLoop(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // No Linux, or no /proc.
   }
 }
