@@ -17,8 +17,8 @@ export interface SoapService {
   readonly warnings: ReadonlySet<string>
   /** What a provider's mapping changes, by the operation's name. */
   readonly mapping: ReadonlyMap<string, MappedOperation>
-  /** An operation as the WSDL names it, at that port or at the one that is called in its stead. */
-  at(port: string, name: string): SoapOperation | undefined
+  /** Operations as the WSDL names them, overloads together, also those that another port is called for. */
+  at(service: string, port: string, name: string): readonly SoapOperation[]
 }
 
 const NO_MAPPING: SoapService['mapping'] = new Map()
@@ -33,6 +33,7 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
   const types = new SchemaCompiler(collectSchemas(documents), (text) => warnings.add(text))
   const reasons = new Map<string, string>()
   const found = new Map<string, SoapOperation>()
+  const everywhere: SoapOperation[] = []
   for (const port of portsOf(wsdl, warnings)) {
     const operations = readOperations(
       wsdl,
@@ -43,6 +44,7 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
       },
       (text) => warnings.add(text)
     )
+    everywhere.push(...operations)
     const ordinals = new Map<string, number>()
     for (const operation of operations) {
       // The same operation over SOAP 1.1 and over 1.2 is one operation; the port that comes first is used.
@@ -56,10 +58,9 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
   }
   for (const reason of reasons.values()) warnings.add(reason)
   if (found.size === 0) throw nothing([...warnings])
-  const all = [...found.values()]
-  const at = (port: string, name: string) =>
-    all.find((one) => one.port === port && one.name === name) ?? all.find((one) => one.name === name)
-  const operations = named(all, warnings)
+  const at = (service: string, port: string, name: string) =>
+    everywhere.filter((one) => one.name === name && one.port === port && one.service === service)
+  const operations = named([...found.values()], warnings)
   return { operations, types, warnings, at, mapping: NO_MAPPING }
 }
 
@@ -68,12 +69,18 @@ export function compileAll({ operations, types }: SoapService): void {
   const seen = new Set<Type>()
   const waiting: Type[] = []
   for (const { input, output, faults } of operations.values()) {
-    for (const message of [input(), output?.()]) if (message !== undefined) waiting.push(message.content)
+    for (const message of [input(), output?.()]) {
+      if (message === undefined) continue
+      waiting.push(message.content)
+      for (const header of message.headers.values()) waiting.push(header.type())
+    }
     for (const fault of faults.values()) waiting.push(fault.type())
   }
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
-    if (type.kind !== 'complex' || seen.has(type)) continue
+    if (seen.has(type)) continue
     seen.add(type)
+    if (type.kind === 'array') waiting.push(type.item().type())
+    if (type.kind !== 'complex') continue
     const shape: Shape = type.shape()
     for (const member of shape.members.values()) waiting.push(member.element.type())
     waiting.push(...types.derivedTypes(type))

@@ -6,17 +6,19 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { SoukError } from '../../lib/base/errors.ts'
 import { writeEnvelope } from '../../protocols/soap/envelope.ts'
+import type { SoapOperation } from '../../protocols/soap/operations.ts'
 import { openService, type SoapService } from '../../protocols/soap/service.ts'
 import { type LoadFile, readWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
 import { decodeXml } from '../../protocols/soap/xml-text.ts'
 import { parseXml } from '../../protocols/soap/xml-parse.ts'
-import { elements, firstElement } from '../../protocols/soap/xml-tree.ts'
+import { type XmlElement, elements, firstElement } from '../../protocols/soap/xml-tree.ts'
 import { difference } from './infoset.ts'
 import { fromNodeSoap } from './node-soap-json.ts'
 
 interface Case {
   readonly wsdl: string
-  readonly service: string
+  /** Null where the WSDL gives it no name. */
+  readonly service: string | null
   readonly port: string
   readonly operation: string
   readonly style: string
@@ -53,16 +55,30 @@ async function openWsdl(directory: string, wsdl: string): Promise<SoapService> {
   return openService(documents)
 }
 
-/** What is wrong with the request that is built for a case; undefined when nothing is. */
-function judge(service: SoapService, { port, operation: name, json, xml }: Case): string | undefined {
-  const operation = service.at(port, name)
-  if (operation === undefined) return `there is no operation ${name} at port ${port}`
-  const message = operation.input()
-  const parameters = fromNodeSoap(message, json)
-  const document = writeEnvelope(operation.version, message, parameters, service.types, { checks: false })
+/** What is wrong with the request that is built for a case; undefined when nothing is. Of overloads, one has to be right. */
+function judge(opened: SoapService, { service, port, operation: name, json, xml }: Case): string | undefined {
+  const overloads = opened.at(service ?? '', port, name)
+  if (overloads.length === 0) return `there is no operation ${name} at port ${port}`
+  const expected = parseXml(xml)
+  const outcomes = overloads.map((operation) => {
+    try {
+      return { wrong: difference(built(opened, operation, json), [expected]) }
+    } catch (error) {
+      return { error }
+    }
+  })
+  const [first] = outcomes
+  if (outcomes.some((outcome) => 'wrong' in outcome && outcome.wrong === undefined)) return undefined
+  if (first !== undefined && 'error' in first) throw first.error
+  return first?.wrong
+}
+
+function built({ types }: SoapService, { version, input }: SoapOperation, json: unknown): XmlElement[] {
+  const message = input()
+  const document = writeEnvelope(version, message, fromNodeSoap(message, json), types, { checks: false })
   const root = parseXml(document)
   const body = firstElement(root, root.namespace, 'Body')
-  return difference(body === undefined ? [] : elements(body), [parseXml(xml)])
+  return body === undefined ? [] : elements(body)
 }
 
 const directory = resolve(process.argv[2] ?? '.')
