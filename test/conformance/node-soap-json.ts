@@ -9,8 +9,10 @@ type Json = { readonly [name: string]: unknown }
  */
 export function fromNodeSoap(message: MessageModel, json: unknown): Json {
   const shape = message.content.shape()
-  if (isJson(json)) return convertObject(shape, json)
   const [only] = shape.members.values()
+  // A message that is one text with attributes: there, they stand without the element's name.
+  const isText = message.wrapper === undefined && isJson(json) && Object.hasOwn(json, '$value')
+  if (isJson(json) && !isText) return convertObject(shape, json)
   return only === undefined ? {} : { [only.json]: convert(only.element, json) }
 }
 
