@@ -6,6 +6,7 @@ import {
   GRAPHQL_EVENT_CHARS_WAITING_MAX,
   UPSTREAM_CONNECT_MS
 } from '../../lib/base/limits.ts'
+import { interruption } from '../upstream-failure.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
 
@@ -59,8 +60,8 @@ export async function wsResults(
     }
   )
   const giveUp = () => {
-    inbox.fail(new SoukError('call_interrupted', undefined, { cause: signal.reason }))
-    connected.reject(signal.reason)
+    inbox.fail(interruption(signal))
+    connected.reject(interruption(signal))
   }
   if (signal.aborted) giveUp()
   else signal.addEventListener('abort', giveUp, { once: true })

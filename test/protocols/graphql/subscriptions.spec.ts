@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql'
+import { useServer } from 'graphql-ws/use/ws'
+import { WebSocketServer } from 'ws'
+import { EVENTS_HEARTBEAT_MS, GRAPHQL_EVENT_BYTES_MAX, GRAPHQL_EVENTS_WAITING_MAX } from '../../../lib/base/limits.ts'
+import type { Adapter, AdapterReply, GraphqlTerms } from '../../../lib/interface/index.ts'
+import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
+import { eventStream } from '../../../protocols/graphql/result-events.ts'
+import { sseResults } from '../../../protocols/graphql/sse-results.ts'
+import { bytesOf, FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { streamOf } from '../../helpers/bodies.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { listening, type YogaServer } from '../../helpers/yoga.ts'
+
+const subscription = plainCall({ query: 'subscription { count }' }, [['accept', 'text/event-stream']])
+const events = { 'content-type': 'text/event-stream' }
+
+async function resultsIn(...chunks: string[]): Promise<string[]> {
+  const results = sseResults(streamOf(...chunks.map((chunk) => Buffer.from(chunk))))
+  const all: string[] = []
+  for (let next = await results.next(); next.done !== true; next = await results.next()) all.push(next.value)
+  return all
+}
+
+describe('results out of server-sent events', () => {
+  it('are read as browsers read them, however they are cut', async () => {
+    const text =
+      ':hi\n\nevent: next\ndata: {"a":1}\n\nid: 7\r\nevent:next\r\ndata:{"a":\r\ndata: 2}\r\n\r\n' +
+      'data: {"a":3}\r\rretry: 5\n\nevent: ping\ndata: no\n\nevent: next\ndata: {"ä":4}\n\nevent: complete\n\ndata: late\n\n'
+    const expected = ['{"a":1}', '{"a":\n2}', '{"a":3}', '{"ä":4}']
+    assert.deepEqual(await resultsIn(text), expected)
+    const bytes = Buffer.from(text)
+    const each = Array.from(bytes, (byte) => Buffer.of(byte))
+    const results = sseResults(streamOf(...each))
+    for (const value of expected) assert.deepEqual(await results.next(), { done: false, value })
+    assert.equal((await results.next()).done, true)
+  })
+
+  it('end with the stream where nobody says complete', async () => {
+    assert.deepEqual(await resultsIn('data: 1\n\ndata: 2\n\ndata: cut'), ['1', '2'])
+  })
+
+  it('are refused past what one event may hold', async () => {
+    const half = 'x'.repeat(GRAPHQL_EVENT_BYTES_MAX / 2)
+    await rejectsWith(resultsIn(`data: ${half}`, half), 'response_too_large')
+    await rejectsWith(resultsIn(`data: ${half}\n`, `data: ${half}x\n`), 'response_too_large')
+  })
+})
+
+describe('an event stream', () => {
+  it('shows that it lives while there is nothing to say', async () => {
+    const clock = manualClock()
+    const waiting = Promise.withResolvers<IteratorResult<string, undefined>>()
+    const stream = eventStream({ next: () => waiting.promise }, clock)[Symbol.asyncIterator]()
+    const textOf = ({ value }: IteratorResult<Uint8Array>) => Buffer.from(value as Uint8Array).toString()
+    assert.equal(textOf(await stream.next()), ':\n\n')
+    for (let beat = 0; beat < 3; beat++) {
+      const next = stream.next()
+      await clock.advance(EVENTS_HEARTBEAT_MS)
+      assert.equal(textOf(await next), ':\n\n')
+    }
+    waiting.resolve({ done: false, value: '{"data":\n1}' })
+    assert.equal(textOf(await stream.next()), 'event: next\ndata: {"data":\ndata: 1}\n\n')
+  })
+})
+
+describe('a subscription over SSE', () => {
+  let upstream: ScriptedUpstream
+  let adapter: Adapter
+
+  beforeEach(async () => {
+    upstream = await scriptedUpstream(answering(200, events, 'event: next\ndata: {"data":{"count":1}}\n\n'))
+    adapter = graphqlFactory.open({ endpoint: `${upstream.url}/graphql` }, '')
+  })
+  afterEach(async () => {
+    await adapter.close?.()
+    await upstream.close()
+  })
+  const open = (): Promise<AdapterReply> => adapter.call(subscription, FOREVER)
+
+  it('asks for events and for nothing else, as servers look for exactly that', async () => {
+    const reply = await open()
+    assert.deepEqual([reply.status, reply.success], [200, true])
+    assert.equal(upstream.received[0]?.headers.accept, 'text/event-stream')
+    assert.match((await bytesOf(reply.body)).toString(), /"count":1.*event: complete/s)
+  })
+
+  it('is open, and charged, when the API is quiet', async () => {
+    upstream.behave((response) => response.writeHead(200, events).flushHeaders())
+    const reply = await open()
+    assert.equal(reply.success, true)
+    await (reply.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.()
+    await eventually('the API hears of it', 5_000, () => upstream.received[0]?.gone === true || undefined)
+  })
+
+  const refused: ReadonlyArray<readonly [what: string, status: number, type: string, body: string]> = [
+    ['an error', 200, 'text/event-stream', 'event: next\ndata: {"data":null,"errors":[{"message":"no"}]}\n\n'],
+    ['nothing at all', 200, 'text/event-stream', 'event: complete\ndata:\n\n'],
+    ['a refusal', 403, 'application/json', '{"errors":[{"message":"no"}]}']
+  ]
+  for (const [what, status, type, body] of refused) {
+    it(`is not charged when the API begins with ${what}`, async () => {
+      upstream.behave(answering(status, { 'content-type': type }, body))
+      const reply = await open()
+      assert.deepEqual([reply.status, reply.success], [status, false])
+      assert(reply.body instanceof Uint8Array)
+    })
+  }
+
+  it('is upstream_invalid_response when the API opens no stream', async () => {
+    upstream.behave(answering(200, { 'content-type': 'application/json' }, '{"data":{"count":1}}'))
+    await rejectsWith(open(), 'upstream_invalid_response')
+    upstream.behave(answering(402, {}, ''))
+    await rejectsWith(open(), 'upstream_invalid_response')
+  })
+})
+
+describe('a subscription over a WebSocket', () => {
+  let server: YogaServer
+  let sent = 0
+  let stopped = false
+  const opened: Adapter[] = []
+
+  before(async () => {
+    const schema = new GraphQLSchema({
+      query: new GraphQLObjectType({ name: 'Query', fields: { hello: { type: GraphQLInt } } }),
+      subscription: new GraphQLObjectType({
+        name: 'Subscription',
+        fields: {
+          count: {
+            type: GraphQLInt,
+            async *subscribe() {
+              try {
+                for (;;) {
+                  yield { count: sent++ }
+                  if (sent % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+                }
+              } finally {
+                stopped = true
+              }
+            }
+          }
+        }
+      })
+    })
+    const http = createServer((_request, response) => response.writeHead(404).end())
+    useServer({ schema }, new WebSocketServer({ server: http, path: '/graphql' }))
+    server = await listening(http)
+  })
+  afterEach(async () => {
+    for (const adapter of opened.splice(0)) await adapter.close?.()
+  })
+  after(() => server.close())
+
+  const opening = (terms: GraphqlTerms): Promise<AdapterReply> => {
+    const adapter = graphqlFactory.open({ endpoint: server.url, graphql: terms }, '')
+    opened.push(adapter)
+    return adapter.call(subscription, FOREVER)
+  }
+
+  it('is cut off when its reader does not keep up, and ends at the API', async () => {
+    const { body, success } = await opening({ subscriptions: server.url.replace('http', 'ws') })
+    assert.equal(success, true)
+    await eventually('the API hears of it', 5_000, () => stopped || undefined)
+    assert(sent > GRAPHQL_EVENTS_WAITING_MAX)
+    const read: string[] = []
+    await rejectsWith(
+      (async () => {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) read.push(Buffer.from(chunk).toString())
+      })(),
+      'overloaded'
+    )
+    // What had come before is read all the same, in order.
+    const counts = read.flatMap((event) => /"count":(\d+)/.exec(event)?.[1] ?? []).map(Number)
+    assert.deepEqual(
+      counts,
+      Array.from({ length: counts.length }, (_, index) => index)
+    )
+    assert(counts.length >= GRAPHQL_EVENTS_WAITING_MAX)
+  })
+
+  it('is upstream_unreachable when nobody takes it', async () => {
+    await rejectsWith(opening({ subscriptions: 'ws://127.0.0.1:9/graphql' }), 'upstream_unreachable')
+    await rejectsWith(
+      opening({ subscriptions: server.url.replace('http', 'ws').replace('graphql', 'no') }),
+      'upstream_unreachable'
+    )
+  })
+
+  it('is given up with its call', async () => {
+    const adapter = graphqlFactory.open({ endpoint: server.url, graphql: { subscriptions: 'ws://127.0.0.1:9/' } }, '')
+    opened.push(adapter)
+    await rejectsWith(adapter.call(subscription, AbortSignal.abort()), 'call_interrupted')
+  })
+})
