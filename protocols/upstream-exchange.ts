@@ -34,6 +34,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #queuedBytes = 0
   #ended = false
   #failure: SoukError | undefined
+  #onSettled: (() => void) | undefined
   #wake: (() => void) | undefined
 
   constructor(init: ExchangeInit) {
@@ -55,6 +56,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Nothing more will come: all of it did, or it failed. */
   get settled(): boolean {
     return this.#ended || this.#failure !== undefined
+  }
+
+  /** Calls `task` once nothing more will come. */
+  whenSettled(task: () => void): void {
+    if (this.settled) task()
+    else this.#onSettled = task
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -148,5 +155,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #letGo(): void {
     this.#timer.cancel()
     this.#init.signal.removeEventListener('abort', this.#onAbort)
+    this.#onSettled?.()
   }
 }

@@ -15,6 +15,11 @@ const refuse = (detail: string): SoukError => new SoukError('invalid_request', d
 export function parseEndpoint(endpoint: string): URL {
   const url = URL.parse(endpoint)
   if (url === null) throw refuse('The endpoint is not a URL.')
+  if (url.protocol === 'ws:' || url.protocol === 'wss:') {
+    throw refuse(
+      'WebSocket APIs cannot be sold here: give the http: or https: address of an API that answers requests.'
+    )
+  }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refuse('The endpoint must be an http: or https: URL.')
   if (url.username !== '' || url.password !== '') throw refuse('The endpoint must not carry a user name or password.')

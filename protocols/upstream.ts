@@ -1,23 +1,29 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { Pool } from 'undici'
-import { EMPTY_BYTES } from '../lib/base/bytes.ts'
-import { type Clock, systemClock } from '../lib/base/clock.ts'
+import { utf8 } from '../lib/base/bytes.ts'
+import { type Clock, sleep, systemClock } from '../lib/base/clock.ts'
 import { SoukError, isSoukError } from '../lib/base/errors.ts'
 import {
   HEADER_BYTES_MAX,
   IN_FLIGHT_PER_API_MAX,
-  UPSTREAM_CONNECT_MS,
+  TOKEN_REQUEST_MS,
   UPSTREAM_REDIRECTS_MAX,
+  UPSTREAM_RETRIES_MAX,
+  UPSTREAM_RETRY_MS,
   UPSTREAM_TIMEOUT_MS,
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../lib/base/limits.ts'
+import type { UpstreamConfig } from '../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../lib/interface/payload.ts'
-import { decoderOf } from './upstream-coding.ts'
+import { type UpstreamResponse, answerOf } from './upstream-answer.ts'
+import { type Credentials, credentialsOf } from './upstream-auth.ts'
+import { type Breaker, breaker } from './upstream-breaker.ts'
+import { connectorTo } from './upstream-connect.ts'
 import { Exchange, type ResponseHead } from './upstream-exchange.ts'
-import { RedirectedAway, failureOf } from './upstream-failure.ts'
-import { headersDown, headersUp } from './upstream-headers.ts'
+import { RedirectedAway, failureOf, interruption } from './upstream-failure.ts'
+import { extraHeaders, headersDown, headersUp } from './upstream-headers.ts'
 import { parseEndpoint, targetOf, whereOf } from './upstream-target.ts'
+import { type PostForm, TokenSource, basicOf } from './upstream-token.ts'
 
 export interface UpstreamRequest {
   /** One of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS. */
@@ -30,56 +36,35 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal
 }
 
-/** An answer whose body must be read by one of `body`, `bytes` and `payload`, or discarded. */
-export interface UpstreamResponse {
-  readonly status: number
-  /** Only those of a short list come down. */
-  readonly headers: Headers
-  /** From sending to the response head, redirects included, in milliseconds. */
-  readonly upstreamMs: number
-  /** Length of the body as announced; undefined when it was not, or when the body came compressed. */
-  readonly contentLength: number | undefined
-  /**
-   * The body as it arrives, decoded, pulled. The time limit ends with the head; silence is limited by `STREAM_IDLE_MS`.
-   * Throws what `request` throws, `upstream_timeout`, and `upstream_invalid_response` when it cannot be decoded.
-   */
-  readonly body: AsyncIterable<Uint8Array>
-  /**
-   * The body whole, within the time limit of the request.
-   * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and as `body`.
-   */
-  bytes(bytesMax: number): Promise<Uint8Array>
-  /** The body whole when it has at most `inlineBytesMax` decoded bytes, within the time limit; else as a stream. */
-  payload(inlineBytesMax: number): Promise<Payload>
-  /** Gives the body up and the connection with it. */
-  discard(): void
-}
-
 /** Keep-alive HTTP/1.1 to one endpoint. */
 export interface Upstream {
   readonly endpoint: URL
   /**
-   * Sends one request, once: nothing is repeated but a redirect's own target (same origin; GET and HEAD, or 307 and 308
-   * with a body that is held whole).
+   * Sends one request, once. Repeated are only a redirect's own target (same origin; GET and HEAD, or 307 and 308 with a body
+   * that is held whole), a request that a renewed token may open (401), and what is idempotent by declaration.
    * @throws SoukError `invalid_request` (path or header), `method_not_allowed`, `upstream_unreachable`, `upstream_timeout`,
-   *   `upstream_invalid_response`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
+   *   `upstream_invalid_response`, `overloaded`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
    */
   request(request: UpstreamRequest): Promise<UpstreamResponse>
   /** Ends what is running. */
   close(): Promise<void>
 }
 
-type Chunks = AsyncIterator<Uint8Array, undefined>
-
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-export interface UpstreamInit {
-  readonly endpoint: string
-  readonly timeoutMs?: number
+export interface UpstreamInit
+  extends Pick<
+    UpstreamConfig,
+    'endpoint' | 'timeoutMs' | 'inFlightMax' | 'idempotent' | 'auth' | 'guard' | 'requestHeaders' | 'responseHeaders'
+  > {
   /** What errors call it. Default: its host and port, which is for the provider to read and for no consumer. */
   readonly shownAs?: string
   readonly clock?: Clock
+  /** Redirects out of the endpoint's path are refused, for where a consumer has a say in them. Default false. */
+  readonly confinesRedirects?: boolean
+  /** How long it is left alone after many failures. Default `UPSTREAM_BREAK_MS`. */
+  readonly breakMs?: number
 }
 
 /**
@@ -90,61 +75,192 @@ export interface UpstreamInit {
  * @throws SoukError `invalid_request`
  */
 export function createUpstream(init: UpstreamInit): Upstream {
-  const { timeoutMs = UPSTREAM_TIMEOUT_MS, clock = systemClock } = init
-  const endpoint = parseEndpoint(init.endpoint)
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > UPSTREAM_TIMEOUT_MS_MAX) {
-    throw new SoukError('invalid_request', `The time limit must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
+  return new HttpUpstream(init)
+}
+
+class HttpUpstream implements Upstream {
+  readonly endpoint: URL
+  readonly #init: UpstreamInit
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #inFlightMax: number
+  readonly #where: string
+  readonly #credentials: Credentials
+  /** The endpoint with the secrets of its query, which make them its own: consumers can neither repeat nor replace them. */
+  readonly #base: URL
+  readonly #up: ReadonlySet<string>
+  readonly #down: ReadonlySet<string>
+  readonly #tokens: ReturnType<typeof tokenSource>
+  readonly #breaker: Breaker
+  readonly #pool: Pool
+  #inFlight = 0
+
+  constructor(init: UpstreamInit) {
+    const { timeoutMs = UPSTREAM_TIMEOUT_MS, inFlightMax = IN_FLIGHT_PER_API_MAX, clock = systemClock } = init
+    const endpoint = parseEndpoint(init.endpoint)
+    checkBound('time limit', timeoutMs, UPSTREAM_TIMEOUT_MS_MAX, ' milliseconds')
+    checkBound('number of requests at once', inFlightMax, IN_FLIGHT_PER_API_MAX, '')
+    this.#init = init
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+    this.#inFlightMax = inFlightMax
+    this.endpoint = endpoint
+    this.#where = init.shownAs ?? whereOf(endpoint)
+    this.#up = extraHeaders(init.requestHeaders)
+    this.#down = extraHeaders(init.responseHeaders)
+    this.#credentials = credentialsOf(init.auth, endpoint)
+    this.#base = new URL(endpoint)
+    for (const [name, value] of this.#credentials.query) this.#base.searchParams.append(name, value)
+    this.#tokens = tokenSource(init, clock)
+    this.#breaker = breaker(init.breakMs)
+    this.#pool = new Pool(endpoint.origin, {
+      connections: IN_FLIGHT_PER_API_MAX,
+      pipelining: 1,
+      allowH2: false,
+      connect: connectorTo(endpoint, init.guard, init.auth?.tls),
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Our own timers decide: they run on the clock that was given, and not while a reader is slow.
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
   }
-  const where = init.shownAs ?? whereOf(endpoint)
-  const pool = new Pool(endpoint.origin, {
-    connections: IN_FLIGHT_PER_API_MAX,
-    pipelining: 1,
-    // One request per connection: giving one up destroys its socket, which is how the upstream hears of it.
-    allowH2: false,
-    connect: { timeout: UPSTREAM_CONNECT_MS },
-    maxHeaderSize: HEADER_BYTES_MAX,
-    // Our own timers decide: they run on the clock that was given, and not while a reader is slow.
-    headersTimeout: 0,
-    bodyTimeout: 0
-  })
+
+  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const body = bodyOf(request.body)
+    const isTaken = this.#inFlight < this.#inFlightMax
+    if (isTaken) this.#inFlight++
+    try {
+      if (!METHODS.has(request.method)) throw new SoukError('method_not_allowed', 'This method cannot be forwarded.')
+      if (!isTaken) throw tooMany()
+      const { response, exchange } = await this.#breaker.run(() => this.#persistently(request, body), request.signal)
+      exchange.whenSettled(() => this.#inFlight--)
+      return response
+    } catch (error) {
+      if (isTaken) this.#inFlight--
+      if (body instanceof Readable) body.destroy()
+      throw request.signal.aborted && !isSoukError(error) ? interruption(request.signal) : failureOf(error, this.#where)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.destroy(), this.#tokens?.close()])
+  }
+
+  /** Sent again where that is harmless by the provider's word, and the API did nothing, or says that it is busy. */
+  async #persistently(request: UpstreamRequest, body: Sent['body']): Promise<Answered> {
+    const startedAt = this.#clock.elapsed()
+    for (let tries = 0; ; tries++) {
+      const isLast = this.#init.idempotent !== true || tries >= UPSTREAM_RETRIES_MAX || body instanceof Readable
+      try {
+        const done = await this.#authorized(request, body, startedAt)
+        if (isLast || !isBusy(done.response)) return done
+        done.response.discard()
+      } catch (error) {
+        const isWorth = isSoukError(error) && error.code === 'upstream_unreachable'
+        if (isLast || request.signal.aborted || !isWorth) throw error
+      }
+      await sleep(this.#clock, UPSTREAM_RETRY_MS * 2 ** tries, request.signal)
+    }
+  }
+
+  /** With a token where it needs one; once more with a new one where the API would not have it any more. */
+  async #authorized(request: UpstreamRequest, body: Sent['body'], startedAt: number): Promise<Answered> {
+    const { signal } = request
+    for (let isFirst = true; ; isFirst = false) {
+      const token = await this.#tokens?.source.token(signal)
+      const done = await this.#following(request, { body, startedAt, token })
+      if (done.response.status !== 401 || token === undefined) return done
+      this.#tokens?.source.refused(token)
+      if (!isFirst || body instanceof Readable) return done
+      done.response.discard()
+    }
+  }
+
+  /** With its redirects. */
+  async #following(
+    { method, path = '', headers, signal }: UpstreamRequest,
+    { body, startedAt, token }: { body: Sent['body']; startedAt: number; token: string | undefined }
+  ): Promise<Answered> {
+    let target = targetOf(this.#base, path)
+    const own = token === undefined ? [] : ['authorization', `Bearer ${token}`]
+    const credentials = [...this.#credentials.headers, ...own]
+    const sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials }), body, signal }
+    for (let redirects = 0; ; redirects++) {
+      const { exchange, head } = await this.#send(sent, target, startedAt)
+      if (!REDIRECTS.has(head.status)) return this.#answered(exchange, head, method, startedAt)
+      exchange.leave()
+      const { endpoint } = this
+      const { confinesRedirects = false } = this.#init
+      target = redirected({
+        endpoint,
+        target,
+        head,
+        sent,
+        redirects,
+        query: this.#credentials.query,
+        confinesRedirects
+      })
+    }
+  }
 
   /** One request without following redirects. */
-  async function send(sent: Sent, target: string, remainingMs: number) {
-    const exchange = new Exchange({ clock, signal: sent.signal, timeoutMs: remainingMs, where })
-    if (!exchange.settled) {
-      pool.dispatch({ method: sent.method, path: target, headers: sent.headers, body: sent.body }, exchange)
-    }
+  async #send(sent: Sent, target: string, startedAt: number) {
+    const timeoutMs = Math.max(0, this.#timeoutMs - (this.#clock.elapsed() - startedAt))
+    const exchange = new Exchange({ clock: this.#clock, signal: sent.signal, timeoutMs, where: this.#where })
+    const { method, headers, body } = sent
+    if (!exchange.settled) this.#pool.dispatch({ method, path: target, headers, body }, exchange)
     return { exchange, head: await exchange.head }
   }
 
-  async function run(request: UpstreamRequest, body: Sent['body']): Promise<UpstreamResponse> {
-    const { method, signal } = request
-    if (!METHODS.has(method)) throw new SoukError('method_not_allowed', 'This method cannot be forwarded.')
-    let target = targetOf(endpoint, request.path ?? '')
-    const sent: Sent = { method, headers: headersUp(request.headers), body, signal }
-    const startedAt = clock.elapsed()
-    for (let redirects = 0; ; redirects++) {
-      const remainingMs = Math.max(0, timeoutMs - (clock.elapsed() - startedAt))
-      const { exchange, head } = await send(sent, target, remainingMs)
-      if (!REDIRECTS.has(head.status)) return answer(exchange, head, method, clock.elapsed() - startedAt)
-      exchange.leave()
-      target = redirected({ endpoint, target, head, sent, redirects })
-    }
+  #answered(exchange: Exchange, head: ResponseHead, method: string, startedAt: number): Answered {
+    const { secrets } = this.#credentials
+    const hides = (value: string) =>
+      secrets.some((secret) => value.includes(secret)) || this.#tokens?.source.shows(value) === true
+    const headers = headersDown(head.headers, this.#down, hides)
+    const upstreamMs = this.#clock.elapsed() - startedAt
+    return { exchange, response: answerOf(exchange, head, { method, headers, upstreamMs }) }
   }
+}
 
-  return {
-    endpoint,
-    async request(request) {
-      const body = bodyOf(request.body)
-      try {
-        return await run(request, body)
-      } catch (error) {
-        if (body instanceof Readable) body.destroy()
-        throw failureOf(error, where)
-      }
-    },
-    close: () => pool.destroy()
-  }
+interface Answered {
+  readonly exchange: Exchange
+  readonly response: UpstreamResponse
+}
+
+function checkBound(what: string, value: number, most: number, unit: string): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return
+  throw new SoukError('invalid_request', `The ${what} must be 1 to ${most}${unit}.`)
+}
+
+function tooMany(): SoukError {
+  return new SoukError('overloaded', 'The API takes no more requests at once.', {
+    notAccepted: true,
+    retryAfterMs: 1_000
+  })
+}
+
+/** An API that says when to come again knows better. */
+function isBusy({ status, headers }: UpstreamResponse): boolean {
+  return (status === 502 || status === 503 || status === 504) && !headers.some(([name]) => name === 'retry-after')
+}
+
+/** The token server is an upstream as well: same guard, same certificate, another origin. */
+function tokenSource({ auth, guard }: UpstreamInit, clock: Clock) {
+  if (auth?.oauth2 === undefined) return undefined
+  const { oauth2, tls } = auth
+  const basic = basicOf(oauth2)
+  const server = createUpstream({
+    endpoint: oauth2.tokenUrl,
+    timeoutMs: TOKEN_REQUEST_MS,
+    shownAs: "The API's token server",
+    clock,
+    auth: { ...(basic === undefined ? {} : { basic }), ...(tls === undefined ? {} : { tls }) },
+    ...(guard === undefined ? {} : { guard })
+  })
+  const post: PostForm = (headers, form) =>
+    // No caller's own signal: whoever comes next waits for the same answer.
+    server.request({ method: 'POST', headers, body: utf8(form), signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS_MAX) })
+  return { source: new TokenSource(oauth2, post, clock), close: () => server.close() }
 }
 
 /** A request as every one of its redirects gets it. */
@@ -192,6 +308,8 @@ function redirected(from: {
   head: ResponseHead
   sent: Sent
   redirects: number
+  query: Credentials['query']
+  confinesRedirects: boolean
 }): string {
   const { endpoint, target, head, sent, redirects } = from
   const refuse = (why: string, cause?: unknown) =>
@@ -203,103 +321,20 @@ function redirected(from: {
   const next = location === undefined ? null : URL.parse(location, endpoint.origin + target)
   if (next === null) throw refuse('without saying where to')
   // The address itself is the provider's business: it stays in the log.
-  if (next.origin !== endpoint.origin) throw refuse('to another host, port or scheme', new RedirectedAway(next.href))
+  if (next.origin !== endpoint.origin)
+    throw refuse('to another host, port or scheme', new RedirectedAway(next.origin + next.pathname))
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
   const repeatable = sent.method === 'GET' || sent.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308
   if (!repeatable && !keepsMethod) throw refuse('in a way that drops the request')
   if (sent.body instanceof Readable) throw refuse('a request that cannot be sent again')
+  if (from.confinesRedirects && !isBelow(endpoint.pathname, next.pathname)) throw refuse('out of its own path')
+  // The API may leave the node's own parameters out of where it sends us.
+  for (const [name, value] of from.query) if (!next.searchParams.has(name)) next.searchParams.append(name, value)
   return next.pathname + next.search
 }
 
-function answer(exchange: Exchange, head: ResponseHead, method: string, upstreamMs: number): UpstreamResponse {
-  const coding = hasContent(head, method) ? head.headers['content-encoding'] : undefined
-  const decode = refusing(exchange, () => decoderOf(coding))
-  const open = (): Chunks => {
-    const raw = exchange.body()
-    return decode === undefined ? raw : decode(raw)
-  }
-  return {
-    status: head.status,
-    headers: headersDown(head.headers),
-    upstreamMs,
-    contentLength: decode === undefined ? lengthOf(head.headers) : undefined,
-    body: {
-      [Symbol.asyncIterator]() {
-        exchange.unhurry()
-        return leavable(exchange, open())
-      }
-    },
-    async bytes(bytesMax) {
-      const source = open()
-      const { chunks, whole } = await take(source, bytesMax)
-      if (whole) return joined(chunks)
-      await source.return?.()
-      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
-    },
-    async payload(inlineBytesMax) {
-      const source = open()
-      const { chunks, whole } = await take(source, inlineBytesMax)
-      if (whole) return joined(chunks)
-      exchange.unhurry()
-      return { [Symbol.asyncIterator]: () => leavable(exchange, source, chunks) }
-    },
-    discard: () => exchange.leave()
-  }
-}
-
-/** Reads until the end, or until there are more than `bytesMax` bytes. */
-async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Array[]; whole: boolean }> {
-  const chunks: Uint8Array[] = []
-  let total = 0
-  while (total <= bytesMax) {
-    const { done, value } = await source.next()
-    if (done === true) return { chunks, whole: true }
-    total += value.byteLength
-    chunks.push(value)
-  }
-  return { chunks, whole: false }
-}
-
-/** `first`, then the rest of `source`. Leaving works also while a read is pending, which a generator would make wait. */
-function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []): Chunks {
-  return {
-    async next() {
-      const chunk = first.shift()
-      if (chunk !== undefined) return { done: false, value: chunk }
-      const { done, value } = await source.next()
-      return done === true ? { done, value: undefined } : { done: false, value }
-    },
-    async return() {
-      first.length = 0
-      exchange.leave()
-      await source.return?.()
-      return { done: true, value: undefined }
-    }
-  }
-}
-
-/** Runs `read`; when it throws, nobody will read the body any more. */
-function refusing<T>(exchange: Exchange, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    exchange.leave()
-    throw error
-  }
-}
-
-/** A response to HEAD describes a body it does not have; 204 and 304 have none (RFC 9110 §6.4.1). */
-function hasContent(head: ResponseHead, method: string): boolean {
-  return method !== 'HEAD' && head.status !== 204 && head.status !== 304
-}
-
-function lengthOf(headers: IncomingHttpHeaders): number | undefined {
-  const text = headers['content-length']
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length <= 1) return chunks[0] ?? EMPTY_BYTES
-  return Buffer.concat(chunks)
+function isBelow(base: string, path: string): boolean {
+  const head = base.replace(/\/$/, '')
+  return path === head || path.startsWith(`${head}/`)
 }

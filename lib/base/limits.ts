@@ -45,6 +45,33 @@ export const UPSTREAM_REDIRECTS_MAX = 3
 /** Idle time on a streamed response before it counts as dead: server-sent events heartbeat far more often. */
 export const STREAM_IDLE_MS = 5 * MINUTE
 
+/** Requests of an idempotent API that are sent again after its connection failed or it was busy, and the pause before each. */
+export const UPSTREAM_RETRIES_MAX = 2
+export const UPSTREAM_RETRY_MS = 100
+/** Failures in a row after which an API is left alone, and how long: calls then fail at once, and other owners are tried. */
+export const UPSTREAM_FAILURES_MAX = 20
+export const UPSTREAM_BREAK_MS = 5 * SECOND
+/** One request for an access token. */
+export const TOKEN_REQUEST_MS = 10 * SECOND
+/** An access token is renewed so long before it ends, or at nine tenths of its life where that is later. */
+export const TOKEN_RENEW_MS = 60 * SECOND
+/** Life of an access token whose server does not say. */
+export const TOKEN_LIFE_MS = 5 * MINUTE
+/** The answer of a token server. Tokens themselves travel in a header. */
+export const TOKEN_REPLY_BYTES_MAX = 64 * KiB
+/** An `--auth-file`: a client certificate with its chain and authorities, with room. */
+export const AUTH_FILE_BYTES_MAX = 128 * KiB
+/** Silence on a stream of events after which a comment keeps proxies on the way from ending it: they wait a minute or more. */
+export const SSE_HEARTBEAT_MS = 15 * SECOND
+/** Events that a provider may let be collected for one answer, and for how long. The bytes are bounded as for any answer. */
+export const SSE_EVENTS_MAX = 10_000
+export const SSE_COLLECT_MS_MAX = 60 * SECOND
+/** Between two looks at an API that says how it is, and the failures in a row after which its listing is paused. */
+export const HEALTH_PROBE_MS = 15 * SECOND
+export const HEALTH_FAILURES_MAX = 3
+/** Headers that a provider may let through beyond those that always are. */
+export const EXTRA_HEADERS_MAX = 32
+
 // ── The link ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A body up to this rides inside its frame; past it, on a stream of its own, so that it cannot stall other calls. */
@@ -219,6 +246,11 @@ export const OPERATIONS_MAX = 2_000
 /** A WSDL with everything it imports. */
 export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
+/** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
+export const OPENAPI_BYTES_MAX = 5 * MiB
+/** Schemas of one OpenAPI document, and how deep one is read: what is deeper is taken as any JSON. */
+export const OPENAPI_SCHEMAS_MAX = 20_000
+export const OPENAPI_DEPTH_MAX = 64
 /** An XML document's nesting: deeper is an attack or a bug. */
 export const XML_DEPTH_MAX = 128
 /** One tag of an XML document with its attributes: parsers are slow on endless ones, real ones have a few hundred characters. */

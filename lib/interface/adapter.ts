@@ -70,8 +70,53 @@ export interface Adapter {
    */
   takes?(method: string, path: string): boolean
   call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply>
+  /** Asks the upstream whether it is well, where it says how. @throws SoukError as `call`, where it is not */
+  probe?(signal: AbortSignal): Promise<void>
   /** Lets go of connections. Calls in flight are ended by their own signals before this. */
   close?(): Promise<void>
+}
+
+/** Methods of a provider's API that a plain call can become. */
+export const UPSTREAM_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type UpstreamMethod = (typeof UPSTREAM_METHODS)[number]
+
+/**
+ * How a node proves itself to a provider's API. Kept at the owner only: never in a manifest, a log, an error or an answer.
+ * Of `basic`, `bearer` and `oauth2` at most one.
+ */
+export interface UpstreamAuth {
+  /** Sent with every request, in place of what a consumer sent under the same name: API keys in headers, too. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Query parameters, in the same way: API keys in the query. */
+  readonly query?: Readonly<Record<string, string>>
+  readonly basic?: { readonly username: string; readonly password: string }
+  readonly bearer?: string
+  readonly oauth2?: ClientCredentials
+  /** A client certificate (mTLS), and the authorities its server is believed by, both PEM. Needs an `https:` endpoint. */
+  readonly tls?: {
+    readonly cert?: string
+    readonly key?: string
+    readonly passphrase?: string
+    readonly ca?: string
+  }
+}
+
+/** OAuth 2.0 client credentials (RFC 6749 §4.4): the node gets tokens with them, and renews these in time. */
+export interface ClientCredentials {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope?: string
+  /** Some servers want to know what the token is for. */
+  readonly audience?: string
+  /** How the client says who it is: by HTTP basic authentication or in the body. Default `basic`. */
+  readonly sendAs?: 'basic' | 'body'
+}
+
+/** Says which addresses an upstream may never be, whatever its name resolves to: the node's own ports, its chain. */
+export interface UpstreamGuard {
+  /** @param host - as the URL has it. @param address - one of those it stands for, as `node:net` writes them. */
+  refuses(host: string, address: string, port: number): boolean
 }
 
 /** What a provider registers an upstream with. */
@@ -80,8 +125,27 @@ export interface UpstreamConfig {
   readonly endpoint: string
   /** Limit of one upstream request, milliseconds. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
   readonly timeoutMs?: number
+  /** Requests under way at once; one more is `overloaded`. Default and most `IN_FLIGHT_PER_API_MAX`. */
+  readonly inFlightMax?: number
+  /** A request may be sent again where its answer did not come. Default false. */
+  readonly idempotent?: boolean
+  /** Secrets: whoever keeps the rest in the clear keeps these encrypted. */
+  readonly auth?: UpstreamAuth
+  /** Given by the node that opens it; no part of what is registered. */
+  readonly guard?: UpstreamGuard
   /** REST only: the method used upstream for a plain POST call. Default `POST`. */
-  readonly method?: 'GET' | 'POST'
+  readonly method?: UpstreamMethod
+  /** REST only: a call may say method, path, query, headers and body itself, below the endpoint. Default false. */
+  readonly explicit?: boolean
+  /** REST only: an OpenAPI document, as text or by its URL; calls name its operations. */
+  readonly openapi?: { readonly url: string } | { readonly text: string }
+  /** REST only: server-sent events are collected up to so many, or so long, for clients that do not take a stream. */
+  readonly collect?: { readonly maxEvents: number; readonly maxMs: number }
+  /** REST only: further headers that may go up and come down. */
+  readonly requestHeaders?: readonly string[]
+  readonly responseHeaders?: readonly string[]
+  /** REST only: path below the endpoint that answers a GET with 2xx as long as the API is well. */
+  readonly healthPath?: string
   readonly graphql?: GraphqlTerms
 }
 

@@ -10,6 +10,7 @@ export {
   type AdapterReply,
   type AdapterRequest,
   type ApiDescription,
+  type ClientCredentials,
   type GraphqlTerms,
   type Inspection,
   type JsonSchema,
@@ -18,7 +19,11 @@ export {
   type Operation,
   PROTOCOLS,
   type Protocol,
-  type UpstreamConfig
+  UPSTREAM_METHODS,
+  type UpstreamAuth,
+  type UpstreamConfig,
+  type UpstreamGuard,
+  type UpstreamMethod
 } from './adapter.ts'
 export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
 export type {

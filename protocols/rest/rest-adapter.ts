@@ -9,7 +9,8 @@ import type {
 } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { headerOf, isJsonType, jsonText, parseJson, wholeBody } from '../json.ts'
-import { type UpstreamRequest, type UpstreamResponse, createUpstream } from '../upstream.ts'
+import type { UpstreamResponse } from '../upstream-answer.ts'
+import { type UpstreamRequest, createUpstream } from '../upstream.ts'
 import { queryOf } from './query.ts'
 
 /** Fields of a REST API are its own affair: any JSON object goes through. */

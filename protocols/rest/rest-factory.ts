@@ -1,4 +1,4 @@
-import type { AdapterFactory } from '../../lib/interface/adapter.ts'
+import type { AdapterFactory, UpstreamMethod } from '../../lib/interface/adapter.ts'
 import { diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
@@ -31,7 +31,7 @@ export const restFactory: AdapterFactory = {
   open: (config) => restAdapter(config)
 }
 
-function warningsFor(status: number, method: 'GET' | 'POST'): string[] {
+function warningsFor(status: number, method: UpstreamMethod): string[] {
   if (status >= 500) return [`The endpoint is there, but answers ${status} to a GET.`]
   if (status === 402) return ['The endpoint asks for a payment of its own (402); calls answered so will fail.']
   if (status === 401 || status === 403) return [`The endpoint answers ${status}: it seems to want credentials.`]

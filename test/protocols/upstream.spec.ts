@@ -46,6 +46,8 @@ describe('createUpstream', () => {
       'example.com',
       '//example.com',
       'ftp://example.com/',
+      'ws://example.com/',
+      'wss://example.com/',
       'data:text/plain,x',
       'http://',
       'http://user@example.com/',
@@ -176,6 +178,7 @@ describe('createUpstream', () => {
         'idempotency-key': 'k',
         soapaction: '"a"',
         'last-event-id': '7',
+        range: 'bytes=0-1',
         'user-agent': 'souk',
         'accept-encoding': 'identity',
         'content-length': '2'

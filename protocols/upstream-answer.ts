@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { EMPTY_BYTES } from '../lib/base/bytes.ts'
+import { SoukError } from '../lib/base/errors.ts'
+import type { Headers, Payload } from '../lib/interface/payload.ts'
+import { decoderOf } from './upstream-coding.ts'
+import type { Exchange, ResponseHead } from './upstream-exchange.ts'
+
+/** An answer whose body must be read by one of `body`, `bytes` and `payload`, or discarded. */
+export interface UpstreamResponse {
+  readonly status: number
+  /** Only those of a short list come down. */
+  readonly headers: Headers
+  /** From sending to the response head, redirects included, in milliseconds. */
+  readonly upstreamMs: number
+  /** Length of the body as announced; undefined when it was not, or when the body came compressed. */
+  readonly contentLength: number | undefined
+  /**
+   * The body as it arrives, decoded, pulled. The time limit ends with the head; silence is limited by `STREAM_IDLE_MS`.
+   * Throws what `request` throws, `upstream_timeout`, and `upstream_invalid_response` when it cannot be decoded.
+   */
+  readonly body: AsyncIterable<Uint8Array>
+  /**
+   * The body whole, within the time limit of the request.
+   * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and as `body`.
+   */
+  bytes(bytesMax: number): Promise<Uint8Array>
+  /** The body whole when it has at most `inlineBytesMax` decoded bytes, within the time limit; else as a stream. */
+  payload(inlineBytesMax: number): Promise<Payload>
+  /** Gives the body up and the connection with it. */
+  discard(): void
+}
+
+type Chunks = AsyncIterator<Uint8Array, undefined>
+
+/** @param headers - those of the head that may come down. */
+export function answerOf(
+  exchange: Exchange,
+  head: ResponseHead,
+  { method, headers, upstreamMs }: { method: string; headers: Headers; upstreamMs: number }
+): UpstreamResponse {
+  const coding = hasContent(head, method) ? head.headers['content-encoding'] : undefined
+  const decode = refusing(exchange, () => decoderOf(coding))
+  const open = (): Chunks => {
+    const raw = exchange.body()
+    return decode === undefined ? raw : decode(raw)
+  }
+  return {
+    status: head.status,
+    headers,
+    upstreamMs,
+    contentLength: decode === undefined ? lengthOf(head.headers) : undefined,
+    body: {
+      [Symbol.asyncIterator]() {
+        exchange.unhurry()
+        return leavable(exchange, open())
+      }
+    },
+    async bytes(bytesMax) {
+      const source = open()
+      const { chunks, whole } = await take(source, bytesMax)
+      if (whole) return joined(chunks)
+      await source.return?.()
+      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
+    },
+    async payload(inlineBytesMax) {
+      const source = open()
+      const { chunks, whole } = await take(source, inlineBytesMax)
+      if (whole) return joined(chunks)
+      exchange.unhurry()
+      return { [Symbol.asyncIterator]: () => leavable(exchange, source, chunks) }
+    },
+    discard: () => exchange.leave()
+  }
+}
+
+/** Reads until the end, or until there are more than `bytesMax` bytes. */
+async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Array[]; whole: boolean }> {
+  const chunks: Uint8Array[] = []
+  let total = 0
+  while (total <= bytesMax) {
+    const { done, value } = await source.next()
+    if (done === true) return { chunks, whole: true }
+    total += value.byteLength
+    chunks.push(value)
+  }
+  return { chunks, whole: false }
+}
+
+/** `first`, then the rest of `source`. Leaving works also while a read is pending, which a generator would make wait. */
+function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []): Chunks {
+  return {
+    async next() {
+      const chunk = first.shift()
+      if (chunk !== undefined) return { done: false, value: chunk }
+      const { done, value } = await source.next()
+      return done === true ? { done, value: undefined } : { done: false, value }
+    },
+    async return() {
+      first.length = 0
+      exchange.leave()
+      await source.return?.()
+      return { done: true, value: undefined }
+    }
+  }
+}
+
+/** Runs `read`; when it throws, nobody will read the body any more. */
+function refusing<T>(exchange: Exchange, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    exchange.leave()
+    throw error
+  }
+}
+
+/** A response to HEAD describes a body it does not have; 204 and 304 have none (RFC 9110 §6.4.1). */
+function hasContent(head: ResponseHead, method: string): boolean {
+  return method !== 'HEAD' && head.status !== 204 && head.status !== 304
+}
+
+function lengthOf(headers: IncomingHttpHeaders): number | undefined {
+  const text = headers['content-length']
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  if (chunks.length <= 1) return chunks[0] ?? EMPTY_BYTES
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,76 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { SoukError } from '../lib/base/errors.ts'
+import type { UpstreamAuth } from '../lib/interface/adapter.ts'
+
+/** Framing and hop-by-hop headers are the HTTP client's own (RFC 9110 §7.6.1). */
+const NOT_STATIC =
+  /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|content-encoding|accept-encoding)$/i
+
+/** What proves the node to an API, ready to be put on a request. */
+export interface Credentials {
+  /** Flat, as undici takes them; names are lower-case. */
+  readonly headers: readonly string[]
+  readonly query: ReadonlyArray<readonly [name: string, value: string]>
+  /** Texts that an answer may repeat and no consumer may see. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * The part of the credentials that never changes. Tokens come from `upstream-token.ts`.
+ * @throws SoukError `invalid_request`, naming what is wrong and nothing of the secret
+ */
+export function credentialsOf(auth: UpstreamAuth | undefined, endpoint: URL): Credentials {
+  if (auth === undefined) return { headers: [], query: [], secrets: [] }
+  checkAuth(auth, endpoint)
+  const headers = new Map(Object.entries(auth.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const authorization = authorizationOf(auth)
+  if (authorization !== undefined) headers.set('authorization', authorization)
+  const query = Object.entries(auth.query ?? {})
+  const secrets = [...headers.values(), ...query.map(([, value]) => value)]
+  if (auth.bearer !== undefined) secrets.push(auth.bearer)
+  if (auth.basic !== undefined && auth.basic.password !== '') secrets.push(auth.basic.password)
+  return { headers: [...headers].flat(), query, secrets }
+}
+
+/** RFC 7617 and RFC 6750. */
+function authorizationOf({ basic, bearer }: UpstreamAuth): string | undefined {
+  if (bearer !== undefined) return `Bearer ${bearer}`
+  if (basic === undefined) return undefined
+  return `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
+}
+
+function checkAuth(auth: UpstreamAuth, endpoint: URL): void {
+  const schemes = [auth.basic, auth.bearer, auth.oauth2].filter((scheme) => scheme !== undefined)
+  if (schemes.length > 1) throw refuse('Of basic, bearer and oauth2, an API takes one.')
+  if (auth.tls !== undefined && endpoint.protocol !== 'https:') {
+    throw refuse('A client certificate needs an https: endpoint.')
+  }
+  if (auth.basic?.username.includes(':') === true) throw refuse('A user name of basic authentication has no colon.')
+  for (const [name, value] of Object.entries(auth.headers ?? {})) {
+    const takesAuthorization = schemes.length > 0 && name.toLowerCase() === 'authorization'
+    if (NOT_STATIC.test(name) || takesAuthorization || !isHeader(name, value)) {
+      throw refuse(`The header "${name.slice(0, 80)}" cannot be set for an API.`)
+    }
+  }
+  if (auth.bearer !== undefined && !isHeader('authorization', auth.bearer)) {
+    throw refuse('The bearer token has characters that a header cannot carry.')
+  }
+  for (const name of Object.keys(auth.query ?? {})) {
+    if (name === '') throw refuse('A query parameter needs a name.')
+    if (endpoint.searchParams.has(name)) throw refuse(`The endpoint has the parameter "${name.slice(0, 80)}" already.`)
+  }
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return value !== ''
+  } catch {
+    return false
+  }
+}
+
+function refuse(detail: string): SoukError {
+  return new SoukError('invalid_request', detail)
+}

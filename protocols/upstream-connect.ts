@@ -1,0 +1,71 @@
+import { type LookupAddress, lookup } from 'node:dns'
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { buildConnector } from 'undici'
+import { SoukError } from '../lib/base/errors.ts'
+import { UPSTREAM_CONNECT_MS } from '../lib/base/limits.ts'
+import type { UpstreamAuth, UpstreamGuard } from '../lib/interface/adapter.ts'
+import { canonicalAddress, isNeverUpstream } from './upstream-address.ts'
+
+/**
+ * Connects to one endpoint, and to no address that is refused. What was looked up is what is connected to: between the look
+ * and the connection no name server is asked again.
+ *
+ * @throws SoukError `invalid_request` for a certificate or key that cannot be used
+ */
+export function connectorTo(
+  endpoint: URL,
+  guard: UpstreamGuard | undefined,
+  tls: UpstreamAuth['tls']
+): buildConnector.connector {
+  const port = Number(endpoint.port) || (endpoint.protocol === 'https:' ? 443 : 80)
+  const connect = buildConnector({
+    timeout: UPSTREAM_CONNECT_MS,
+    // One request per connection: giving one up destroys its socket, which is how the upstream hears of it.
+    allowH2: false,
+    ...checkedTls(tls),
+    lookup(hostname, options, callback) {
+      lookup(hostname, { ...options, all: true }, (error, found) => {
+        if (error !== null) return callback(error, [])
+        const refused = found.some(({ address }) => isRefused(endpoint, guard, address, port))
+        // One bad address taints the name: which of several is used must not be left to luck.
+        if (refused) return callback(refusal(), [])
+        const [first] = found as [LookupAddress]
+        if (options.all === true) callback(null, found)
+        else callback(null, first.address, first.family)
+      })
+    }
+  })
+  return (options, callback) => {
+    // A literal is never looked up.
+    const literal = canonicalAddress(options.hostname)
+    if (literal !== undefined && isRefused(endpoint, guard, literal, port)) callback(refusal(), null)
+    else connect(options, callback)
+  }
+}
+
+function isRefused(endpoint: URL, guard: UpstreamGuard | undefined, address: string, port: number): boolean {
+  const canonical = canonicalAddress(address)
+  if (canonical === undefined || isIP(canonical) === 0 || isNeverUpstream(canonical)) return true
+  return guard?.refuses(endpoint.hostname, canonical, port) === true
+}
+
+function refusal(): SoukError {
+  return new SoukError('upstream_unreachable', 'The address of this API is one that a node never connects to.', {
+    source: 'upstream'
+  })
+}
+
+/** @throws SoukError `invalid_request`, with nothing of the key in it */
+function checkedTls(tls: UpstreamAuth['tls']): NonNullable<UpstreamAuth['tls']> {
+  if (tls === undefined) return {}
+  if ((tls.cert === undefined) !== (tls.key === undefined)) {
+    throw new SoukError('invalid_request', 'A client certificate needs both: its chain and its key.')
+  }
+  try {
+    createSecureContext(tls)
+    return tls
+  } catch {
+    throw new SoukError('invalid_request', 'The client certificate, its key or the authorities cannot be read as PEM.')
+  }
+}
