@@ -16,6 +16,7 @@ import type {
   Inspection,
   Listing,
   ListingInit,
+  ListingState,
   MappingProblem,
   Protocol,
   Souk,
@@ -23,12 +24,13 @@ import type {
 } from '../lib/interface/index.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import type { Payout } from './payments/payout.ts'
+import { Health } from './upstream/health.ts'
+import { type AskedUpstream, type KeptUpstream, Vault, type VaultInit } from './upstream/vault.ts'
 
 const COLLECTION = 'registrations'
 
-interface RegistrationBase {
+interface RegistrationBase extends KeptUpstream {
   readonly protocol: Protocol
-  readonly upstream: UpstreamConfig
   /** What the adapter read of the upstream, so that a restart needs no upstream. */
   readonly snapshot: string
   /** Milliseconds since the epoch. */
@@ -56,7 +58,7 @@ export interface RegistrationStatus {
   readonly problem: string | undefined
 }
 
-export interface RegistrationsInit {
+export interface RegistrationsInit extends VaultInit {
   readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
   readonly documents: Documents
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
@@ -74,6 +76,8 @@ export class Registrations {
   readonly #init: RegistrationsInit
   readonly #known = new Map<string, Registration>()
   readonly #problems = new Map<string, string>()
+  readonly #vault: Vault
+  readonly #health: Health
   #retry: Timer | undefined
   #stopped = false
   /** One change at a time: two registrations of one name would race for its revision. */
@@ -81,6 +85,9 @@ export class Registrations {
 
   constructor(init: RegistrationsInit) {
     this.#init = init
+    this.#vault = new Vault(init)
+    const { clock, documents, log } = init
+    this.#health = new Health({ clock, documents, log, move: (name, from, to) => this.#moveFrom(name, from, to) })
   }
 
   /**
@@ -97,19 +104,23 @@ export class Registrations {
 
   stop(): void {
     this.#stopped = true
+    this.#health.stop()
     this.#retry?.cancel()
   }
 
   /**
    * Checks the upstream for real, publishes the listing and keeps both. An own name that is known gets a new revision.
+   *
+   * @param asked.auth - null for none. Where it is not said, what is known for the same name and origin stays.
    * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
    */
   async register(
     terms: ListingInit,
     protocol: Protocol,
-    upstream: UpstreamConfig,
+    asked: AskedUpstream,
     signal: AbortSignal
   ): Promise<Registered> {
+    const upstream = this.#vault.taken(terms.name, asked, this.#known.get(terms.name))
     if (this.#known.get(terms.name)?.kind === 'replica') throw taken(terms.name)
     this.#init.payout.check(parseUsdc(terms.price))
     // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
@@ -120,12 +131,13 @@ export class Registrations {
         if (before?.kind === 'replica') throw taken(terms.name)
         return this.#serve(terms, adapter)
       })
+      await this.#health.watch(terms.name, adapter)
       const registration = await this.#keep({
         kind: 'own',
         name: terms.name,
         terms,
         protocol,
-        upstream,
+        ...this.#vault.sealed(terms.name, upstream),
         snapshot: inspection.snapshot,
         registeredAt: before?.registeredAt ?? this.#init.clock.now()
       })
@@ -137,9 +149,10 @@ export class Registrations {
    * Serves another provider's published API from this node's upstream.
    * @throws SoukError those of `Souk.resolve`, `AdapterFactory.inspect` and `Souk.serveReplica`
    */
-  serve(api: string, upstream: UpstreamConfig, signal: AbortSignal): Promise<Registered> {
+  serve(api: string, asked: AskedUpstream, signal: AbortSignal): Promise<Registered> {
     return this.#exclusively(async () => {
       const ref = parseApiRef(api)
+      const upstream = this.#vault.taken(ref.name, asked, this.#known.get(ref.name))
       const before = this.#known.get(ref.name)
       if (before?.kind === 'own') throw taken(ref.name)
       const { signed } = await this.#init.souk.resolve(ref, { signal })
@@ -153,7 +166,7 @@ export class Registrations {
         name: ref.name,
         provider,
         protocol,
-        upstream,
+        ...this.#vault.sealed(ref.name, upstream),
         snapshot: inspection.snapshot,
         registeredAt: before?.registeredAt ?? this.#init.clock.now()
       })
@@ -178,8 +191,18 @@ export class Registrations {
   async move(name: string, state: 'paused' | 'published'): Promise<RegistrationStatus> {
     return this.#exclusively(async () => {
       this.show(name)
+      await this.#health.overrule(name)
       await this.#init.souk.move(name, state)
       return this.show(name)
+    })
+  }
+
+  /** False where the listing is in another state by now. */
+  #moveFrom(name: string, from: ListingState, to: 'paused' | 'published'): Promise<boolean> {
+    return this.#exclusively(async () => {
+      if (this.#known.get(name) === undefined || this.show(name).listing?.state !== from) return false
+      await this.#init.souk.move(name, to)
+      return true
     })
   }
 
@@ -188,6 +211,7 @@ export class Registrations {
     return this.#exclusively(async () => {
       const { listing } = this.show(name)
       if (listing !== undefined) await this.#init.souk.remove(listing.own ? name : listing.signed.id)
+      await this.#health.forget(name)
       await this.#init.documents.delete(COLLECTION, name)
       this.#known.delete(name)
       this.#problems.delete(name)
@@ -221,14 +245,14 @@ export class Registrations {
       const factory = this.#factory(registration.protocol)
       const { snapshot, warnings } = remapped(factory, registration, document)
       const mapped: Registration = { ...registration, snapshot }
-      const listing = await this.#serveWith(mapped, factory.open(mapped.upstream, snapshot))
+      const listing = await this.#serveWith(mapped, factory.open(this.#vault.opened(name, mapped), snapshot))
       return { registration: await this.#keep(mapped), listing, updated: true, warnings }
     })
   }
 
   /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
   async check(registration: Registration, signal: AbortSignal): Promise<void> {
-    await this.#factory(registration.protocol).inspect(registration.upstream, signal)
+    await this.#factory(registration.protocol).inspect(this.#vault.opened(registration.name, registration), signal)
   }
 
   async #open(
@@ -277,19 +301,21 @@ export class Registrations {
     return souk.serve({ ...terms, ...(payout.address === undefined ? {} : { payout: payout.address }) }, adapter)
   }
 
-  #serveWith(registration: Registration, adapter: Adapter): Promise<Listing> {
-    return serving(adapter, () =>
+  async #serveWith(registration: Registration, adapter: Adapter): Promise<Listing> {
+    const listing = await serving(adapter, () =>
       registration.kind === 'own'
         ? this.#serve(registration.terms, adapter)
         : this.#init.souk.serveReplica(`${registration.name}@${registration.provider}`, adapter)
     )
+    if (registration.kind === 'own') await this.#health.watch(registration.name, adapter)
+    return listing
   }
 
   async #serveAgain(registration: Registration): Promise<void> {
     const { name } = registration
     try {
-      const adapter = this.#factory(registration.protocol).open(registration.upstream, registration.snapshot)
-      await this.#serveWith(registration, adapter)
+      const upstream = this.#vault.opened(name, registration)
+      await this.#serveWith(registration, this.#factory(registration.protocol).open(upstream, registration.snapshot))
       if (this.#problems.delete(name)) this.#init.log(`${name} is served again.`)
     } catch (error) {
       const why = asSoukError(error).message

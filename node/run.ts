@@ -18,6 +18,8 @@ import { openPayments, type Payments, type PaymentsInit } from './payments/payme
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { Registrations } from './registrations.ts'
+import { NodeGuard } from './upstream/guard.ts'
+import { createSealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'
 import { packageVersion } from './config.ts'
 import { forgetRunning, rememberRunning } from './profile/written-down.ts'
@@ -87,16 +89,27 @@ async function start(init: Start): Promise<RunningNode> {
 
   const payments = await openPayments(init)
   const store = await startStore(init)
-  const { souk, registrations, p2pPort } = await startSouk(init, store, payments)
+  const guard = guardOf(config)
+  const { souk, registrations, p2pPort } = await startSouk(init, store, payments, guard)
 
   const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
   const ingress = await startIngress(init, souk, hosting)
   const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments })
   const info = nodeInfo(config, souk, ingress, admin.url)
+  for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
+  for (const address of souk.status().addresses) guard.addPort(Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
   undo.defer(() => forgetRunning(profile))
   await rememberRunning(config, info, p2pPort)
   let stopping: Promise<void> | undefined
   return { info, souk, stop: () => (stopping ??= undo.disposeAsync()) }
+}
+
+/** No API is ever taken to be where this node itself listens, or where it reads its money from. */
+function guardOf({ chain, store }: NodeConfig): NodeGuard {
+  const guard = new NodeGuard()
+  // Names are known at once; a node that is offline does not wait for their addresses.
+  for (const url of [chain.rpcUrl, store]) if (url !== undefined) void guard.addService(url)
+  return guard
 }
 
 async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
@@ -109,12 +122,16 @@ async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
 async function startSouk(
   { config, log, clock, undo }: Start,
   store: Store,
-  { till, payout, settleAtLast }: Payments
+  { till, payout, settleAtLast }: Payments,
+  guard: NodeGuard
 ): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
   const network = NETWORKS[config.network]
   const listen = await freeMultiaddr(p2p.host, p2p.port)
   const { documents } = store
+  const sealer = createSealer(
+    await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SEALER_KEY_BYTES)))
+  )
   let registrations: Registrations | undefined
   const node = await createNode({
     network: network.name,
@@ -133,6 +150,8 @@ async function startSouk(
         factories: protocolFactories,
         clock,
         payout,
+        sealer,
+        guard,
         log: log.info
       })
       await registrations.restore('own')

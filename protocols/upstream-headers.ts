@@ -59,6 +59,12 @@ const NEVER =
   /^(?:host|connection|keep-alive|content-length|content-encoding|transfer-encoding|te|trailer|upgrade|expect|date|server|user-agent|accept-encoding|authorization|www-authenticate|cookie2?|set-cookie2?|forwarded|via|location|content-location|x-consumer-key|x-request-id|alt-svc|strict-transport-security|(?:proxy|souk|access-control|x-forwarded|payment|x-payment|if)-.*)$/
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,64}$/
 
+/** Whether a header may be let through at all. */
+export function isExtraHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return TOKEN.test(lower) && !NEVER.test(lower)
+}
+
 /**
  * Names that a provider lets through beyond the lists here, in lower case.
  * @throws SoukError `invalid_request`
@@ -66,7 +72,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,64}$/
 export function extraHeaders(names: readonly string[] = []): ReadonlySet<string> {
   if (names.length > EXTRA_HEADERS_MAX) throw new SoukError('invalid_request', 'Too many headers are let through.')
   const lower = names.map((name) => name.toLowerCase())
-  const bad = lower.find((name) => !TOKEN.test(name) || NEVER.test(name))
+  const bad = lower.find((name) => !isExtraHeader(name))
   if (bad === undefined) return new Set(lower)
   throw new SoukError('invalid_request', `The header "${bad.slice(0, 64)}" cannot be let through.`)
 }

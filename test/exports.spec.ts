@@ -111,7 +111,15 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './interface': {
-    values: ['CHANNEL_MOVES', 'LISTING_MOVES', 'PAYMENT_MEMBER', 'PROTOCOLS', 'SoukError', 'isSoukError'],
+    values: [
+      'CHANNEL_MOVES',
+      'LISTING_MOVES',
+      'PAYMENT_MEMBER',
+      'PROTOCOLS',
+      'SoukError',
+      'UPSTREAM_METHODS',
+      'isSoukError'
+    ],
     types: [
       'Adapter',
       'AdapterFactory',
@@ -151,6 +159,7 @@ const EXPORTS: Record<string, Names> = {
       'ChannelPhase',
       'ChannelState',
       'ChannelsAt',
+      'ClientCredentials',
       'Clock',
       'ContractCall',
       'Delegation',
@@ -230,7 +239,10 @@ const EXPORTS: Record<string, Names> = {
       'TillComponents',
       'Timer',
       'TokenParameters',
+      'UpstreamAuth',
       'UpstreamConfig',
+      'UpstreamGuard',
+      'UpstreamMethod',
       'UsageRow',
       'Voucher',
       'Wallet',

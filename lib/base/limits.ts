@@ -15,8 +15,10 @@ const USDC = 1_000_000n
 
 /** A request body, unless the listing raises it. JSON calls are small; a larger default would only help a flood. */
 export const REQUEST_BYTES_MAX = 1 * MiB
-/** What a listing may raise its request bodies to. */
+/** The largest body that is ever held whole: a listing cannot raise JSON past it. */
 export const REQUEST_BYTES_CEILING = 10 * MiB
+/** What a listing may raise bodies to that are passed on as they arrive: files, which nobody holds. */
+export const UPLOAD_BYTES_CEILING = 1024 * MiB
 /** A response that is held whole. Streams are not bounded, they are counted. */
 export const RESPONSE_BYTES_MAX = 10 * MiB
 /** Nesting of a JSON body: far past real use, far below what overflows a parser's stack. */
@@ -248,6 +250,8 @@ export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
 /** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
+/** Values of one in YAML, which can say a thing once and mean it a billion times: as many as that text could hold in JSON. */
+export const OPENAPI_NODES_MAX = 1_000_000
 /** Schemas of one OpenAPI document, and how deep one is read: what is deeper is taken as any JSON. */
 export const OPENAPI_SCHEMAS_MAX = 20_000
 export const OPENAPI_DEPTH_MAX = 64
@@ -334,8 +338,8 @@ export const NAMES_CACHED_MAX = 10_000
 export const KEYS_MAX = 100_000
 /** A key's label. */
 export const LABEL_CHARS_MAX = 100
-/** Body of an admin request: a registration, with room. */
-export const ADMIN_BODY_BYTES_MAX = 1 * MiB
+/** Body of an admin request: a registration with an OpenAPI document in it, as a JSON string with room for what is escaped. */
+export const ADMIN_BODY_BYTES_MAX = 8 * MiB
 /** How long a node that stops fetches what was earned: a few blocks of Base. */
 export const SETTLE_ON_STOP_MS = 15 * SECOND
 /** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */

@@ -20,7 +20,10 @@ export interface ListingInit {
   readonly tags?: readonly string[]
   /** A call may be repeated at another owner without harm. Default false. */
   readonly idempotent?: boolean
-  /** Bodies up to this many bytes. Default `REQUEST_BYTES_MAX`, at most `REQUEST_BYTES_CEILING`. */
+  /**
+   * Bodies up to this many bytes. Default `REQUEST_BYTES_MAX`, at most `UPLOAD_BYTES_CEILING`; JSON has `REQUEST_BYTES_CEILING` at most
+   * in any case.
+   */
   readonly requestBytesMax?: number
   /** Methods other than POST, and sub-paths, are passed to the adapter. Default false. */
   readonly forwardsPaths?: boolean

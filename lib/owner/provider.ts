@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, REQUEST_BYTES_CEILING, REQUEST_BYTES_MAX } from '../base/limits.ts'
+import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, REQUEST_BYTES_MAX, UPLOAD_BYTES_CEILING } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import {
@@ -223,8 +223,8 @@ function checkMove(from: ListingState, to: ListingState): void {
 }
 
 function servingTerms({ requestBytesMax = REQUEST_BYTES_MAX, forwardsPaths = false }: ListingInit): ServingTerms {
-  if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > REQUEST_BYTES_CEILING) {
-    throw new SoukError('invalid_request', `Request bodies can be allowed up to ${REQUEST_BYTES_CEILING} bytes.`)
+  if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > UPLOAD_BYTES_CEILING) {
+    throw new SoukError('invalid_request', `Request bodies can be allowed up to ${UPLOAD_BYTES_CEILING} bytes.`)
   }
   return { requestBytesMax, forwardsPaths }
 }

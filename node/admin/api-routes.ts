@@ -1,6 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { z } from 'zod'
-import type { UpstreamConfig } from '../../lib/interface/index.ts'
 import type { Registered, RegistrationStatus } from '../registrations.ts'
 import {
   type ApiView,
@@ -9,12 +7,11 @@ import {
   type MappingView,
   type RegisteredView,
   registerSchema,
-  replicaSchema,
-  type upstreamSchema
+  replicaSchema
 } from './api.ts'
-import { graphqlTermsOf } from './graphql-input.ts'
 import { parse } from './problems.ts'
 import type { AdminInit } from './admin-init.ts'
+import { upstreamOf } from './upstream-input.ts'
 import { apiView } from './views.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import { present } from './present.ts'
@@ -50,7 +47,12 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
       requestBytesMax: input.request_bytes_max,
       forwardsPaths: input.forward_paths
     })
-    const done = await registrations.register(terms, input.protocol, upstreamOf(input), whileConnected(reply.raw))
+    const done = await registrations.register(
+      terms,
+      input.protocol,
+      upstreamOf(input, input.idempotent),
+      whileConnected(reply.raw)
+    )
     if (!done.updated) reply.code(201)
     return registered(done)
   })
@@ -87,14 +89,5 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
   app.delete<Named>('/apis/:name', async (request, reply) => {
     await registrations.remove(request.params.name)
     return reply.code(204).send()
-  })
-}
-
-function upstreamOf(input: z.output<typeof upstreamSchema>): UpstreamConfig {
-  return present({
-    endpoint: input.endpoint,
-    timeoutMs: input.timeout_ms,
-    method: input.method,
-    graphql: input.graphql === undefined ? undefined : graphqlTermsOf(input.graphql)
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
-import { graphqlSchema } from './graphql-input.ts'
+import { upstreamShape } from './upstream-input.ts'
 
 /**
  * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
@@ -9,17 +9,7 @@ import { graphqlSchema } from './graphql-input.ts'
  */
 
 const timeoutMs = z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX)
-const httpUrl = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'give an http: or https: URL')
 const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
-
-export const upstreamSchema = z.object({
-  endpoint: httpUrl,
-  timeout_ms: timeoutMs.optional(),
-  method: z.enum(['GET', 'POST']).optional(),
-  graphql: graphqlSchema.optional()
-})
 
 /** `POST /apis` */
 export const registerSchema = z.strictObject({
@@ -32,12 +22,12 @@ export const registerSchema = z.strictObject({
   idempotent: z.boolean().optional(),
   request_bytes_max: z.int().min(1).optional(),
   forward_paths: z.boolean().optional(),
-  ...upstreamSchema.shape
+  ...upstreamShape
 })
 export type RegisterInput = z.input<typeof registerSchema>
 
 /** `POST /replicas` */
-export const replicaSchema = z.strictObject({ api: z.string(), ...upstreamSchema.shape })
+export const replicaSchema = z.strictObject({ api: z.string(), ...upstreamShape })
 export type ReplicaInput = z.input<typeof replicaSchema>
 
 /** `PUT /apis/{name}/mapping`, and `POST /apis/{name}/mapping/check` */
@@ -161,6 +151,8 @@ export interface ApiView extends ListingView {
   readonly endpoint: string
   readonly method: string | null
   readonly timeout_ms: number | null
+  /** It is called with credentials, which are never shown. */
+  readonly has_auth: boolean
   readonly registered_at: number
   /** Peers that took the last announcement; null before the first. */
   readonly published: { readonly asked: number; readonly stored: number } | null

@@ -1,22 +1,20 @@
 import { InvalidArgumentError } from 'commander'
 import type { Protocol } from '../../lib/interface/index.ts'
-import type { RegisteredView, RegisterInput } from '../admin/api.ts'
+import type { RegisteredView, RegisterInput, ReplicaInput } from '../admin/api.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { protocolNamed } from './protocol-option.ts'
+import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
 
-interface RegisterFlags extends GraphqlFlags {
+interface RegisterFlags extends UpstreamFlags, GraphqlFlags {
   readonly name: string
   readonly protocol: Protocol
-  readonly endpoint: string
   readonly price: string
   readonly currency: 'USDC'
   readonly description?: string
   readonly tag?: string[]
   readonly idempotent?: boolean
-  readonly method?: 'GET' | 'POST'
-  readonly timeoutMs?: number
   readonly requestBytesMax?: number
   readonly forwardPaths?: boolean
 }
@@ -34,28 +32,24 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'to be found by; may be repeated', collect)
     .option('--idempotent', 'a call may be repeated without harm')
-    .option('--method <method>', 'REST: GET or POST upstream (default: POST)', method)
-    .option('--timeout-ms <ms>', 'longest answer of the endpoint', wholeNumber)
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: pass other methods and sub-paths on')
-  addGraphqlOptions(command).action(async (flags: RegisterFlags) => {
-    const view = await (await cli.node()).register({ ...inputOf(flags), ...(await graphqlInputOf(flags)) })
+  addGraphqlOptions(addUpstreamOptions(command)).action(async (flags: RegisterFlags) => {
+    const input = { ...inputOf(flags), ...(await upstreamInputOf(flags)), ...(await graphqlInputOf(flags)) }
+    const view = await (await cli.node()).register(input)
     await tellRegistered(cli, view)
   })
 }
 
-function inputOf(flags: RegisterFlags): RegisterInput {
+function inputOf(flags: RegisterFlags): Omit<RegisterInput, keyof ReplicaInput> {
   return {
     name: flags.name,
     protocol: flags.protocol,
-    endpoint: flags.endpoint,
     price: flags.price,
     currency: flags.currency,
     description: flags.description,
     tags: flags.tag,
     idempotent: flags.idempotent,
-    method: flags.method,
-    timeout_ms: flags.timeoutMs,
     request_bytes_max: flags.requestBytesMax,
     forward_paths: flags.forwardPaths
   }
@@ -78,12 +72,6 @@ export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<vo
 function currency(typed: string): string {
   if (typed.toUpperCase() !== 'USDC') throw new InvalidArgumentError('Prices are in USDC.')
   return 'USDC'
-}
-
-function method(typed: string): string {
-  const upper = typed.toUpperCase()
-  if (upper !== 'GET' && upper !== 'POST') throw new InvalidArgumentError('It is GET or POST.')
-  return upper
 }
 
 function collect(tag: string, before: string[] = []): string[] {

@@ -7,14 +7,15 @@ import {
   type SignedManifest,
   type Souk
 } from '../../lib/interface/index.ts'
+import { openapiOf } from './openapi.ts'
 import { whileConnected } from './visit.ts'
 
 type Catalogue = Pick<Souk, 'search' | 'resolve'>
 
 /**
  * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, page by page with `limit` and
- * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name;
- * `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
+ * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name; `…/openapi.json`: the same as
+ * OpenAPI 3.1; `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
  */
 export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get('/v1/apis', async (request, reply) => {
@@ -31,6 +32,11 @@ export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
     const { sdl } = signed.manifest.api
     if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
     return reply.type('application/graphql; charset=utf-8').send(sdl)
+  })
+  app.get<{ Params: { id: string } }>('/v1/apis/:id/openapi.json', async (request, reply) => {
+    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
+    // This very host, whatever it is called from outside.
+    return reply.type('application/openapi+json').send(JSON.stringify(openapiOf(signed, '/')))
   })
 }
 

@@ -18,6 +18,8 @@ export interface CallRoute {
   /** Calls without a key, where they are taken. */
   readonly keyless?: Keyless
   readonly requestBytesMax: number
+  /** Of a body that is passed on as it arrives. */
+  readonly uploadBytesMax: number
 }
 
 /** Where a call is not answered as it comes. */
@@ -54,9 +56,12 @@ export async function serveCall(
     call.signal = signal
     call.requestId = visit.requestId
     // A stranger's body is held before anybody has looked at his payment.
-    const bytesMax = Math.min(route.requestBytesMax, holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity)
-    if (isJsonType(req.headers['content-type']) || !hasBody(req)) await readJsonInto(call, visit, bytesMax)
-    else call.body = streamed = readStreamed(req, bytesMax)
+    const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
+    if (isJsonType(req.headers['content-type']) || !hasBody(req)) {
+      await readJsonInto(call, visit, Math.min(route.requestBytesMax, most))
+    } else {
+      call.body = streamed = readStreamed(req, Math.min(route.uploadBytesMax, most))
+    }
     answering?.shape(call)
     if (res.writableEnded) return
     const reply = await route.souk.call(call)

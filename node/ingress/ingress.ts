@@ -30,7 +30,10 @@ export interface IngressOptions extends ListenWish {
   readonly x402?: boolean
   /** Strangers may open prepaid accounts. Default false. */
   readonly opensAccounts?: boolean
-  /** A request body, in bytes. Default `REQUEST_BYTES_CEILING`: what a listing takes is its owner's to say. */
+  /**
+   * A request body, in bytes. Default `REQUEST_BYTES_CEILING`, and `UPLOAD_BYTES_CEILING` where it is passed on as it arrives: what
+   * a listing takes is its owner's to say.
+   */
   readonly requestBytesMax?: number
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
@@ -61,7 +64,7 @@ export interface Ingress {
 
 const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const REQUEST_HEADERS =
-  'content-type, accept, accept-language, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  'content-type, accept, accept-language, range, if-range, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   // The last is sent by common clients of x402, of which a browser asks first.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
@@ -131,7 +134,10 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
   const { souk, keys, spending, accounts, accountMoney, options } = init
-  const requestBytesMax = options.requestBytesMax ?? limits.REQUEST_BYTES_CEILING
+  const {
+    requestBytesMax = limits.REQUEST_BYTES_CEILING,
+    requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING
+  } = options
   const ids = requestIds(init.clock, init.random)
   const visitOf = visits(init, ids, ending)
   const app = fastify({
@@ -166,7 +172,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  const route: CallRoute = { souk, keys, spending, requestBytesMax, ...keyless }
+  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...keyless }
   addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
   return app
 }

@@ -22,6 +22,8 @@ const FILES = {
   adminToken: 'admin.token',
   /** Secret under which consumer keys are hashed. */
   pepper: 'pepper',
+  /** Key under which the credentials of upstreams are kept. */
+  upstreamKey: 'upstream.key',
   /** Ethereum key file, encrypted. */
   wallet: 'wallet.json',
   store: 'souk.db',
@@ -82,7 +84,7 @@ export async function writeProfileJson(
 /** The bytes of a secret, made by `create` the first time. */
 export async function secretOf(
   profile: ProfileLocation,
-  file: 'identity' | 'adminToken' | 'pepper',
+  file: 'identity' | 'adminToken' | 'pepper' | 'upstreamKey',
   create: () => Promise<Uint8Array> | Uint8Array
 ): Promise<Uint8Array> {
   const path = profileFile(profile, file)

@@ -1,19 +1,29 @@
+import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits.ts'
-import type {
-  Adapter,
-  AdapterReply,
-  AdapterRequest,
-  ApiDescription,
-  UpstreamConfig
+import { INLINE_BODY_BYTES_MAX, SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits.ts'
+import {
+  type Adapter,
+  type AdapterReply,
+  type AdapterRequest,
+  type ApiDescription,
+  UPSTREAM_METHODS,
+  type UpstreamConfig,
+  type UpstreamMethod
 } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { exactly, isObject } from '../exact-json.ts'
 import { headerOf, isJsonType, jsonText, parseJson, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream-answer.ts'
-import { type UpstreamRequest, createUpstream } from '../upstream.ts'
+import { targetOf } from '../upstream-target.ts'
+import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream.ts'
+import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'
+import { explicitCall, isExplicit } from './explicit-call.ts'
+import { type MappedCall, OpenapiCalls } from './openapi-call.ts'
+import type { RestApi } from './openapi-operations.ts'
 import { queryOf } from './query.ts'
+import { readSnapshot, type Snapshot } from './snapshot.ts'
 
-/** Fields of a REST API are its own affair: any JSON object goes through. */
+/** Fields of a REST API without a document are its own affair: any JSON object goes through. */
 export const REST_DESCRIPTION: ApiDescription = {
   operations: [
     {
@@ -24,31 +34,132 @@ export const REST_DESCRIPTION: ApiDescription = {
   ]
 }
 
-/** @throws SoukError `invalid_request` for an endpoint, time limit or method that cannot be used. */
-export function restAdapter(config: UpstreamConfig): Adapter {
-  const { method = 'POST' } = config
-  if (method !== 'GET' && method !== 'POST') throw new SoukError('invalid_request', 'The method must be GET or POST.')
-  const upstream = createUpstream({ ...config, shownAs: 'The API' })
-  return {
-    protocol: 'REST',
-    description: REST_DESCRIPTION,
-    async call(request, signal) {
-      const isPlain = request.method === 'POST' && request.path === ''
-      const sent = isPlain ? await plain(request, method, signal) : await forwarded(request, signal)
-      return reply(await upstream.request(sent), sent.method)
-    },
-    close: () => upstream.close()
+/** Methods whose fields are the query (RFC 9110 §9.3: their content has no meaning). */
+const BY_QUERY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
+const METHODS: readonly string[] = UPSTREAM_METHODS
+
+/** @throws SoukError `invalid_request` for a registration that cannot be used. */
+export function restAdapter(config: UpstreamConfig, snapshot: string): Adapter {
+  return new RestAdapter(config, readSnapshot(snapshot))
+}
+
+class RestAdapter implements Adapter {
+  readonly protocol = 'REST'
+  readonly description: ApiDescription
+  readonly #config: UpstreamConfig
+  readonly #method: UpstreamMethod
+  readonly #upstream: Upstream
+  readonly #openapi: OpenapiCalls | undefined
+
+  constructor(config: UpstreamConfig, snapshot: Snapshot | undefined) {
+    const { method = 'POST', collect, requestHeaders = [] } = config
+    if (!METHODS.includes(method)) throw refuse(`The method must be one of ${METHODS.join(', ')}.`)
+    if (collect !== undefined) checkBounds(collect)
+    this.#config = config
+    this.#method = method
+    this.description = snapshot?.description ?? REST_DESCRIPTION
+    this.#openapi = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
+    const described = snapshot === undefined ? [] : headersOf(snapshot.api)
+    this.#upstream = createUpstream({
+      ...config,
+      requestHeaders: [...new Set([...requestHeaders, ...described])],
+      shownAs: 'The API',
+      confinesRedirects: true
+    })
+    if (config.healthPath !== undefined) targetOf(this.#upstream.endpoint, config.healthPath)
+  }
+
+  async call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply> {
+    const isPlain = request.method === 'POST' && request.path === ''
+    const wantsEvents = (headerOf(request.headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
+    const sent = isPlain ? await this.#plain(request, signal) : await forwarded(request, signal)
+    const response = await this.#upstream.request(sent)
+    return this.#reply(response, sent.method, wantsEvents)
+  }
+
+  async probe(signal: AbortSignal): Promise<void> {
+    const { healthPath: path } = this.#config
+    if (path === undefined) return
+    const response = await this.#upstream.request({ method: 'GET', path, headers: [['accept', '*/*']], signal })
+    response.discard()
+    if (response.status >= 200 && response.status < 300) return
+    throw new SoukError('upstream_unreachable', `The API answers ${response.status} when asked how it is.`, {
+      source: 'upstream'
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#upstream.close()
+  }
+
+  /** One JSON document, checked here, since the consumer pays for what the upstream makes of it. First match wins. */
+  async #plain(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
+    const bytes = await wholeBody(request.body)
+    const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
+    const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
+    const mapped = await this.#mapped(text)
+    if (mapped !== undefined) {
+      const { method, path, body } = mapped
+      const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
+      // What the call says itself comes before what its request said.
+      const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
+      return { method, path, headers: all, signal, ...(body === undefined ? {} : { body: body.bytes }) }
+    }
+    const method = this.#method
+    if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text)), headers, signal }
+    parseJson(text)
+    return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
+  }
+
+  /** By the document, or as the call says itself; undefined where it goes as it is. */
+  async #mapped(text: string): Promise<MappedCall | undefined> {
+    const openapi = this.#openapi
+    const { explicit = false } = this.#config
+    if (openapi === undefined && !explicit) return undefined
+    const call = exactly(text)
+    if (isObject(call) && openapi !== undefined && Object.hasOwn(call, 'operation')) return openapi.map(call)
+    if (isObject(call) && explicit && isExplicit(call)) return explicitCall(call)
+    if (openapi === undefined) return undefined
+    if (!isObject(call)) throw refuse('The body must be a JSON object: {"operation": "…", …fields}.')
+    return openapi.map(call)
+  }
+
+  async #reply(response: UpstreamResponse, method: string, wantsEvents: boolean): Promise<AdapterReply> {
+    const { status, headers, upstreamMs } = response
+    if (status === 402) {
+      // Passed on, it would ask the consumer to pay somebody else for a call that Souk has priced.
+      response.discard()
+      throw new SoukError('upstream_invalid_response', 'The API behind this listing asks for a payment of its own.', {
+        source: 'upstream'
+      })
+    }
+    const success = status >= 200 && status < 300
+    const isEvents = success && method !== 'HEAD' && isEventStream(headerOf(headers, 'content-type'))
+    const { collect } = this.#config
+    if (isEvents && collect !== undefined && !wantsEvents) {
+      const collected = await collectEvents(response.body, collect)
+      const own = headers.filter(([name]) => name !== 'content-type')
+      const body = utf8(JSON.stringify(collected))
+      return { status, headers: [...own, ['content-type', 'application/json']], body, success, upstreamMs }
+    }
+    const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)
+    return { status, headers, body, success, upstreamMs }
   }
 }
 
-/** A plain call: one JSON document, checked here, since the consumer pays for what the upstream makes of it. */
-async function plain(request: AdapterRequest, method: 'GET' | 'POST', signal: AbortSignal): Promise<UpstreamRequest> {
-  const body = await wholeBody(request.body)
-  const text = jsonText(body, headerOf(request.headers, 'content-type'))
-  const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
-  if (method === 'GET') return { method, path: queryOf(text), headers, signal }
-  parseJson(text)
-  return { method, headers: [...headers, ['content-type', 'application/json']], body, signal }
+function checkBounds({ maxEvents, maxMs }: CollectBounds): void {
+  const isBound = (value: number, most: number) => Number.isInteger(value) && value >= 1 && value <= most
+  if (isBound(maxEvents, SSE_EVENTS_MAX) && isBound(maxMs, SSE_COLLECT_MS_MAX)) return
+  throw refuse(`Events are collected up to ${SSE_EVENTS_MAX} and ${SSE_COLLECT_MS_MAX} ms.`)
+}
+
+function headersOf({ operations }: RestApi): string[] {
+  const all = operations.flatMap(({ parameters }) => parameters.filter((one) => one.in === 'header'))
+  return all.map(({ name }) => name.toLowerCase())
+}
+
+function refuse(detail: string): SoukError {
+  return new SoukError('invalid_request', detail)
 }
 
 /** Another method or a sub-path, which reach an adapter only where the listing allows them: passed on as they are. */
@@ -62,19 +173,6 @@ async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<
 
 function accepting(headers: Headers): Headers {
   return headerOf(headers, 'accept') === undefined ? [...headers, ['accept', 'application/json']] : headers
-}
-
-async function reply(response: UpstreamResponse, method: string): Promise<AdapterReply> {
-  const { status, headers, upstreamMs } = response
-  if (status === 402) {
-    // Passed on, it would ask the consumer to pay somebody else for a call that Souk has priced.
-    response.discard()
-    throw new SoukError('upstream_invalid_response', 'The API behind this listing asks for a payment of its own.', {
-      source: 'upstream'
-    })
-  }
-  const body = await bodyOf(response, method)
-  return { status, headers, body, success: status >= 200 && status < 300, upstreamMs }
 }
 
 /**

@@ -4,6 +4,7 @@ import * as limits from '../../../lib/base/limits.ts'
 /** Left of the relation must be smaller than the right; the reason is what breaks otherwise. */
 const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, string]> = [
   ['REQUEST_BYTES_MAX', 'REQUEST_BYTES_CEILING', 'a listing could not raise the default'],
+  ['REQUEST_BYTES_CEILING', 'UPLOAD_BYTES_CEILING', 'a body that is passed on could be smaller than one that is held'],
   ['UPSTREAM_TIMEOUT_MS', 'UPSTREAM_TIMEOUT_MS_MAX', 'a listing could not raise the default'],
   ['UPSTREAM_CONNECT_MS', 'UPSTREAM_TIMEOUT_MS', 'connecting would take the whole call'],
   ['DEADLINE_MS_MIN', 'DEADLINE_HOP_MS', 'a hop would leave a deadline that is not worth sending'],

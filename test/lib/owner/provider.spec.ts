@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, REQUEST_BYTES_CEILING } from '../../../lib/base/limits.ts'
+import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, UPLOAD_BYTES_CEILING } from '../../../lib/base/limits.ts'
 import type { Offer } from '../../../lib/interface/directory.ts'
 import { LISTING_MOVES, type ListingState, type Manifest, type Notary } from '../../../lib/interface/manifest.ts'
 import type { ListingInit } from '../../../lib/interface/souk.ts'
@@ -101,7 +101,7 @@ describe('Provider', () => {
       { price: '1e3' },
       { requestBytesMax: 0 },
       { requestBytesMax: 1.5 },
-      { requestBytesMax: REQUEST_BYTES_CEILING + 1 },
+      { requestBytesMax: UPLOAD_BYTES_CEILING + 1 },
       { description: 'x'.repeat(100_000) }
     ]
     for (const changes of wrong) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import { ADMIN_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
 interface Answer {
@@ -119,7 +120,7 @@ describe('admin API, who may speak to it', () => {
   })
 
   it('refuses a body that is larger than any registration', async () => {
-    const body = JSON.stringify({ label: 'x'.repeat(2 * 1024 * 1024) })
+    const body = JSON.stringify({ label: 'x'.repeat(ADMIN_BODY_BYTES_MAX) })
     const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)
     assert.equal(answer.status, 413)
     assert.equal(answer.problem.code, 'request_too_large')

@@ -213,8 +213,86 @@ describe('a REST call', () => {
     assert.match(await warnings(503), /answers 503/)
   })
 
-  it('takes no other method than GET and POST for plain calls', () => {
-    const config = { endpoint: upstream.url, method: 'DELETE' as 'GET' }
-    assert.throws(() => restFactory.open(config, ''), { code: 'invalid_request' })
+  for (const method of ['PUT', 'PATCH'] as const) {
+    it(`sends the body by ${method} where the API wants it so`, async () => {
+      const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, method }, '')
+      await adapter.call(plainCall({ a: 1 }), FOREVER)
+      assert.deepEqual([last().method, last().target, last().body.toString()], [method, '/v1', '{"a":1}'])
+      await adapter.close?.()
+    })
+  }
+
+  for (const method of ['DELETE', 'HEAD'] as const) {
+    it(`makes query parameters of the fields for ${method}, too`, async () => {
+      const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, method }, '')
+      await adapter.call(plainCall({ a: [1, 2], b: 'x' }), FOREVER)
+      assert.deepEqual([last().method, last().target, last().body.length], [method, '/v1?a=1&a=2&b=x', 0])
+      await adapter.close?.()
+    })
+  }
+
+  it('takes no method that HTTP clients must not choose', () => {
+    for (const method of ['TRACE', 'CONNECT', 'get', '']) {
+      const config = { endpoint: upstream.url, method: method as 'GET' }
+      assert.throws(() => restFactory.open(config, ''), { code: 'invalid_request' })
+    }
+  })
+
+  it('passes a part of a file on', async () => {
+    upstream.behave(answering(206, { 'content-range': 'bytes 0-1/10', 'accept-ranges': 'bytes' }, 'ab'))
+    const reply = await forwarded('GET', '/file', { headers: [['range', 'bytes=0-1']] })
+    assert.equal(last().headers.range, 'bytes=0-1')
+    assert.deepEqual([reply.status, reply.success], [206, true])
+    assert.deepEqual(reply.headers, [
+      ['accept-ranges', 'bytes'],
+      ['content-range', 'bytes 0-1/10']
+    ])
+    assert.equal(String(await bytesOf(reply.body)), 'ab')
+  })
+
+  it('lets further headers through where its provider says so, and never those of credentials', async () => {
+    const endpoint = upstream.url
+    const config = { endpoint, requestHeaders: ['X-Tenant'], responseHeaders: ['X-Total'] }
+    const adapter = restFactory.open(config, '')
+    upstream.behave(answering(200, { 'x-total': '7', 'x-other': '8' }, '{}'))
+    const reply = await adapter.call(
+      plainCall({}, [
+        ['x-tenant', 't'],
+        ['x-else', 'e']
+      ]),
+      FOREVER
+    )
+    assert.deepEqual([last().headers['x-tenant'], last().headers['x-else']], ['t', undefined])
+    assert.deepEqual(reply.headers, [['x-total', '7']])
+    await adapter.close?.()
+    for (const name of [
+      'Authorization',
+      'cookie',
+      'Host',
+      'x-forwarded-for',
+      'x-consumer-key',
+      'souk-price',
+      'a b',
+      ''
+    ]) {
+      assert.throws(() => restFactory.open({ endpoint, requestHeaders: [name] }, ''), { code: 'invalid_request' }, name)
+      assert.throws(
+        () => restFactory.open({ endpoint, responseHeaders: [name] }, ''),
+        { code: 'invalid_request' },
+        name
+      )
+    }
+  })
+
+  it('asks the API how it is, where it says', async () => {
+    const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, healthPath: '/health' }, '')
+    await adapter.probe?.(FOREVER)
+    assert.deepEqual([last().method, last().target], ['GET', '/v1/health'])
+    upstream.behave(answering(500, {}, ''))
+    await rejectsWith(adapter.probe?.(FOREVER) ?? assert.fail(), 'upstream_unreachable')
+    await adapter.close?.()
+    assert.throws(() => restFactory.open({ endpoint: upstream.url, healthPath: '/../x' }, ''), {
+      code: 'invalid_request'
+    })
   })
 })

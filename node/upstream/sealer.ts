@@ -1,0 +1,42 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { SoukError } from '../../lib/index.ts'
+
+/** Keeps texts so that the store alone does not tell them: the key is in another file. */
+export interface Sealer {
+  /** @param purpose - what the text is for; it opens for nothing else. */
+  seal(text: string, purpose: string): string
+  /** @throws SoukError `internal_error` for a text that was not sealed with this key, or for another purpose */
+  open(sealed: string, purpose: string): string
+}
+
+export const SEALER_KEY_BYTES = 32
+
+const CIPHER = 'aes-256-gcm'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const VERSION = 'v1.'
+
+export function createSealer(key: Uint8Array): Sealer {
+  return {
+    seal(text, purpose) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(purpose))
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return VERSION + Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')
+    },
+    open(sealed, purpose) {
+      try {
+        if (!sealed.startsWith(VERSION)) throw new Error('of another version')
+        const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url')
+        const iv = bytes.subarray(0, IV_BYTES)
+        const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
+        decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+        const body = bytes.subarray(IV_BYTES + TAG_BYTES)
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString()
+      } catch (cause) {
+        const detail = 'The credentials of this API cannot be read with the key of this profile: register it again.'
+        throw new SoukError('internal_error', detail, { cause })
+      }
+    }
+  }
+}

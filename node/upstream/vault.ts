@@ -1,0 +1,72 @@
+import { SoukError } from '../../lib/index.ts'
+import type { UpstreamAuth, UpstreamConfig, UpstreamGuard } from '../../lib/interface/index.ts'
+import type { Sealer } from './sealer.ts'
+
+/** An upstream as somebody registers it. */
+export type AskedUpstream = Omit<UpstreamConfig, 'auth' | 'guard'> & {
+  /** Null: none. Absent: what is known already. */
+  readonly auth?: UpstreamAuth | null
+}
+
+/** An upstream as it is written down. */
+export interface KeptUpstream {
+  /** Without its credentials. */
+  readonly upstream: UpstreamConfig
+  /** Its credentials, sealed. */
+  readonly sealedAuth?: string
+}
+
+export interface VaultInit {
+  /** Default: APIs with credentials cannot be registered. */
+  readonly sealer?: Sealer
+  /** Default: upstreams may be anywhere. */
+  readonly guard?: UpstreamGuard
+}
+
+/** Between what is written down of upstreams and what adapters are handed: credentials are sealed in one, and plain in the other. */
+export class Vault {
+  readonly #sealer: Sealer | undefined
+  readonly #guard: UpstreamGuard | undefined
+
+  constructor({ sealer, guard }: VaultInit) {
+    this.#sealer = sealer
+    this.#guard = guard
+  }
+
+  /**
+   * What is handed to an adapter of what was asked for. Credentials are for one origin: no other is ever shown them.
+   * @throws SoukError `invalid_request` where credentials cannot be kept
+   */
+  taken(name: string, { auth, ...upstream }: AskedUpstream, before: KeptUpstream | undefined): UpstreamConfig {
+    const isSame = originOf(before?.upstream.endpoint) === originOf(upstream.endpoint)
+    const known = before !== undefined && isSame ? this.opened(name, before).auth : undefined
+    const wanted = auth === undefined ? known : (auth ?? undefined)
+    if (wanted !== undefined && this.#sealer === undefined) throw noSealer('invalid_request')
+    return this.#config(upstream, wanted)
+  }
+
+  sealed(name: string, { auth, guard: _, ...upstream }: UpstreamConfig): KeptUpstream {
+    if (auth === undefined || this.#sealer === undefined) return { upstream }
+    return { upstream, sealedAuth: this.#sealer.seal(JSON.stringify(auth), name) }
+  }
+
+  /** @throws SoukError `internal_error` where the credentials cannot be read */
+  opened(name: string, { upstream, sealedAuth }: KeptUpstream): UpstreamConfig {
+    if (sealedAuth === undefined) return this.#config(upstream, undefined)
+    if (this.#sealer === undefined) throw noSealer('internal_error')
+    return this.#config(upstream, JSON.parse(this.#sealer.open(sealedAuth, name)) as UpstreamAuth)
+  }
+
+  #config(upstream: UpstreamConfig, auth: UpstreamAuth | undefined): UpstreamConfig {
+    const guard = this.#guard
+    return { ...upstream, ...(guard === undefined ? {} : { guard }), ...(auth === undefined ? {} : { auth }) }
+  }
+}
+
+function originOf(endpoint: string | undefined): string | undefined {
+  return endpoint === undefined ? undefined : URL.parse(endpoint)?.origin
+}
+
+function noSealer(code: 'invalid_request' | 'internal_error'): SoukError {
+  return new SoukError(code, 'This node keeps no credentials.')
+}

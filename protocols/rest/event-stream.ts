@@ -1,0 +1,156 @@
+import { utf8 } from '../../lib/base/bytes.ts'
+import { type Clock, systemClock, type Timer } from '../../lib/base/clock.ts'
+import { isSoukError, SoukError } from '../../lib/base/errors.ts'
+import { RESPONSE_BYTES_MAX, SSE_HEARTBEAT_MS } from '../../lib/base/limits.ts'
+
+/** One event of a stream (WHATWG HTML, section 9.2). */
+export interface ServerEvent {
+  readonly event?: string
+  readonly id?: string
+  /** Parsed where it is JSON, else the text. */
+  readonly data: unknown
+}
+
+export interface Collected {
+  readonly events: readonly ServerEvent[]
+  /** The stream ended by itself; false where a bound ended it. */
+  readonly complete: boolean
+}
+
+export interface CollectBounds {
+  readonly maxEvents: number
+  readonly maxMs: number
+}
+
+/** A comment: readers pass over it. */
+const HEARTBEAT = utf8(':\n\n')
+const LINE_FEED = 0x0a
+const RETURN = 0x0d
+
+export function isEventStream(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^text\/event-stream\s*(?:;|$)/i.test(contentType.trim())
+}
+
+/**
+ * The events of a stream up to a number or a time, whichever comes first; then the stream is given up.
+ * @throws SoukError `response_too_large`, and what the stream throws
+ */
+export async function collectEvents(
+  body: AsyncIterable<Uint8Array>,
+  { maxEvents, maxMs }: CollectBounds,
+  clock: Clock = systemClock
+): Promise<Collected> {
+  const source: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]()
+  const parser = new EventParser(maxEvents)
+  const time = { isUp: false }
+  const timer = clock.after(maxMs, () => {
+    time.isUp = true
+    void source.return?.()
+  })
+  let bytes = 0
+  try {
+    while (!time.isUp && parser.events.length < maxEvents) {
+      const next = await source.next()
+      if (next.done === true) return { events: parser.events, complete: !time.isUp }
+      bytes += next.value.length
+      if (bytes > RESPONSE_BYTES_MAX) throw new SoukError('response_too_large', undefined, { source: 'upstream' })
+      parser.push(next.value)
+    }
+  } catch (error) {
+    // Giving a stream up ends it with an error where a read was pending.
+    if (!time.isUp || !isSoukError(error) || error.code !== 'call_interrupted') throw error
+  } finally {
+    timer.cancel()
+    await source.return?.()
+  }
+  return { events: parser.events, complete: false }
+}
+
+class EventParser {
+  readonly events: ServerEvent[] = []
+  readonly #most: number
+  readonly #decoder = new TextDecoder()
+  #rest = ''
+  #type = ''
+  #id: string | undefined
+  #data: string[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#rest += this.#decoder.decode(chunk, { stream: true })
+    // A return at the very end may be half of a line end.
+    const lines = this.#rest.split(/\r\n|\n|\r(?!$)/)
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#line(line)
+  }
+
+  #line(line: string): void {
+    if (line === '') return this.#dispatch()
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const name = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
+    if (name === 'event') this.#type = value
+    else if (name === 'data') this.#data.push(value)
+    else if (name === 'id' && !value.includes('\0')) this.#id = value
+  }
+
+  #dispatch(): void {
+    const [type, data] = [this.#type, this.#data]
+    this.#type = ''
+    this.#data = []
+    if (data.length === 0 || this.events.length >= this.#most) return
+    this.events.push({
+      ...(type === '' ? {} : { event: type }),
+      ...(this.#id === undefined ? {} : { id: this.#id }),
+      data: jsonOrText(data.join('\n'))
+    })
+  }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The same stream with a comment after each silence, between events only, so that nobody on the way takes it for dead. */
+export function withHeartbeat(body: AsyncIterable<Uint8Array>, clock: Clock = systemClock): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => beating(body[Symbol.asyncIterator](), clock) }
+}
+
+function beating(source: AsyncIterator<Uint8Array>, clock: Clock): AsyncIterator<Uint8Array> {
+  let pending: Promise<IteratorResult<Uint8Array>> | undefined
+  // At the start, or behind an empty line.
+  let last: [number, number] = [LINE_FEED, LINE_FEED]
+  return {
+    async next() {
+      if (pending === undefined) {
+        pending = source.next()
+        // It may fail while nobody waits; whoever comes next hears of it.
+        pending.catch(() => {})
+      }
+      const isBetween = last[1] === last[0] || (last[0] === RETURN && last[1] === LINE_FEED)
+      const isWhole = isBetween && (last[1] === LINE_FEED || last[1] === RETURN)
+      let timer: Timer | undefined
+      const silence = new Promise<undefined>((resolve) => {
+        if (isWhole) timer = clock.after(SSE_HEARTBEAT_MS, () => resolve(undefined))
+      })
+      const result = await Promise.race([pending, silence]).finally(() => timer?.cancel())
+      if (result === undefined) return { done: false, value: HEARTBEAT }
+      pending = undefined
+      if (result.done === true) return { done: true, value: undefined }
+      for (const byte of result.value.subarray(-2)) last = [last[1], byte]
+      return result
+    },
+    async return() {
+      await source.return?.()
+      return { done: true, value: undefined }
+    }
+  }
+}

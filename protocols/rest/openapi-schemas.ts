@@ -1,0 +1,163 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../lib/base/limits.ts'
+import type { JsonSchema } from '../../lib/interface/adapter.ts'
+import { isObject, type JsonObject } from '../exact-json.ts'
+import type { OpenapiDocument } from './openapi-document.ts'
+
+export type Definitions = Readonly<Record<string, JsonSchema>>
+
+const KEPT: ReadonlySet<string> = new Set(
+  (
+    'type enum const format pattern title description default deprecated readOnly writeOnly required multipleOf maximum minimum ' +
+    'exclusiveMaximum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties ' +
+    'minContains maxContains dependentRequired contentEncoding contentMediaType'
+  ).split(' ')
+)
+const ONE =
+  'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(' ')
+const MANY = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+const NAMED = ['properties', 'patternProperties', 'dependentSchemas']
+
+const REF = '#/$defs/'
+
+/** Turns the schemas of an OpenAPI document into JSON Schema (2020-12); what they refer to, cycles included, into definitions. */
+export class Schemas {
+  readonly #document: OpenapiDocument
+  readonly #names = new Map<string, string>()
+  readonly #defs = new Map<string, JsonSchema>()
+  #seen = 0
+
+  constructor(document: OpenapiDocument) {
+    this.#document = document
+  }
+
+  get definitions(): Definitions {
+    return Object.fromEntries(this.#defs)
+  }
+
+  /** @throws SoukError `invalid_request` for more schemas than are read */
+  convert(schema: unknown, depth = 0): JsonSchema {
+    if (++this.#seen > OPENAPI_SCHEMAS_MAX) {
+      throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPENAPI_SCHEMAS_MAX} schemas.`)
+    }
+    if (schema === false) return { not: {} }
+    if (!isObject(schema) || depth > OPENAPI_DEPTH_MAX) return {}
+    const { $ref: reference } = schema
+    const isOld = this.#document.version !== '3.1'
+    if (typeof reference === 'string') {
+      const $ref = this.#define(reference, depth)
+      // Before 3.1 nothing counts beside a reference.
+      return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
+    }
+    const members = this.#members(schema, depth)
+    return isOld ? modernised(members, schema) : members
+  }
+
+  #members(schema: JsonObject, depth: number): Record<string, unknown> {
+    const members: Record<string, unknown> = {}
+    const below = (value: unknown) => this.convert(value, depth + 1)
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (KEPT.has(keyword)) members[keyword] = value
+      else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)
+      else if (MANY.includes(keyword) && Array.isArray(value)) members[keyword] = value.map(below)
+      else if (NAMED.includes(keyword) && isObject(value)) {
+        members[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one)]))
+      }
+    }
+    return members
+  }
+
+  #define(reference: string, depth: number): JsonSchema {
+    const known = this.#names.get(reference)
+    if (known !== undefined) return { $ref: REF + known }
+    const target = resolve(this.#document.root, reference)
+    if (target === undefined) return {}
+    const name = this.#nameFor(reference)
+    // Named before it is read: it may refer to itself.
+    this.#names.set(reference, name)
+    this.#defs.set(name, {})
+    this.#defs.set(name, this.convert(target, depth + 1))
+    return { $ref: REF + name }
+  }
+
+  #nameFor(reference: string): string {
+    const last = reference.slice(reference.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9_.-]/g, '_') || 'schema'
+    for (let at = 1; ; at++) {
+      const name = at === 1 ? last : `${last}_${at}`
+      if (!this.#defs.has(name)) return name
+    }
+  }
+}
+
+/** What a JSON pointer within the document leads to (RFC 6901); undefined where it leads nowhere, or out of the document. */
+export function resolve(root: JsonObject, reference: string): unknown {
+  if (!reference.startsWith('#/')) return undefined
+  let at: unknown = root
+  for (const part of reference.slice(2).split('/')) {
+    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(at)) at = at[Number(key)] as unknown
+    else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
+    else return undefined
+  }
+  return at
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The definitions that schemas need, those they lead to included. */
+export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
+  const needed = new Map<string, JsonSchema>()
+  const waiting: unknown[] = [...schemas]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (typeof at !== 'object' || at === null) continue
+    for (const [key, value] of Object.entries(at)) {
+      if (key !== '$ref' || typeof value !== 'string') {
+        waiting.push(value)
+        continue
+      }
+      const name = value.slice(REF.length)
+      const definition = all[name]
+      if (definition === undefined || needed.has(name)) continue
+      needed.set(name, definition)
+      waiting.push(definition)
+    }
+  }
+  return Object.fromEntries(needed)
+}
+
+/** A schema in place of a reference to one. */
+export function dereferenced(schema: JsonSchema, all: Definitions): JsonSchema {
+  let at = schema
+  for (let hops = 0; hops < OPENAPI_DEPTH_MAX && typeof at['$ref'] === 'string'; hops++) {
+    const next = all[at['$ref'].slice(REF.length)]
+    if (next === undefined) break
+    at = next
+  }
+  return at
+}
+
+/** What OpenAPI 2.0 and 3.0 write otherwise than JSON Schema does. */
+function modernised(members: Record<string, unknown>, given: JsonObject): JsonSchema {
+  if (members['type'] === 'file') Object.assign(members, { type: 'string', format: 'binary' })
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum']
+  ] as const) {
+    if (typeof members[flag] !== 'boolean') continue
+    const isExclusive = members[flag]
+    delete members[flag]
+    if (isExclusive && members[bound] !== undefined) {
+      members[flag] = members[bound]
+      delete members[bound]
+    }
+  }
+  if (!Array.isArray(members['required'])) delete members['required']
+  const isNullable = given['nullable'] === true || given['x-nullable'] === true
+  return isNullable ? { anyOf: [members, { type: 'null' }] } : members
+}

@@ -1,0 +1,31 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import type { ApiDescription } from '../../lib/interface/adapter.ts'
+import type { RestApi } from './openapi-operations.ts'
+
+/** What a restart needs of an imported document: its operations, and the description as it was published. */
+export interface Snapshot {
+  readonly version: 1
+  readonly api: RestApi
+  readonly description: ApiDescription
+}
+
+export function writeSnapshot(api: RestApi, description: ApiDescription): string {
+  const snapshot: Snapshot = { version: 1, api, description }
+  return JSON.stringify(snapshot)
+}
+
+/** Undefined where no document was imported. @throws SoukError `invalid_request` */
+export function readSnapshot(text: string): Snapshot | undefined {
+  if (text === '') return undefined
+  try {
+    const snapshot = JSON.parse(text) as Partial<Snapshot> | null
+    if (snapshot?.version === 1 && snapshot.api !== undefined && snapshot.description !== undefined) {
+      return snapshot as Snapshot
+    }
+  } catch (cause) {
+    throw new SoukError('invalid_request', 'The stored OpenAPI document cannot be read; register the API again.', {
+      cause
+    })
+  }
+  throw new SoukError('invalid_request', 'The stored OpenAPI document is of another version; register the API again.')
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { validate } from '@readme/openapi-parser'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ApiDescription, SignedManifest } from '../../../lib/interface/index.ts'
+import { openapiOf } from '../../../node/ingress/openapi.ts'
+import { PROVIDER, startIngress } from './harness.ts'
+
+function signedWith(api: ApiDescription, protocol: 'REST' | 'SOAP' | 'GraphQL' = 'REST'): SignedManifest {
+  return {
+    id: `shop@${PROVIDER}`,
+    envelope: new Uint8Array(0),
+    manifest: {
+      name: 'shop',
+      provider: PROVIDER,
+      protocol,
+      description: 'Sells',
+      tags: [],
+      price: 1_500n,
+      currency: 'USDC',
+      idempotent: false,
+      api,
+      state: 'published',
+      revision: 3,
+      issuedAt: 0,
+      expiresAt: 1
+    }
+  }
+}
+
+const ITEM = {
+  type: 'object',
+  properties: { parts: { type: 'array', items: { $ref: '#/$defs/Item' } }, n: { type: 'integer' } }
+}
+const SHOP: ApiDescription = {
+  operations: [
+    {
+      name: 'create item',
+      description: 'Makes one.',
+      input: {
+        type: 'object',
+        properties: { item: { $ref: '#/$defs/Item' } },
+        required: ['item'],
+        $defs: { Item: ITEM }
+      },
+      output: { $ref: '#/$defs/Item', $defs: { Item: ITEM } }
+    },
+    { name: 'ping', input: { type: 'object', additionalProperties: false } }
+  ]
+}
+
+describe('the OpenAPI document of a listing', () => {
+  for (const [what, signed] of [
+    ['of many operations', signedWith(SHOP)],
+    ['of a REST API without a document', signedWith({ operations: [{ name: 'call', input: { type: 'object' } }] })],
+    ['of a GraphQL API', signedWith({ operations: [{ name: 'users' }], sdl: 'type Query { users: Int }' }, 'GraphQL')],
+    ['of a SOAP API', signedWith({ operations: [{ name: 'getBalance' }] }, 'SOAP')],
+    ['of an API that says nothing', signedWith({ operations: [] })]
+  ] as const) {
+    it(`is valid ${what}`, async () => {
+      const document = openapiOf(signed, '/')
+      const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
+      assert.deepEqual(result.valid ? [] : result.errors, [])
+      assert.deepEqual(Object.keys(document.paths), [`/api/${PROVIDER}/api/shop`])
+    })
+  }
+
+  it('tells calls that are right from those that are not', () => {
+    const document = openapiOf(signedWith(SHOP), '/')
+    const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
+    const path = `/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')
+    const check = ajv.compile({
+      $ref: `x:doc#/paths/${path}/post/requestBody/content/application~1json/schema`
+    })
+    assert(check({ operation: 'create item', item: { parts: [{ n: 1 }] } }))
+    assert(check({ operation: 'ping' }))
+    for (const body of [
+      {},
+      { operation: 'create item' },
+      { operation: 'create item', item: { parts: [{ n: 'x' }] } }
+    ]) {
+      assert(!check(body), JSON.stringify(body))
+    }
+  })
+
+  it('is told by any ingress, to anybody', async () => {
+    const ingress = await startIngress()
+    ingress.onResolve = async () => ({ signed: signedWith(SHOP), owners: [] })
+    const response = await fetch(`${ingress.url}/v1/apis/shop/openapi.json`)
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type') ?? '', /^application\/openapi\+json/)
+    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), '/'))
+    await ingress.close()
+  })
+})

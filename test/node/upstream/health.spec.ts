@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { createMemoryStore } from '../../../lib/index.ts'
+import { HEALTH_FAILURES_MAX, HEALTH_PROBE_MS } from '../../../lib/base/limits.ts'
+import type { Adapter, ListingState, Store } from '../../../lib/interface/index.ts'
+import { Health } from '../../../node/upstream/health.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+
+describe('the health of an API', () => {
+  let store: Store
+  let clock: ManualClock
+  let state: ListingState
+  let isWell: boolean
+  let asked: number
+  let health: Health
+  const logged: string[] = []
+
+  const adapter: Adapter = {
+    protocol: 'REST',
+    description: { operations: [] },
+    call: () => assert.fail('nobody calls'),
+    async probe() {
+      asked++
+      if (!isWell) throw new Error('secret words')
+    }
+  }
+  const make = () =>
+    new Health({
+      clock,
+      documents: store.documents,
+      log: (line) => logged.push(line),
+      async move(name, from, to) {
+        assert.equal(name, 'ticker')
+        if (state !== from) return false
+        state = to
+        return true
+      }
+    })
+  const probes = (times: number) => clock.advance(times * HEALTH_PROBE_MS)
+
+  beforeEach(async () => {
+    store = createMemoryStore()
+    await store.open()
+    clock = manualClock()
+    state = 'published'
+    isWell = true
+    asked = 0
+    logged.length = 0
+    health = make()
+    await health.watch('ticker', adapter)
+  })
+  afterEach(async () => {
+    health.stop()
+    assert.equal(clock.pending, 0)
+    await store.close()
+  })
+
+  it('pauses its listing after some failures in a row, and publishes it again', async () => {
+    isWell = false
+    await probes(HEALTH_FAILURES_MAX - 1)
+    assert.equal(state, 'published')
+    await probes(1)
+    assert.equal(state, 'paused')
+    await probes(3)
+    assert.deepEqual(logged, ['ticker is paused: Something went wrong here.'])
+    isWell = true
+    await probes(1)
+    assert.equal(state, 'published')
+    assert.equal(logged.length, 2)
+  })
+
+  it('forgives single failures', async () => {
+    for (let i = 0; i < 4; i++) {
+      isWell = false
+      await probes(HEALTH_FAILURES_MAX - 1)
+      isWell = true
+      await probes(1)
+    }
+    assert.equal(state, 'published')
+  })
+
+  it('publishes nothing that its provider paused', async () => {
+    isWell = false
+    await probes(HEALTH_FAILURES_MAX)
+    await health.overrule('ticker')
+    isWell = true
+    await probes(2)
+    assert.equal(state, 'paused')
+  })
+
+  it('remembers over a restart what it paused', async () => {
+    isWell = false
+    await probes(HEALTH_FAILURES_MAX)
+    health.stop()
+    health = make()
+    await health.watch('ticker', adapter)
+    isWell = true
+    await probes(1)
+    assert.equal(state, 'published')
+  })
+
+  it('asks no API that cannot tell, and none that is not served any more', async () => {
+    await health.forget('ticker')
+    await health.watch('other', { ...adapter, probe: undefined as never })
+    await probes(5)
+    assert.equal(asked, 0)
+  })
+})
