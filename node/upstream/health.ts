@@ -52,7 +52,7 @@ export class Health {
   }
 
   stop(): void {
-    for (const name of [...this.#watched.keys()]) this.#stop(name)
+    for (const name of this.#watched.keys()) this.#stop(name)
   }
 
   #stop(name: string): void {
