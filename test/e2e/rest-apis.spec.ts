@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -34,21 +34,20 @@ interface Seen {
 class Shop {
   readonly seen: Seen[] = []
   isWell = true
-  #server: Server | undefined
+  readonly #server = createServer((req, res) => void this.#answer(req, res).catch(() => res.destroy()))
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server?.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   async start(): Promise<void> {
-    this.#server = createServer((req, res) => void this.#answer(req, res).catch(() => res.destroy()))
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
   }
 
   stop(): void {
-    this.#server?.closeAllConnections()
-    this.#server?.close()
+    this.#server.closeAllConnections()
+    this.#server.close()
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
