@@ -83,6 +83,7 @@ describe('souk, with nodes that run', function () {
     assert.deepEqual([wrong.code, /no "User\.age"/.test(wrong.stderr)], [1, true])
     const unread = await run(...named, '--price', '0', '--graphql-file', join(home, 'missing.json'))
     assert.match(unread.stderr, /missing\.json cannot be read/)
+    assert.equal((await run('api', 'rm', 'users')).code, 0)
     await users.close()
   })
 
