@@ -102,7 +102,12 @@ function slotsOf(item: Particle): Iterable<readonly [string, Slot]> {
   if (item.kind === 'any') return []
   if (item.kind !== 'element') return item.slots
   const { element, min, max } = item
-  return [[clark(element.namespace, element.name), { element, count: max, free: true, required: min > 0 }]]
+  return [
+    [
+      clark(element.namespace, element.name),
+      { element, count: max, free: true, required: min > 0 && element.fixed === undefined }
+    ]
+  ]
 }
 
 function wildcardOf(item: Particle): AnyParticle | undefined {

@@ -185,13 +185,15 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (known !== undefined) return known
     const { node } = definition
     const is = (name: string) => ['true', '1'].includes(attribute(node, name)?.trim() ?? '')
+    const fixed = attribute(node, 'fixed')
     const use: ElementUse = {
+      ...(fixed === undefined ? {} : { fixed }),
       namespace,
       name: attribute(node, 'name')?.trim() ?? '',
       type: once(() => this.#elementType(definition)),
       nillable: is('nillable'),
       abstract: is('abstract'),
-      default: attribute(node, 'default') ?? attribute(node, 'fixed'),
+      default: attribute(node, 'default') ?? fixed,
       documentation: documentationOf(definition)
     }
     this.#elements.set(definition, use)

@@ -75,7 +75,8 @@ export class ContentWriter {
       }
       if (queue.next >= queue.values.length) this.#pending.delete(key)
     }
-    if (taken < min && this.#encoder.checks) this.#tooFew(key, taken, min)
+    if (taken === 0 && min === 1 && element.fixed !== undefined) this.#encoder.element(element, element.fixed)
+    else if (taken < min && this.#encoder.checks) this.#tooFew(key, taken, min)
   }
 
   #hasValues(group: GroupParticle): boolean {

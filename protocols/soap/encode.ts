@@ -7,7 +7,7 @@ import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './e
 import { writeGeneric, writeType } from './generic.ts'
 import type { AttributeUse, ComplexType, ElementUse, PlainMember, Shape, SimpleType, Type, TypeIndex } from './model.ts'
 import { NS, clark } from './names.ts'
-import { Refusal, writeSimple, writeUnchecked } from './simple.ts'
+import { Refusal, sameValue, writeSimple, writeUnchecked } from './simple.ts'
 import { isXmlText } from './xml-text.ts'
 import type { SoapVersion } from './wsdl.ts'
 import { type XmlWriter, xmlText } from './xml-write.ts'
@@ -87,8 +87,16 @@ export class Encoder implements Encoding {
       writeGeneric(this, this.#types, value)
     } else if (type.kind === 'array') writeArray(this, type, value, this.#encoded)
     else if (type.kind === 'atomic' && type.encoding && isObject(value)) this.#encodingValue(type, value)
-    else this.#text(type, value)
+    else {
+      if (use.fixed !== undefined && this.checks) this.#checkFixed(type, value, use.fixed)
+      this.#text(type, value)
+    }
     writer.close()
+  }
+
+  #checkFixed(type: SimpleType, value: unknown, fixed: string): void {
+    const text = this.#lexical(type, value)
+    if (!sameValue(type, text, fixed)) throw this.refuse(`must be ${fixed}: the schema fixes it`, value)
   }
 
   #encodingValue(type: SimpleType, value: JsonObject): void {
@@ -133,14 +141,17 @@ export class Encoder implements Encoding {
     for (const member of members) {
       const given = ownMember(value, member.json)
       if (given === undefined || (given === null && !member.element.nillable && (member.many || !member.required))) {
-        if (member.min > 0 && this.checks) refuseCount(this, member, 0)
+        if (member.min === 1 && member.element.fixed !== undefined) this.#single(member, member.element.fixed)
+        else if (member.min > 0 && this.checks) refuseCount(this, member, 0)
       } else if (member.many) this.#items(member, Array.isArray(given) ? given : [given])
-      else {
-        this.#enter(member.json)
-        this.element(member.element, given)
-        this.#path.pop()
-      }
+      else this.#single(member, given)
     }
+  }
+
+  #single(member: PlainMember, value: unknown): void {
+    this.#enter(member.json)
+    this.element(member.element, value)
+    this.#path.pop()
   }
 
   #items(member: PlainMember, items: readonly unknown[]): void {

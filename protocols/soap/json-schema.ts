@@ -91,6 +91,8 @@ export class SchemaWriter {
     const type = use.type()
     // Where a mapping changes something within, the type is not the one that others refer to.
     const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
+    if (use.fixed !== undefined && type.kind === 'atomic')
+      return { const: type.builtin.read(use.fixed.trim()) ?? use.fixed }
     const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type)
     const nullable = use.nillable ? orNull(schema) : schema
     return use.documentation === undefined ? nullable : { ...nullable, description: use.documentation }

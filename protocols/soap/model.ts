@@ -136,7 +136,10 @@ export interface ElementUse extends QName {
   readonly type: () => Type
   readonly nillable: boolean
   readonly abstract: boolean
+  /** What an empty element stands for: its `default` or `fixed` value. */
   readonly default: string | undefined
+  /** The only value it may have, which is filled in where it has to be there. */
+  readonly fixed?: string
   readonly documentation: string | undefined
 }
 

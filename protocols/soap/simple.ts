@@ -141,6 +141,13 @@ function brokenFacet(type: AtomicType, facets: Facets, text: string): string | u
   return brokenLength(facets, length, unit) ?? (builtin.numeric ? brokenRange(facets, text) : undefined)
 }
 
+/** Two lexical forms of the same value. */
+export function sameValue(type: SimpleType, a: string, b: string): boolean {
+  if (type.kind !== 'atomic') return normalise(a, 'collapse') === normalise(b, 'collapse')
+  const [x, y] = [a, b].map((text) => valueOf(type.builtin, normalise(text, type.builtin.whitespace)))
+  return x === y
+}
+
 /** One spelling for each value, so that `1.0` is the enumerated `1`. */
 export function valueOf(builtin: Builtin, text: string): string {
   return (builtin.numeric ? canonicalDecimal(text) : undefined) ?? text

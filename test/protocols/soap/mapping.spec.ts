@@ -26,6 +26,23 @@ const CASES: readonly Case[] = [
     xml: '<t:echo><t:a>x</t:a><t:b>-3</t:b><t:c>true</t:c></t:echo>'
   },
   {
+    what: 'a fixed value, which nobody has to give',
+    schema: sequence(
+      '<xs:element name="a" type="xs:string"/><xs:element name="v" type="xs:decimal" fixed="1.0"/><xs:element name="o" type="xs:int" fixed="3" minOccurs="0"/>'
+    ),
+    json: { a: 'x' },
+    xml: '<t:echo><t:a>x</t:a><t:v>1.0</t:v></t:echo>',
+    back: { a: 'x', v: 1 }
+  },
+  {
+    what: 'a fixed value that is given, however it is spelt',
+    schema: sequence(
+      '<xs:choice><xs:element name="a" type="xs:string"/><xs:element name="b" type="xs:string"/></xs:choice><xs:element name="v" type="xs:decimal" fixed="1.0"/>'
+    ),
+    json: { a: 'x', v: 1 },
+    xml: '<t:echo><t:a>x</t:a><t:v>1</t:v></t:echo>'
+  },
+  {
     what: 'a repeated element as an array, also with one item',
     schema: sequence(
       '<xs:element name="a" type="xs:int" maxOccurs="unbounded"/><xs:element name="b" type="xs:string" minOccurs="0" maxOccurs="3"/>'

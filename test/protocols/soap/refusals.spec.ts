@@ -14,6 +14,8 @@ const SCHEMA = `
   <xs:element name="c" type="t:Color" minOccurs="0"/>
   <xs:element name="code" type="t:Code" minOccurs="0"/>
   <xs:element name="ints" type="t:Ints" minOccurs="0"/>
+  <xs:element name="v" type="xs:int" fixed="3" minOccurs="0"/>
+  <xs:element name="plate" type="t:Plate" minOccurs="0"/>
   <xs:element name="line" type="t:Line" minOccurs="0" maxOccurs="2"/>
   <xs:element name="pet" type="t:Pet" minOccurs="0"/>
   <xs:element name="deep" type="t:Deep" minOccurs="0"/>
@@ -24,6 +26,7 @@ const SCHEMA = `
 <xs:simpleType name="Money"><xs:restriction base="xs:decimal"><xs:fractionDigits value="2"/><xs:totalDigits value="6"/></xs:restriction></xs:simpleType>
 <xs:simpleType name="Color"><xs:restriction base="xs:string"><xs:enumeration value="red"/><xs:enumeration value="blue"/></xs:restriction></xs:simpleType>
 <xs:simpleType name="Code"><xs:restriction base="xs:string"><xs:minLength value="2"/><xs:maxLength value="3"/></xs:restriction></xs:simpleType>
+<xs:simpleType name="Plate"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{2}"/><xs:pattern value="\\d+"/></xs:restriction></xs:simpleType>
 <xs:simpleType name="Ints"><xs:list itemType="xs:int"/></xs:simpleType>
 <xs:complexType name="Line"><xs:sequence><xs:element name="sku" type="xs:string"/><xs:element name="qty" type="xs:int"/></xs:sequence><xs:attribute name="no" type="xs:int" use="required"/></xs:complexType>
 <xs:complexType name="Pet" abstract="true"><xs:sequence/></xs:complexType>
@@ -37,6 +40,8 @@ const REFUSED: ReadonlyArray<readonly [json: Record<string, unknown>, path: stri
   [{ constructor: 1 }, '$.constructor', /is not known here/],
   [{ s: 5 }, '$.s', /must be a string; got 5/],
   [{ s: ['x'] }, '$.s', /must be a string; got an array/],
+  [{ v: 4 }, '$.v', /must be 3: the schema fixes it; got 4/],
+  [{ plate: 'A1' }, '$.plate', /must match the pattern .*; got "A1"/],
   [{ s: 'a\u0000b' }, '$.s', /control characters/],
   [{ s: '\ud800' }, '$.s', /control characters/],
   [{ a: 'x' }, '$.a', /must be an integer/],
