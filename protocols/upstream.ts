@@ -46,6 +46,11 @@ export interface Upstream {
    *   `upstream_invalid_response`, `overloaded`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
    */
   request(request: UpstreamRequest): Promise<UpstreamResponse>
+  /**
+   * Headers that prove the node to the API, flat, for connections of another kind.
+   * @throws SoukError as `request`, where a token has to be had first
+   */
+  credentials(signal: AbortSignal): Promise<readonly string[]>
   /** Ends what is running. */
   close(): Promise<void>
 }
@@ -142,6 +147,10 @@ class HttpUpstream implements Upstream {
     }
   }
 
+  async credentials(signal: AbortSignal): Promise<readonly string[]> {
+    return this.#headersWith(await this.#tokens?.source.token(signal))
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#pool.destroy(), this.#tokens?.close()])
   }
@@ -182,8 +191,7 @@ class HttpUpstream implements Upstream {
     { body, startedAt, token }: { body: Sent['body']; startedAt: number; token: string | undefined }
   ): Promise<Answered> {
     let target = targetOf(this.#base, path)
-    const own = token === undefined ? [] : ['authorization', `Bearer ${token}`]
-    const credentials = [...this.#credentials.headers, ...own]
+    const credentials = this.#headersWith(token)
     const sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials }), body, signal }
     for (let redirects = 0; ; redirects++) {
       const { exchange, head } = await this.#send(sent, target, startedAt)
@@ -201,6 +209,11 @@ class HttpUpstream implements Upstream {
         confinesRedirects
       })
     }
+  }
+
+  #headersWith(token: string | undefined): readonly string[] {
+    const { headers } = this.#credentials
+    return token === undefined ? headers : [...headers, 'authorization', `Bearer ${token}`]
   }
 
   /** One request without following redirects. */

@@ -64,7 +64,7 @@ export interface Ingress {
 
 const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const REQUEST_HEADERS =
-  'content-type, accept, accept-language, range, if-range, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  'content-type, accept, accept-language, range, if-range, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   // The last is sent by common clients of x402, of which a browser asks first.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =

@@ -6,7 +6,7 @@ import type { ApiRef, CallInit } from '../../lib/interface/index.ts'
 export type CallDraft = { -readonly [Key in keyof CallInit]: CallInit[Key] }
 
 /** Request headers that reach the owner. Everything else, the key above all, stays here. */
-const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-range'] as const
+const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-range', 'last-event-id'] as const
 /** RFC 3986: a URI is ASCII without spaces; RFC 9112 §3.2: a request target has no fragment. */
 const NOT_A_TARGET = /[^!-~]|#/
 /** W3C Trace Context §3.2. An invalid one is as good as none. */

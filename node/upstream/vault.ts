@@ -38,8 +38,8 @@ export class Vault {
    * @throws SoukError `invalid_request` where credentials cannot be kept
    */
   taken(name: string, { auth, ...upstream }: AskedUpstream, before: KeptUpstream | undefined): UpstreamConfig {
-    const isSame = originOf(before?.upstream.endpoint) === originOf(upstream.endpoint)
-    const known = before !== undefined && isSame ? this.opened(name, before).auth : undefined
+    const isSame = before !== undefined && originsOf(before.upstream) === originsOf(upstream)
+    const known = isSame ? this.opened(name, before).auth : undefined
     const wanted = auth === undefined ? known : (auth ?? undefined)
     if (wanted !== undefined && this.#sealer === undefined) throw noSealer('invalid_request')
     return this.#config(upstream, wanted)
@@ -63,8 +63,15 @@ export class Vault {
   }
 }
 
-function originOf(endpoint: string | undefined): string | undefined {
-  return endpoint === undefined ? undefined : URL.parse(endpoint)?.origin
+/** Of all who are shown the credentials. */
+function originsOf({ endpoint, graphql }: UpstreamConfig): string {
+  return [endpoint, graphql?.subscriptions].map((url) => (url === undefined ? '' : originOf(url))).join(' ')
+}
+
+/** `URL.origin` of a WebSocket's address is null in some engines. */
+function originOf(url: string): string {
+  const { protocol, host } = URL.parse(url) ?? {}
+  return `${protocol}//${host}`
 }
 
 function noSealer(code: 'invalid_request' | 'internal_error'): SoukError {

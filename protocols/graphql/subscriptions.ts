@@ -6,6 +6,7 @@ import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'
 import { type Upstream, createUpstream } from '../upstream.ts'
 import { parseEndpoint } from '../upstream-target.ts'
+import { socketsTo } from '../upstream-websocket.ts'
 import { EVENT_STREAM } from './graphql-accept.ts'
 import { type GraphqlRequest, bodyOf } from './graphql-request.ts'
 import { type Results, eventStream, opening } from './result-events.ts'
@@ -47,8 +48,9 @@ function isWebSocket(url: string): boolean {
 export function createSubscriptions(config: UpstreamConfig, main: Upstream, clock: Clock): Subscriptions {
   checkSubscriptions(config)
   const { subscriptions: url, eventsMax } = config.graphql ?? {}
-  const isWs = url !== undefined && isWebSocket(url)
-  const sse = url === undefined || isWs ? main : createUpstream({ ...config, endpoint: url, shownAs: 'The API' })
+  const sockets = url !== undefined && isWebSocket(url) ? socketsTo(url, config, main) : undefined
+  const sse =
+    url === undefined || sockets !== undefined ? main : createUpstream({ ...config, endpoint: url, shownAs: 'The API' })
 
   async function overSse({ query, request, headers, signal }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
     const {
@@ -77,7 +79,10 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
   return {
     async open(opened) {
       const startedAt = clock.elapsed()
-      const results = isWs ? await wsResults(url, opened.query, opened.request, opened.signal) : await overSse(opened)
+      const results =
+        sockets === undefined
+          ? await overSse(opened)
+          : await wsResults(sockets, opened.query, opened.request, opened.signal)
       const upstreamMs = () => clock.elapsed() - startedAt
       if ('status' in results) return { ...results, success: false, upstreamMs: upstreamMs() }
       const began = await opening(results, clock, opened.signal).catch(async (error: unknown) => {
@@ -90,6 +95,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
     },
     async close() {
       if (sse !== main) await sse.close()
+      await sockets?.close()
     }
   }
 }

@@ -1,5 +1,4 @@
 import { createClient } from 'graphql-ws'
-import { WebSocket } from 'undici'
 import { SoukError } from '../../lib/base/errors.ts'
 import {
   GRAPHQL_EVENTS_WAITING_MAX,
@@ -7,6 +6,7 @@ import {
   UPSTREAM_CONNECT_MS
 } from '../../lib/base/limits.ts'
 import { interruption } from '../upstream-failure.ts'
+import type { UpstreamSockets } from '../upstream-websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
 
@@ -20,16 +20,17 @@ const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
  * @throws SoukError `upstream_unreachable`, `call_interrupted`
  */
 export async function wsResults(
-  url: string,
+  sockets: UpstreamSockets,
   query: string,
   { operationName, variables, extensions, written }: GraphqlRequest,
   signal: AbortSignal
 ): Promise<Results> {
+  const webSocketImpl = await sockets.implementation(signal)
   const inbox = createInbox(() => void client.dispose())
   const connected = Promise.withResolvers<void>()
   const client = createClient({
-    url,
-    webSocketImpl: WebSocket,
+    url: sockets.url,
+    webSocketImpl,
     lazy: true,
     retryAttempts: 0,
     connectionAckWaitTimeout: UPSTREAM_CONNECT_MS,
