@@ -1,3 +1,4 @@
+import { type Addressing, writeAddressing } from './addressing.ts'
 import { isObject, type JsonObject } from './encoding.ts'
 import { type EncodeOptions, Encoder } from './encode.ts'
 import type { MessageModel } from './message.ts'
@@ -11,6 +12,10 @@ import { XmlWriter } from './xml-write.ts'
 const ENVELOPES: Readonly<Record<SoapVersion, string>> = { '1.1': NS.envelope11, '1.2': NS.envelope12 }
 const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11, '1.2': NS.encoding12 }
 
+export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath'> {
+  readonly addressing?: Addressing | undefined
+}
+
 /**
  * A request document (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5). `checks: false` writes what is given, whether the
  * schema allows it or not.
@@ -22,7 +27,7 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath }: Pick<EncodeOptions, 'checks' | 'shownPath'> = {}
+  { checks = true, shownPath, addressing }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
@@ -33,7 +38,7 @@ export function writeEnvelope(
   })
   const { $headers: headers, ...content } = parameters
   writer.open(envelope, 'Envelope')
-  if (headers !== undefined) encoder.at('$headers', () => writeHeaders(encoder, envelope, message, headers))
+  encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing }))
   writer.open(envelope, 'Body')
   // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
@@ -49,16 +54,24 @@ export function writeEnvelope(
   return writer.document()
 }
 
-function writeHeaders(encoder: Encoder, envelope: string, { headers }: MessageModel, given: unknown): void {
-  if (!isObject(given)) throw encoder.refuse('must be an object', given)
-  const blocks = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
-  if (blocks.length === 0) return
+/** The header with its blocks; none at all when there is nothing to say. */
+function writeHeader(
+  encoder: Encoder,
+  envelope: string,
+  { headers }: MessageModel,
+  { given, addressing }: { readonly given: unknown; readonly addressing: Addressing | undefined }
+): void {
+  if (given !== undefined && !isObject(given)) throw encoder.refuse('must be an object', given)
+  const blocks = Object.entries(given ?? {}).filter(([, value]) => value !== undefined && value !== null)
+  if (blocks.length === 0 && addressing === undefined) return
   encoder.writer.open(envelope, 'Header')
+  if (addressing !== undefined) writeAddressing(encoder.writer, addressing)
   for (const [name, value] of blocks) {
     encoder.at(name, () => {
       const use = headers.get(name)
-      if (use === undefined)
+      if (use === undefined) {
         throw encoder.refuse(`is not known here; known: ${[...headers.keys()].join(', ') || 'none'}`)
+      }
       encoder.element(use, value)
     })
   }

@@ -1,7 +1,8 @@
+import { type Addressing, actionOf } from './addressing.ts'
 import type { SchemaCompiler } from './compile.ts'
 import { type MessageModel, listing } from './message.ts'
 import { ANY_TYPE, type ElementUse, synthetic } from './model.ts'
-import { NS, clark } from './names.ts'
+import { NS, clark, parseClark } from './names.ts'
 import { once } from './once.ts'
 import {
   type BoundMessage,
@@ -26,6 +27,8 @@ export interface SoapOperation {
   /** SOAPAction of SOAP 1.1, `action` of SOAP 1.2. */
   readonly action: string
   readonly address: string | undefined
+  /** What WS-Addressing wants to be told, where the port requires it. */
+  readonly addressing: Addressing | undefined
   readonly documentation: string | undefined
   readonly input: () => MessageModel
   /** Undefined for a one-way operation. */
@@ -108,10 +111,19 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
     style,
     action: bound.action,
     address: port.address,
+    addressing: port.addressing ? addressingOf(bound, inputNode, port) : undefined,
     documentation: lineOf(firstElement(abstract, NS.wsdl, 'documentation')),
     input: input.model,
     output: output?.model,
     faults: faultsOf(abstract, sources)
+  }
+}
+
+function addressingOf(bound: BoundOperation, input: XmlElement, { binding, address }: Port): Addressing {
+  const { namespace, name } = parseClark(binding.portType)
+  return {
+    action: actionOf(input, bound.action, { namespace, portType: name, operation: bound.name }),
+    to: address ?? ''
   }
 }
 

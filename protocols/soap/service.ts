@@ -108,6 +108,7 @@ function portsOfBindings(wsdl: Wsdl): Port[] {
     service: '',
     name: binding.name,
     binding,
+    addressing: binding.addressing,
     address: undefined
   }))
 }

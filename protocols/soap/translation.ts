@@ -51,7 +51,10 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
     operation.input(),
     fields === undefined ? parameters : mapInput(fields, parameters),
     service.types,
-    fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) }
+    {
+      addressing: operation.addressing,
+      ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
+    }
   )
   return { operation: name, document: utf8(document) }
 }

@@ -1,3 +1,4 @@
+import { policiesOf, requiresAddressing } from './addressing.ts'
 import { NS, type QName, clark, parseClark } from './names.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
@@ -24,6 +25,8 @@ export type SoapVersion = '1.1' | '1.2'
 
 export interface Port {
   readonly service: string
+  /** It wants WS-Addressing. */
+  readonly addressing: boolean
   readonly name: string
   readonly binding: Binding
   readonly address: string | undefined
@@ -36,6 +39,7 @@ export interface Binding {
   readonly style: string
   readonly transport: string
   readonly portType: string
+  readonly addressing: boolean
   readonly operations: readonly BoundOperation[]
 }
 
@@ -65,6 +69,8 @@ export interface BoundHeader {
   readonly namespace: string
 }
 
+type Policies = ReadonlyMap<string, XmlElement>
+
 const BINDINGS: ReadonlyMap<string, SoapVersion> = new Map([
   [NS.soapBinding11, '1.1'],
   [NS.soapBinding12, '1.2']
@@ -75,19 +81,20 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
   const portTypes = new Map<string, XmlElement>()
   const bindings = new Map<string, Binding>()
   const definitions = documents.map(({ root }) => root).filter((root) => root.namespace === NS.wsdl)
+  const policies = policiesOf(definitions)
   for (const root of definitions) {
     const namespace = attribute(root, 'targetNamespace') ?? ''
     const named = (node: XmlElement) => clark(namespace, attribute(node, 'name')?.trim() ?? '')
     for (const node of elements(root, NS.wsdl, 'message')) messages.set(named(node), readMessage(node))
     for (const node of elements(root, NS.wsdl, 'portType')) portTypes.set(named(node), node)
     for (const node of elements(root, NS.wsdl, 'binding')) {
-      const binding = readBinding(node)
+      const binding = readBinding(node, policies)
       if (binding !== undefined) bindings.set(named(node), binding)
     }
   }
   const ports = definitions
     .flatMap((root) => elements(root, NS.wsdl, 'service'))
-    .flatMap((node) => readPorts(node, bindings))
+    .flatMap((node) => readPorts(node, bindings, policies))
   return { messages, portTypes, bindings, ports }
 }
 
@@ -126,7 +133,7 @@ function readMessage(node: XmlElement): Message {
 }
 
 /** Undefined for a binding to something else than SOAP. */
-function readBinding(node: XmlElement): Binding | undefined {
+function readBinding(node: XmlElement, policies: Policies): Binding | undefined {
   const soap = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'binding')
   const version = soap && BINDINGS.get(soap.namespace)
   if (soap === undefined || version === undefined) return undefined
@@ -137,6 +144,7 @@ function readBinding(node: XmlElement): Binding | undefined {
     style,
     transport: attribute(soap, 'transport')?.trim() ?? '',
     portType: keyOf(node, 'type') ?? '',
+    addressing: requiresAddressing(node, policies),
     operations: elements(node, NS.wsdl, 'operation').map((operation) => readOperation(operation, soap.namespace, style))
   }
 }
@@ -191,7 +199,7 @@ function find(node: XmlElement, namespace: string, name: string, depth: number):
   return undefined
 }
 
-function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>): Port[] {
+function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>, policies: Policies): Port[] {
   const ports: Port[] = []
   for (const node of elements(service, NS.wsdl, 'port')) {
     const binding = named(bindings, keyOf(node, 'binding') ?? '')
@@ -201,6 +209,7 @@ function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>):
       service: attribute(service, 'name') ?? '',
       name: attribute(node, 'name') ?? '',
       binding,
+      addressing: binding.addressing || requiresAddressing(node, policies),
       address: address && attribute(address, 'location')?.trim()
     })
   }

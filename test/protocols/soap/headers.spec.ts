@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { answering } from '../../helpers/scripted-upstream.ts'
-import { firstElement } from '../../../protocols/soap/xml-tree.ts'
+import { firstElement, textOf } from '../../../protocols/soap/xml-tree.ts'
 import { parseXml } from '../../../protocols/soap/xml-parse.ts'
 import { assertXml, soapBench, wsdlOf, XML } from './soap-kit.ts'
 
@@ -62,6 +62,44 @@ describe('SOAP headers', () => {
     await refused('x', /^\$\.\$headers must be an object/)
     assert(bench.upstream.received.every(({ method }) => method === 'GET'))
   })
+
+  const wants: ReadonlyArray<readonly [how: string, replace: readonly [string, string], sent: boolean]> = [
+    ['a required extension', ['<soap:binding', '<a:UsingAddressing wsdl:required="true"/><soap:binding'], true],
+    ['an extension that is not required', ['<soap:binding', '<a:UsingAddressing/><soap:binding'], false],
+    [
+      'a policy of the binding',
+      ['<soap:binding', '<p:Policy><p:All><a:UsingAddressing/></p:All></p:Policy><soap:binding'],
+      true
+    ],
+    [
+      'an optional policy',
+      ['<soap:binding', '<p:Policy><a:UsingAddressing p:Optional="true"/></p:Policy><soap:binding'],
+      false
+    ],
+    ['a policy of the port', ['<soap:address', '<p:PolicyReference URI="#pol"/><soap:address'], true]
+  ]
+  for (const [how, [before, after], sent] of wants) {
+    it(`${sent ? 'says' : 'does not say'} by WS-Addressing what is asked for, with ${how}`, async () => {
+      const policy = '<p:Policy Name="pol"><p:ExactlyOne><p:All><a:UsingAddressing/></p:All></p:ExactlyOne></p:Policy>'
+      const wsdl = WSDL.replace(before, after)
+        .replace('<wsdl:types>', `${policy}<wsdl:types>`)
+        .replace(
+          '<wsdl:definitions',
+          '<wsdl:definitions xmlns:a="http://www.w3.org/2006/05/addressing/wsdl" xmlns:p="http://www.w3.org/ns/ws-policy"'
+        )
+      await using bench = await soapBench(wsdl)
+      await bench.call({ operation: 'get', get: 'a', $headers: { Auth: { user: 'u' } } })
+      const root = parseXml(bench.upstream.received.at(-1)?.body.toString() ?? '')
+      const header = firstElement(root, ENVELOPE, 'Header') ?? assert.fail()
+      const text = (name: string) => {
+        const block = firstElement(header, 'http://www.w3.org/2005/08/addressing', name)
+        return block && textOf(block)
+      }
+      assert.deepEqual([text('Action'), text('To')], sent ? ['g', '/svc'] : [undefined, undefined])
+      if (sent) assert.match(text('MessageID') ?? '', /^urn:uuid:[0-9a-f-]{36}$/)
+      assert(firstElement(header, 'urn:t', 'Auth') !== undefined)
+    })
+  }
 
   it('describes them by JSON Schema', async () => {
     await using bench = await soapBench(WSDL)
