@@ -27,7 +27,7 @@ export function socketsTo(url: string, { auth, guard }: UpstreamConfig, main: Up
   return {
     url: target.href,
     async implementation(signal) {
-      const headers = pairs(await main.credentials(signal))
+      const headers = auth === undefined ? {} : pairs(await main.credentials(signal))
       return class extends WebSocket {
         constructor(address: string | URL, protocols?: string | string[]) {
           super(address, { dispatcher, headers, ...(protocols === undefined ? {} : { protocols }) })

@@ -52,6 +52,10 @@ export function readDocument(text: string, limits: DocumentLimits): ReadDocument
 
 /** Counts tokens and brackets, without recursion, so that nothing recursive ever sees a document that is too deep. */
 function scan(text: string, { tokensMax, depthMax }: DocumentLimits): void {
+  // A comment is no token, and takes as long to read.
+  if (text.split('#', tokensMax + 2).length > tokensMax + 1) {
+    throw invalid(`The document has more than ${tokensMax} comments.`, 'TOO_MANY_TOKENS')
+  }
   const lexer = new Lexer(new Source(text))
   let depth = 0
   for (let tokens = 0; ; tokens++) {

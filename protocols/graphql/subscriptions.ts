@@ -48,9 +48,9 @@ function isWebSocket(url: string): boolean {
 export function createSubscriptions(config: UpstreamConfig, main: Upstream, clock: Clock): Subscriptions {
   checkSubscriptions(config)
   const { subscriptions: url, eventsMax } = config.graphql ?? {}
-  const sockets = url !== undefined && isWebSocket(url) ? socketsTo(url, config, main) : undefined
-  const sse =
-    url === undefined || sockets !== undefined ? main : createUpstream({ ...config, endpoint: url, shownAs: 'The API' })
+  const own = url === undefined ? config : configFor(url, config)
+  const sockets = url !== undefined && isWebSocket(url) ? socketsTo(url, own, main) : undefined
+  const sse = url === undefined || sockets !== undefined ? main : createUpstream({ ...own, shownAs: 'The API' })
 
   async function overSse({ query, request, headers, signal }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
     const {
@@ -98,6 +98,14 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
       await sockets?.close()
     }
   }
+}
+
+/** A host other than the endpoint's is not shown what proves the node to that. */
+function configFor(url: string, config: UpstreamConfig): UpstreamConfig {
+  const moved = { ...config, endpoint: url }
+  if (new URL(url).hostname === new URL(config.endpoint).hostname) return moved
+  const { auth: _, ...rest } = moved
+  return rest
 }
 
 type Opened = Results | Pick<AdapterReply, 'status' | 'headers' | 'body'>

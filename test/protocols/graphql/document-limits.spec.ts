@@ -13,7 +13,7 @@ const SDL = `
   input Filter { name: String!, and: Filter }
 `
 
-/** How long one turn of the event loop may take, whatever is sent. This machine may be busy with other work. */
+/** What the loop may be kept from other calls, in CPU time of its thread: what others do on the machine is not our fault. */
 const STALL_MS = 100
 
 describe('before a GraphQL API is reached', () => {
@@ -260,29 +260,13 @@ describe('before a GraphQL API is reached', () => {
         // Each knows nothing of documents that were looked at before, but is as warm as a node that serves calls.
         const adapter = await open()
         for (let n = 0; n < 30; n++) await call(adapter, { query: `query Q${n}($a: Int) { users(first: $a) { id } }` })
-        const watch = stalls()
+        const before = process.threadCpuUsage()
         const reply = await adapter.call(sent, FOREVER)
-        best = Math.min(best, watch())
+        const { user, system } = process.threadCpuUsage(before)
+        best = Math.min(best, (user + system) / 1_000)
         await bytesOf(reply.body)
       }
       assert(best < STALL_MS, `${best} ms`)
     })
   }
 })
-
-/** Watches the event loop; the longest turn so far, in milliseconds. */
-function stalls(): () => number {
-  let longest = 0
-  let last = performance.now()
-  const look = () => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
-  }
-  const timer = setInterval(look, 1)
-  return () => {
-    look()
-    clearInterval(timer)
-    return longest
-  }
-}

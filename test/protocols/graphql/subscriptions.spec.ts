@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { type IncomingMessage, createServer } from 'node:http'
 import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
 import { EVENTS_HEARTBEAT_MS, GRAPHQL_EVENT_BYTES_MAX, GRAPHQL_EVENTS_WAITING_MAX } from '../../../lib/base/limits.ts'
-import type { Adapter, AdapterReply, GraphqlTerms } from '../../../lib/interface/index.ts'
+import type { Adapter, AdapterReply, GraphqlTerms, UpstreamConfig } from '../../../lib/interface/index.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
 import { eventStream } from '../../../protocols/graphql/result-events.ts'
 import { sseResults } from '../../../protocols/graphql/sse-results.ts'
@@ -122,6 +122,7 @@ describe('a subscription over a WebSocket', () => {
   let server: YogaServer
   let sent = 0
   let stopped = false
+  let asked: IncomingMessage | undefined
   const opened: Adapter[] = []
 
   before(async () => {
@@ -147,6 +148,7 @@ describe('a subscription over a WebSocket', () => {
       })
     })
     const http = createServer((_request, response) => response.writeHead(404).end())
+    http.on('upgrade', (request) => (asked = request))
     useServer({ schema }, new WebSocketServer({ server: http, path: '/graphql' }))
     server = await listening(http)
   })
@@ -155,8 +157,8 @@ describe('a subscription over a WebSocket', () => {
   })
   after(() => server.close())
 
-  const opening = (terms: GraphqlTerms): Promise<AdapterReply> => {
-    const adapter = graphqlFactory.open({ endpoint: server.url, graphql: terms }, '')
+  const opening = (terms: GraphqlTerms, config: Partial<UpstreamConfig> = {}): Promise<AdapterReply> => {
+    const adapter = graphqlFactory.open({ endpoint: server.url, graphql: terms, ...config }, '')
     opened.push(adapter)
     return adapter.call(subscription, FOREVER)
   }
@@ -180,6 +182,23 @@ describe('a subscription over a WebSocket', () => {
       Array.from({ length: counts.length }, (_, index) => index)
     )
     assert(counts.length >= GRAPHQL_EVENTS_WAITING_MAX)
+  })
+
+  it('proves the node to its API, but to no other host', async () => {
+    const subscriptions = server.url.replace('http', 'ws')
+    const auth = { headers: { 'x-api-key': 'k' }, query: { tenant: 't' } }
+    const { body } = await opening({ subscriptions }, { auth })
+    await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.()
+    assert.deepEqual([asked?.url, asked?.headers['x-api-key']], ['/graphql?tenant=t', 'k'])
+    const elsewhere = subscriptions.replace('127.0.0.1', 'localhost')
+    const other = await opening({ subscriptions: elsewhere }, { auth })
+    await (other.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.()
+    assert.deepEqual([asked?.url, asked?.headers['x-api-key']], ['/graphql', undefined])
+  })
+
+  it('is opened at no address that is guarded', async () => {
+    const guard = { refuses: () => true }
+    await rejectsWith(opening({ subscriptions: server.url.replace('http', 'ws') }, { guard }), 'upstream_unreachable')
   })
 
   it('is upstream_unreachable when nobody takes it', async () => {
