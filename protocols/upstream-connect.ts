@@ -21,8 +21,8 @@ export function connectorTo(
   const port = Number(endpoint.port) || (endpoint.protocol === 'https:' ? 443 : 80)
   const connect = buildConnector({
     timeout: UPSTREAM_CONNECT_MS,
-    // One request per connection: giving one up destroys its socket, which is how the upstream hears of it.
-    allowH2: false,
+    // Where a server speaks both, it chooses; without TLS nobody asks it.
+    allowH2: true,
     ...checkedTls(tls),
     lookup(hostname, options, callback) {
       lookup(hostname, { ...options, all: true }, (error, found) => {

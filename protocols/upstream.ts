@@ -36,7 +36,7 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal
 }
 
-/** Keep-alive HTTP/1.1 to one endpoint. */
+/** Keep-alive HTTP to one endpoint: HTTP/2 where its server wants that over TLS, else HTTP/1.1. */
 export interface Upstream {
   readonly endpoint: URL
   /**
@@ -120,8 +120,8 @@ class HttpUpstream implements Upstream {
     this.#breaker = breaker(init.breakMs)
     this.#pool = new Pool(endpoint.origin, {
       connections: IN_FLIGHT_PER_API_MAX,
-      pipelining: 1,
-      allowH2: false,
+      // HTTP/1.1 has one request on a connection at a time, HTTP/2 a stream for each: giving one up ends that, or the connection.
+      allowH2: true,
       connect: connectorTo(endpoint, init.guard, init.auth?.tls),
       maxHeaderSize: HEADER_BYTES_MAX,
       // Our own timers decide: they run on the clock that was given, and not while a reader is slow.

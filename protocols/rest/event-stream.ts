@@ -70,7 +70,7 @@ class EventParser {
   readonly events: ServerEvent[] = []
   readonly #most: number
   readonly #decoder = new TextDecoder()
-  #rest = ''
+  #rest: string[] = []
   #type = ''
   #id: string | undefined
   #data: string[] = []
@@ -80,10 +80,14 @@ class EventParser {
   }
 
   push(chunk: Uint8Array): void {
-    this.#rest += this.#decoder.decode(chunk, { stream: true })
+    const text = this.#decoder.decode(chunk, { stream: true })
+    const mayEnd = this.#rest.at(-1)?.endsWith('\r') === true || /[\r\n]/.test(text)
+    this.#rest.push(text)
+    // A line may be as long as all bytes that are allowed: it is looked at once, when it ends.
+    if (!mayEnd) return
     // A return at the very end may be half of a line end.
-    const lines = this.#rest.split(/\r\n|\n|\r(?!$)/)
-    this.#rest = lines.pop() ?? ''
+    const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/)
+    this.#rest = [lines.pop() ?? '']
     for (const line of lines) this.#line(line)
   }
 

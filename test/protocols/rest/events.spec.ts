@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
 import { SSE_HEARTBEAT_MS } from '../../../lib/base/limits.ts'
 import { collectEvents, isEventStream, withHeartbeat } from '../../../protocols/rest/event-stream.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'
-import { bytesOf, FOREVER, jsonOf, plainCall } from '../../helpers/adapter-bench.ts'
+import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import { type ScriptedUpstream, scriptedUpstream, until } from '../../helpers/scripted-upstream.ts'
 
@@ -97,6 +98,19 @@ describe('an API of events', () => {
     const adapter = restFactory.open({ endpoint: upstream.url }, '')
     const reply = await adapter.call(plainCall({}), FOREVER)
     assert.equal(String(await bytesOf(reply.body)), 'data: 1\n\n')
+    await adapter.close?.()
+  })
+
+  it('is bounded by what comes out of a compressed stream', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    upstream.behave((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).end(bomb)
+    })
+    const adapter = restFactory.open({ endpoint: upstream.url, collect: { maxEvents: 10, maxMs: 10_000 } }, '')
+    await rejectsWith(adapter.call(plainCall({}), FOREVER), 'response_too_large')
+    const { url } = upstream
+    const inspecting = restFactory.inspect({ endpoint: url, openapi: { url } }, FOREVER)
+    await rejectsWith(inspecting, 'response_too_large')
     await adapter.close?.()
   })
 
