@@ -38,7 +38,8 @@ export function writeEnvelope(
   })
   const { $headers: headers, ...content } = parameters
   writer.open(envelope, 'Envelope')
-  encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing }))
+  if (headers !== undefined || addressing !== undefined)
+    encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing }))
   writer.open(envelope, 'Body')
   // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
