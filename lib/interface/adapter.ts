@@ -153,6 +153,8 @@ export interface UpstreamConfig {
 export interface GraphqlTerms {
   /** Where subscriptions are opened: `ws:` and `wss:` by graphql-ws, `http:` and `https:` by SSE. Default: the endpoint. */
   readonly subscriptions?: string
+  /** The schema in SDL, of an API that does not tell it by introspection. Default: the API is asked. */
+  readonly schema?: string
   /** Events that one opening pays for; the stream then completes. Default: as many as come. */
   readonly eventsMax?: number
   /** `Type` and `Type.field`: neither shown to consumers nor taken from them. */

@@ -14,6 +14,7 @@ export const graphqlSchema = z.strictObject({
       'give an http:, https:, ws: or wss: URL'
     )
     .optional(),
+  schema: z.string().optional(),
   events_max: z.int().min(1).optional(),
   hidden: z.array(z.string()).optional(),
   introspection: z.boolean().optional(),
@@ -31,6 +32,7 @@ export const graphqlSchema = z.strictObject({
 export function graphqlTermsOf(input: z.output<typeof graphqlSchema>): GraphqlTerms {
   return present({
     subscriptions: input.subscriptions,
+    schema: input.schema,
     eventsMax: input.events_max,
     hidden: input.hidden,
     introspection: input.introspection,

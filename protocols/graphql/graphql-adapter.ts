@@ -43,7 +43,12 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   const pricing = pricingIn(terms)
   const upstream = createUpstream({ ...config, shownAs: 'The API' })
   const { hidden = [], introspection = true } = terms
-  const schemas = createSchemaSource({ sdl: snapshot, hidden, clock, read: () => readIntrospection(upstream, FOREVER) })
+  const schemas = createSchemaSource({
+    sdl: snapshot,
+    hidden,
+    clock,
+    ...(terms.schema === undefined ? { read: () => readIntrospection(upstream, FOREVER) } : {})
+  })
   const documents = createDocumentCheck(terms, schemas)
   const subscriptions = createSubscriptions(config, upstream, clock)
 

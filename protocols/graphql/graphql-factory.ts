@@ -4,8 +4,8 @@ import { createUpstream } from '../upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'
-import { readIntrospection, sdlIn } from './introspection.ts'
-import { schemaOf } from './schema-source.ts'
+import { checkAnswers, readIntrospection, sdlIn } from './introspection.ts'
+import { givenSdl, schemaOf } from './schema-source.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
 /**
@@ -22,7 +22,8 @@ export const graphqlFactory: AdapterFactory = {
     checkSubscriptions(config)
     const upstream = createUpstream(config)
     try {
-      const sdl = sdlIn(await readIntrospection(upstream, signal))
+      const sdl = terms.schema === undefined ? sdlIn(await readIntrospection(upstream, signal)) : givenSdl(terms.schema)
+      if (terms.schema !== undefined) await checkAnswers(upstream, signal)
       return { ...describeSchema(schemaOf(sdl, terms.hidden ?? []), terms.introspection), snapshot: sdl }
     } catch (error) {
       throw diagnosis(error)

@@ -13,14 +13,27 @@ export interface Introspection {
 }
 
 /** @throws SoukError those of `Upstream.request` */
-export async function readIntrospection(upstream: Upstream, signal: AbortSignal): Promise<Introspection> {
+export function readIntrospection(upstream: Upstream, signal: AbortSignal): Promise<Introspection> {
+  return ask(upstream, getIntrospectionQuery(), signal)
+}
+
+/**
+ * Sees that there is a GraphQL API, whether or not it tells its schema.
+ * @throws SoukError `invalid_request`, and those of `Upstream.request`
+ */
+export async function checkAnswers(upstream: Upstream, signal: AbortSignal): Promise<void> {
+  const { status, bytes } = await ask(upstream, '{ __typename }', signal)
+  checkResponse(status, responseIn(bytes))
+}
+
+async function ask(upstream: Upstream, query: string, signal: AbortSignal): Promise<Introspection> {
   const response = await upstream.request({
     method: 'POST',
     headers: [
       ['content-type', 'application/json'],
       ['accept', `${RESPONSE_TYPE}, application/json;q=0.9`]
     ],
-    body: utf8(JSON.stringify({ query: getIntrospectionQuery() })),
+    body: utf8(JSON.stringify({ query })),
     signal
   })
   return { status: response.status, bytes: await response.bytes(RESPONSE_BYTES_MAX) }
@@ -34,7 +47,7 @@ export function sdlIn({ status, bytes }: Introspection): string {
   return sdlOf(status, responseIn(bytes))
 }
 
-function sdlOf(status: number, response: GraphqlResponse | undefined): string {
+function checkResponse(status: number, response: GraphqlResponse | undefined): GraphqlResponse {
   if (status === 401 || status === 403) {
     throw refuse(`The endpoint answers ${status}: it wants credentials, so its schema cannot be read.`)
   }
@@ -43,12 +56,17 @@ function sdlOf(status: number, response: GraphqlResponse | undefined): string {
       `The endpoint does not answer in GraphQL (HTTP ${status}). Is it the address that queries are posted to?`
     )
   }
+  return response
+}
+
+function sdlOf(status: number, answer: GraphqlResponse | undefined): string {
+  const response = checkResponse(status, answer)
   const introspected = response.data != null && '__schema' in response.data ? response.data : undefined
   if (introspected === undefined) {
     const isOff = response.errors?.some(({ message }) => /introspection|__schema/i.test(String(message))) === true
     throw refuse(
       isOff
-        ? 'The API has introspection turned off, so its schema cannot be read. Turn it on while you register.'
+        ? 'The API has introspection turned off, so its schema cannot be read. Turn it on while you register, or give the schema.'
         : 'The API answers in GraphQL, but does not give its schema when asked for it by introspection.'
     )
   }

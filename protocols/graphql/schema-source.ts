@@ -1,8 +1,17 @@
-import { type GraphQLSchema, buildASTSchema, parse, validateSchema } from 'graphql'
+import {
+  GraphQLError,
+  type GraphQLSchema,
+  assertValidSchema,
+  buildASTSchema,
+  buildSchema,
+  parse,
+  printSchema,
+  validateSchema
+} from 'graphql'
 import { sha256 } from '../../lib/base/bytes.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
+import { FAILURE_DETAIL_CHARS_MAX, GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
 import { withoutHidden } from './hidden-schema.ts'
 import { type Introspection, sdlIn } from './introspection.ts'
 
@@ -19,8 +28,8 @@ export interface SchemaSourceInit {
   readonly sdl: string
   readonly hidden: readonly string[]
   readonly clock: Clock
-  /** Asks the API for its schema. */
-  readonly read: () => Promise<Introspection>
+  /** Asks the API for its schema. Absent where it does not tell it. */
+  readonly read?: () => Promise<Introspection>
 }
 
 /** @throws SoukError `invalid_request` where the schema is none without what is hidden */
@@ -30,7 +39,7 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
   let readAt = -Infinity
   let reading: Promise<void> | undefined
 
-  async function readAgain(): Promise<void> {
+  async function readAgain(read: () => Promise<Introspection>): Promise<void> {
     try {
       const answer = await read()
       // Making a large schema takes a while, which is spent for news only.
@@ -51,9 +60,28 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
       return current
     },
     async refresh() {
-      if (clock.elapsed() - readAt < GRAPHQL_SCHEMA_FRESH_MS) return
-      await (reading ??= readAgain())
+      if (read === undefined || clock.elapsed() - readAt < GRAPHQL_SCHEMA_FRESH_MS) return
+      await (reading ??= readAgain(read))
     }
+  }
+}
+
+/**
+ * A schema that its provider gives, as `printSchema` writes it.
+ * @throws SoukError `invalid_request`
+ */
+export function givenSdl(text: string): string {
+  try {
+    const schema = buildSchema(text)
+    assertValidSchema(schema)
+    return printSchema(schema)
+  } catch (cause) {
+    // It is the provider's own text that these words are about.
+    const why = cause instanceof Error ? cause.message.replace('Syntax Error: ', '') : ''
+    const line = cause instanceof GraphQLError ? cause.locations?.[0]?.line : undefined
+    const where = line === undefined ? '' : ` (line ${line})`
+    const detail = `The schema that you give is not valid${where}: ${why.slice(0, FAILURE_DETAIL_CHARS_MAX / 4)}`
+    throw new SoukError('invalid_request', detail, { cause })
   }
 }
 

@@ -3,7 +3,7 @@ import { buildSchema, graphqlSync } from 'graphql'
 import { MANIFEST_BYTES_MAX } from '../../../lib/base/limits.ts'
 import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
-import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { type Behaviour, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { adapterSuite } from '../../suites/adapter.ts'
 
@@ -115,6 +115,24 @@ describe('inspection of a GraphQL endpoint', () => {
       await assert.rejects(attempt, (error: Error) => text.test(error.message) && !error.message.includes('secret'))
     })
   }
+
+  it('takes the schema from its provider, and only sees that the API answers', async () => {
+    const off = answering(200, json, '{"data":{"__typename":"Query"}}')
+    const graphql = { schema: 'type Query { a: Int } type Hidden { b: Int }', hidden: ['Hidden'] }
+    const { description, snapshot } = await inspected(off, { graphql })
+    assert.deepEqual(description.sdl, 'type Query {\n  a: Int\n}')
+    assert.match(snapshot, /type Hidden/)
+    await rejectsWith(inspected(answering(404, {}, ''), { graphql }), 'invalid_request')
+    for (const schema of ['type Query {', 'type Query { a: Nothing }', 'type Other { a: Int }', '']) {
+      await rejectsWith(inspected(off, { graphql: { schema } }), 'invalid_request')
+    }
+    const upstream = await scriptedUpstream(off)
+    const adapter = graphqlFactory.open({ endpoint: upstream.url, graphql }, snapshot)
+    const reply = await adapter.call(plainCall({ query: '{ b }' }), FOREVER)
+    assert.deepEqual([reply.success, upstream.received.length], [false, 0])
+    await adapter.close?.()
+    await upstream.close()
+  })
 
   it('opens without ever having read a schema', async () => {
     const adapter = graphqlFactory.open({ endpoint: 'http://127.0.0.1:9/graphql' }, '')
