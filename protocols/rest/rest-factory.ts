@@ -1,10 +1,11 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPENAPI_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
+import { isObject } from '../exact-json.ts'
 import { diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream.ts'
 import { describeOpenapi } from './openapi-description.ts'
-import { readOpenapi } from './openapi-document.ts'
+import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
 import { operationsOf } from './openapi-operations.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
 import { writeSnapshot } from './snapshot.ts'
@@ -54,8 +55,20 @@ async function importDocument(config: UpstreamConfig, signal: AbortSignal): Prom
   return {
     description: described.description,
     snapshot: writeSnapshot(api, described.description),
-    warnings: [...warnings, ...described.warnings]
+    warnings: [...baseWarnings(document, config.endpoint), ...warnings, ...described.warnings]
   }
+}
+
+/** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */
+function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
+  const { servers, basePath } = root
+  const [server] = Array.isArray(servers) ? (servers as unknown[]) : []
+  const given = isObject(server) ? server['url'] : basePath
+  if (typeof given !== 'string' || given.includes('{')) return []
+  const pathOf = (url: string) => URL.parse(url, endpoint)?.pathname.replace(/\/$/, '')
+  const [base, own] = [pathOf(given), pathOf(endpoint)]
+  if (base === undefined || base === own) return []
+  return [`The document’s paths are below ${base}/, but are called below ${own}/: is the endpoint the right one?`]
 }
 
 /** The API's credentials are shown to nobody but the API. */

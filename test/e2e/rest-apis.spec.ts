@@ -21,6 +21,7 @@ const UPLOAD_BYTES = IS_LARGE ? 100 * MB : 24 * MB
 const EVENTS = 10_000
 /** A node holds sockets, windows and queues, never a file; young objects come on top. */
 const GROWTH_BYTES_MAX = 180 * MB
+const EVENTS_GROWTH_BYTES_MAX = 64 * MB
 const SECRET = 'pr0vider-s3cr3t-token'
 
 interface Seen {
@@ -186,14 +187,20 @@ describe('REST APIs of every kind, through two nodes', function () {
     answer.setEncoding('utf8')
     let text = ''
     let turns = 0
+    let grown = 0
+    const before = await Promise.all([owner, consumer].map(memoryOf))
     for await (const chunk of answer as AsyncIterable<string>) {
       text += chunk
       // Slower than the API, quicker than a person.
       if (++turns % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      if (turns % 64 !== 0) continue
+      const now = await Promise.all([owner, consumer].map(memoryOf))
+      grown = Math.max(grown, ...now.map((memory, index) => memory - (before[index] ?? 0)))
     }
     const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
     assert.equal(ids.length, EVENTS)
     assert(ids.every((id, index) => id === index))
+    assert.ok(grown < EVENTS_GROWTH_BYTES_MAX, `a node grew by ${Math.round(grown / MB)} MB`)
   })
 
   it('are never where a node itself listens, or where machines keep their credentials', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
 import { dump } from 'js-yaml'
 import type { ErrorCode } from '../../../lib/base/errors.ts'
 import type { Adapter, Inspection, UpstreamConfig } from '../../../lib/interface/adapter.ts'
@@ -253,6 +254,61 @@ describe('an imported OpenAPI document', () => {
           .join(', ')}]`
       )
     await rejectsWith(inspect(`openapi: 3.0.0\n${lines.join('\n')}`), 'invalid_request')
+  })
+
+  it('says where its own base address is another than the endpoint', async () => {
+    assert.doesNotMatch(inspection.warnings.join(), /endpoint the right one/)
+    const text = JSON.stringify({ ...SHOP, servers: [{ url: '/v2/' }] })
+    const { warnings } = await inspect(text)
+    assert.match(warnings.join(), /below \/v2\/, but are called below \/v1\//)
+    assert.match((await inspect({ ...OLD_SHOP, basePath: '/' })).warnings.join(), /below \/, but/)
+  })
+
+  it('lets no call leave the base path, whatever its fields are', async () => {
+    const hostile = [
+      '..',
+      '.',
+      '/',
+      '//',
+      '\\',
+      '@',
+      '%2e',
+      '%2F',
+      '%252e',
+      '?',
+      '#',
+      ';',
+      ':',
+      '\r\n',
+      'é',
+      '\u0000',
+      'x',
+      '7'
+    ]
+    const text = fc.array(fc.constantFrom(...hostile), { maxLength: 4 }).map((pieces) => pieces.join(''))
+    const body = fc.record(
+      {
+        operation: fc.constantFrom('getItem', 'listItems', 'replaceItem', 'createItem'),
+        id: text,
+        'path.id': text,
+        'query.id': text,
+        tag: fc.array(text, { maxLength: 3 }),
+        range: fc.dictionary(text, text, { maxKeys: 2 }),
+        'X-Tenant': text,
+        name: text
+      },
+      { requiredKeys: ['operation'] }
+    )
+    await fc.assert(
+      fc.asyncProperty(body, async (fields) => {
+        await adapter.call(plainCall(fields), FOREVER).catch(() => undefined)
+        for (const { target, headers } of upstream.received.splice(0)) {
+          assert.equal(`http://${headers.host}`, upstream.url)
+          assert(new URL(target, upstream.url).pathname.startsWith('/v1/items'), target)
+        }
+      }),
+      { numRuns: 300 }
+    )
   })
 
   it('opens nothing of another version', () => {
