@@ -29,6 +29,7 @@ export function credentialsOf(auth: UpstreamAuth | undefined, endpoint: URL): Cr
   const secrets = [...headers.values(), ...query.map(([, value]) => value)]
   if (auth.bearer !== undefined) secrets.push(auth.bearer)
   if (auth.basic !== undefined && auth.basic.password !== '') secrets.push(auth.basic.password)
+  if (auth.usernameToken !== undefined && auth.usernameToken.password !== '') secrets.push(auth.usernameToken.password)
   return { headers: [...headers].flat(), query, secrets }
 }
 

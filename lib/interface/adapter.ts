@@ -92,6 +92,8 @@ export interface UpstreamAuth {
   readonly basic?: { readonly username: string; readonly password: string }
   readonly bearer?: string
   readonly oauth2?: ClientCredentials
+  /** SOAP only: WS-Security's UsernameToken in every envelope, the password as text (default) or as a digest. */
+  readonly usernameToken?: { readonly username: string; readonly password: string; readonly digest?: boolean }
   /** A client certificate (mTLS), and the authorities its server is believed by, both PEM. Needs an `https:` endpoint. */
   readonly tls?: {
     readonly cert?: string

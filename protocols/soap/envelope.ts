@@ -4,6 +4,7 @@ import { type EncodeOptions, Encoder } from './encode.ts'
 import type { MessageModel } from './message.ts'
 import type { TypeIndex } from './model.ts'
 import { NS } from './names.ts'
+import { type UsernameToken, writeUsernameToken } from './username-token.ts'
 import type { SoapVersion } from './wsdl.ts'
 import { XmlError } from './xml-error.ts'
 import { type XmlElement, firstElement } from './xml-tree.ts'
@@ -14,6 +15,7 @@ const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11,
 
 export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath'> {
   readonly addressing?: Addressing | undefined
+  readonly usernameToken?: UsernameToken | undefined
 }
 
 /**
@@ -27,7 +29,7 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath, addressing }: EnvelopeOptions = {}
+  { checks = true, shownPath, addressing, usernameToken }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
@@ -38,8 +40,8 @@ export function writeEnvelope(
   })
   const { $headers: headers, ...content } = parameters
   writer.open(envelope, 'Envelope')
-  if (headers !== undefined || addressing !== undefined)
-    encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing }))
+  if (headers !== undefined || addressing !== undefined || usernameToken !== undefined)
+    encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing, usernameToken }))
   writer.open(envelope, 'Body')
   // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
@@ -60,13 +62,18 @@ function writeHeader(
   encoder: Encoder,
   envelope: string,
   { headers }: MessageModel,
-  { given, addressing }: { readonly given: unknown; readonly addressing: Addressing | undefined }
+  {
+    given,
+    addressing,
+    usernameToken
+  }: Pick<EnvelopeOptions, 'addressing' | 'usernameToken'> & { readonly given: unknown }
 ): void {
   if (given !== undefined && !isObject(given)) throw encoder.refuse('must be an object', given)
   const blocks = Object.entries(given ?? {}).filter(([, value]) => value !== undefined && value !== null)
-  if (blocks.length === 0 && addressing === undefined) return
+  if (blocks.length === 0 && addressing === undefined && usernameToken === undefined) return
   encoder.writer.open(envelope, 'Header')
   if (addressing !== undefined) writeAddressing(encoder.writer, addressing)
+  if (usernameToken !== undefined) writeUsernameToken(encoder.writer, envelope, usernameToken)
   for (const [name, value] of blocks) {
     encoder.at(name, () => {
       const use = headers.get(name)

@@ -5,6 +5,7 @@ import type { MappedOperation } from './mapping-fields.ts'
 import type { Shape, Type } from './model.ts'
 import { type SoapOperation, readOperations } from './operations.ts'
 import { collectSchemas } from './schemas.ts'
+import type { UsernameToken } from './username-token.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type Port, readWsdl, type Wsdl } from './wsdl.ts'
 
@@ -17,6 +18,8 @@ export interface SoapService {
   readonly warnings: ReadonlySet<string>
   /** What a provider's mapping changes, by the operation's name. */
   readonly mapping: ReadonlyMap<string, MappedOperation>
+  /** Goes into every envelope. */
+  readonly usernameToken?: UsernameToken | undefined
   /** Operations as the WSDL names them, overloads together, also those that another port is called for. */
   at(service: string, port: string, name: string): readonly SoapOperation[]
 }

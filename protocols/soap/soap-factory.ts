@@ -37,7 +37,8 @@ export const soapFactory: AdapterFactory = {
 
   open(config, snapshot) {
     parseEndpoint(config.endpoint)
-    const { service, description } = openSnapshot(snapshot)
+    const { service: opened, description } = openSnapshot(snapshot)
+    const service = { ...opened, usernameToken: config.auth?.usernameToken }
     return new SoapAdapter(config, service, new Translator(service, snapshot), description)
   }
 }
@@ -80,7 +81,7 @@ function decode(bytes: Uint8Array, type: string | undefined, url: URL): string {
 function refusal(url: URL, status: number): string {
   const where = `${url.origin}${url.pathname}${url.search}`
   if (status === 401 || status === 403) {
-    return `${where} answers HTTP ${status}: the WSDL wants a login. Let this node read it without one.`
+    return `${where} answers HTTP ${status}: the WSDL wants a login. Register it with credentials, or let this node read it without.`
   }
   if (status === 404 || status === 410) {
     return `${where} answers HTTP ${status}: there is nothing. The address of a WSDL usually ends with ?wsdl.`

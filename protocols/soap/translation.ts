@@ -53,6 +53,7 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
     service.types,
     {
       addressing: operation.addressing,
+      usernameToken: service.usernameToken,
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
     }
   )

@@ -4,6 +4,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type JsonCall, type SoapReply, translateReply, translateRequest } from './translation.ts'
+import type { UsernameToken } from './username-token.ts'
+
+/** What the thread starts with. */
+export interface WorkerInit {
+  readonly snapshot: string
+  readonly usernameToken: UsernameToken | undefined
+}
 
 /** What a `Translator` asks for. */
 export interface Job {
@@ -26,7 +33,8 @@ export interface Outcome {
   }
 }
 
-const { service } = openSnapshot(String(workerData))
+const { snapshot, usernameToken } = workerData as WorkerInit
+const service = { ...openSnapshot(snapshot).service, usernameToken }
 yieldToLoop()
 
 parentPort?.on('message', ({ id, work }: Job) => {

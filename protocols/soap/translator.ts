@@ -3,7 +3,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { SOAP_INLINE_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { SoapService } from './service.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
-import type { Job, Outcome } from './translator-worker.ts'
+import type { Job, Outcome, WorkerInit } from './translator-worker.ts'
 
 interface Pending {
   resolve(value: unknown): void
@@ -66,7 +66,10 @@ export class Translator {
     // The file beside this one, as source or built.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const url = new URL(`./translator-worker.${extension}`, import.meta.url)
-    const worker = new Worker(url, { workerData: this.#snapshot, name: 'soap' })
+    const worker = new Worker(url, {
+      workerData: { snapshot: this.#snapshot, usernameToken: this.#service.usernameToken } satisfies WorkerInit,
+      name: 'soap'
+    })
     const lost = (cause?: unknown) => {
       if (this.#worker !== worker) return
       this.#worker = undefined

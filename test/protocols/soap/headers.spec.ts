@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { SOAP_INLINE_BYTES_MAX } from '../../../lib/base/limits.ts'
 import { answering } from '../../helpers/scripted-upstream.ts'
-import { firstElement, textOf } from '../../../protocols/soap/xml-tree.ts'
+import { elements, firstElement, textOf } from '../../../protocols/soap/xml-tree.ts'
 import { parseXml } from '../../../protocols/soap/xml-parse.ts'
 import { assertXml, soapBench, wsdlOf, XML } from './soap-kit.ts'
 
@@ -98,6 +100,27 @@ describe('SOAP headers', () => {
       assert.deepEqual([text('Action'), text('To')], sent ? ['g', '/svc'] : [undefined, undefined])
       if (sent) assert.match(text('MessageID') ?? '', /^urn:uuid:[0-9a-f-]{36}$/)
       assert(firstElement(header, 'urn:t', 'Auth') !== undefined)
+    })
+  }
+
+  for (const digest of [false, true]) {
+    it(`proves itself by a UsernameToken, the password as ${digest ? 'a digest' : 'text'}`, async () => {
+      const usernameToken = { username: 'ann', password: 's<cret', digest }
+      await using bench = await soapBench(WSDL, undefined, { auth: { usernameToken } })
+      for (const get of ['a', 'a'.repeat(SOAP_INLINE_BYTES_MAX)]) {
+        await bench.call({ operation: 'get', get })
+        const root = parseXml(bench.upstream.received.at(-1)?.body.toString() ?? '')
+        const security = firstElement(root, ENVELOPE, 'Header') ?? assert.fail()
+        const token = firstElement(firstElement(security) ?? assert.fail()) ?? assert.fail()
+        const [user, password, nonce, created] = elements(token).map(textOf)
+        const proof = createHash('sha1')
+          .update(Buffer.from(nonce ?? '', 'base64'))
+          .update(created ?? '')
+        assert.equal(user, 'ann')
+        assert.equal(password, digest ? proof.update('s<cret').digest('base64') : 's<cret')
+        if (digest) assert(Math.abs(Date.parse(created ?? '') - Date.now()) < 60_000)
+      }
+      assert(!bench.inspection.snapshot.includes('s<cret'))
     })
   }
 
