@@ -34,7 +34,8 @@ interface Seen {
 /** A provider's API as many are: it wants a token, describes itself, sends files and events, and takes files. */
 class Shop {
   readonly seen: Seen[] = []
-  isWell = true
+  /** When the last endless stream was given up. */
+  leftAt: number | undefined
   readonly #server = createServer((req, res) => void this.#answer(req, res).catch(() => res.destroy()))
 
   get url(): string {
@@ -62,7 +63,10 @@ class Shop {
     const body = Buffer.concat(await req.toArray())
     this.seen.push({ method, url, headers, body })
     if (url === '/v1/openapi.json') return json(res, SHOP)
-    if (url === '/v1/events') {
+    if (url === '/v1/endless') {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: begun\n\n')
+      res.once('close', () => (this.leftAt = performance.now()))
+    } else if (url === '/v1/events') {
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       await pipeline(Readable.from(events()), res)
     } else if (url === '/v1/file') {
@@ -201,6 +205,24 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.equal(ids.length, EVENTS)
     assert(ids.every((id, index) => id === index))
     assert.ok(grown < EVENTS_GROWTH_BYTES_MAX, `a node grew by ${Math.round(grown / MB)} MB`)
+  })
+
+  it('hear within 200 ms that a client has left', async () => {
+    const headers = { 'x-consumer-key': key, accept: 'text/event-stream' }
+    const took: number[] = []
+    for (let i = 0; i < 5; i++) {
+      shop.leftAt = undefined
+      const sent = request(`${consumer.ingress}/api/demo/api/files/endless`, { method: 'GET', headers, agent: false })
+      sent.on('error', () => undefined).end()
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      answer.on('error', () => undefined)
+      await once(answer, 'data')
+      const from = performance.now()
+      sent.destroy()
+      took.push((await eventually('the API to hear of it', 5_000, () => shop.leftAt)) - from)
+    }
+    // The quickest of some: this machine has other things to do.
+    assert.ok(Math.min(...took) < 200, took.join(', '))
   })
 
   it('are never where a node itself listens, or where machines keep their credentials', async () => {
