@@ -8,7 +8,7 @@ import type { Upstream } from './upstream.ts'
 export interface UpstreamSockets {
   /** With the secrets of its query. */
   readonly url: string
-  /** The class to make them with. @throws SoukError as `Upstream.credentials` */
+  /** The class to make them with; they end with the signal. @throws SoukError as `Upstream.credentials` */
   implementation(signal: AbortSignal): Promise<typeof WebSocket>
   close(): Promise<void>
 }
@@ -31,6 +31,9 @@ export function socketsTo(url: string, { auth, guard }: UpstreamConfig, main: Up
       return class extends WebSocket {
         constructor(address: string | URL, protocols?: string | string[]) {
           super(address, { dispatcher, headers, ...(protocols === undefined ? {} : { protocols }) })
+          // One that is still waiting for the server to take it is known to nobody else.
+          if (signal.aborted) this.close()
+          else signal.addEventListener('abort', () => this.close(), { once: true })
         }
       } as typeof WebSocket
     },

@@ -26,7 +26,8 @@ export async function wsResults(
   signal: AbortSignal
 ): Promise<Results> {
   const webSocketImpl = await sockets.implementation(signal)
-  const inbox = createInbox(() => void client.dispose())
+  // Disposing of a connection that is still being made rejects with how that failed, which is known here by then.
+  const inbox = createInbox(() => void Promise.resolve(client.dispose()).catch(() => {}))
   const connected = Promise.withResolvers<void>()
   const client = createClient({
     url: sockets.url,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type IncomingMessage, createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
@@ -207,6 +208,27 @@ describe('a subscription over a WebSocket', () => {
       opening({ subscriptions: server.url.replace('http', 'ws').replace('graphql', 'no') }),
       'upstream_unreachable'
     )
+  })
+
+  it('leaves nothing that fails unheard where it is given up while it connects', async () => {
+    const mute = createTcpServer((socket) => socket.on('error', () => {}).resume())
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+    const { port } = mute.address() as AddressInfo
+    const unheard: unknown[] = []
+    const hear = (reason: unknown) => void unheard.push(reason)
+    process.on('unhandledRejection', hear)
+    try {
+      for (let ms = 0; ms < 8; ms++) {
+        const graphql = { subscriptions: `ws://127.0.0.1:${port}/` }
+        const adapter = graphqlFactory.open({ endpoint: server.url, graphql }, '')
+        await assert.rejects(adapter.call(subscription, AbortSignal.timeout(ms)), { name: 'SoukError' })
+        await adapter.close?.()
+      }
+      await new Promise((resolve) => mute.close(resolve))
+      assert.deepEqual(unheard, [])
+    } finally {
+      process.off('unhandledRejection', hear)
+    }
   })
 
   it('is given up with its call', async () => {
