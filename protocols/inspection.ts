@@ -1,5 +1,5 @@
 import { SoukError, isSoukError } from '../lib/base/errors.ts'
-import { RedirectedAway } from './upstream-failure.ts'
+import { RedirectedAway } from './upstream/failure.ts'
 
 /**
  * What a provider is told when the endpoint cannot be registered. Consumers never learn where an upstream redirects to;

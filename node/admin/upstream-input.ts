@@ -21,6 +21,7 @@ const authSchema = z.strictObject({
   query: z.record(text, text).optional(),
   basic: z.strictObject({ username: text, password: z.string() }).optional(),
   bearer: text.optional(),
+  username_token: z.strictObject({ username: text, password: z.string(), digest: z.boolean().optional() }).optional(),
   oauth2: z
     .strictObject({
       token_url: httpUrl,
@@ -81,10 +82,16 @@ export function upstreamOf(input: UpstreamInput, idempotent?: boolean): AskedUps
   })
 }
 
-function authOf({ oauth2, tls, ...rest }: z.output<typeof authSchema>): NonNullable<AskedUpstream['auth']> {
+function authOf({
+  oauth2,
+  tls,
+  username_token,
+  ...rest
+}: z.output<typeof authSchema>): NonNullable<AskedUpstream['auth']> {
   return present({
     ...present(rest),
     tls: tls === undefined ? undefined : present(tls),
+    usernameToken: username_token === undefined ? undefined : present(username_token),
     oauth2:
       oauth2 === undefined
         ? undefined

@@ -1,6 +1,6 @@
 import type { AdapterFactory } from '../../lib/interface/adapter.ts'
 import { diagnosis } from '../inspection.ts'
-import { createUpstream } from '../upstream.ts'
+import { createUpstream } from '../upstream/upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'

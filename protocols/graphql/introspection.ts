@@ -2,7 +2,7 @@ import { type IntrospectionQuery, buildClientSchema, getIntrospectionQuery, prin
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
-import type { Upstream } from '../upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { RESPONSE_TYPE } from './graphql-accept.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'
 

@@ -5,8 +5,8 @@ import {
   GRAPHQL_EVENT_CHARS_WAITING_MAX,
   UPSTREAM_CONNECT_MS
 } from '../../lib/base/limits.ts'
-import { interruption } from '../upstream-failure.ts'
-import type { UpstreamSockets } from '../upstream-websocket.ts'
+import { interruption } from '../upstream/failure.ts'
+import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
 

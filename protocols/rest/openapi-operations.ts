@@ -3,7 +3,7 @@ import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../exact-json.ts'
 import { isJsonType } from '../json.ts'
-import { isExtraHeader } from '../upstream-headers.ts'
+import { isExtraHeader } from '../upstream/headers.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { type Definitions, resolve, Schemas } from './openapi-schemas.ts'
 

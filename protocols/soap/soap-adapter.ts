@@ -8,9 +8,9 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
 import { headerOf, wholeBody } from '../json.ts'
-import { parseEndpoint } from '../upstream-target.ts'
-import type { UpstreamResponse } from '../upstream-answer.ts'
-import { createUpstream, type Upstream } from '../upstream.ts'
+import { parseEndpoint } from '../upstream/target.ts'
+import type { UpstreamResponse } from '../upstream/answer.ts'
+import { createUpstream, type Upstream } from '../upstream/upstream.ts'
 import { addressOf } from './address.ts'
 import { envelopeHeaders } from './envelope.ts'
 import { isMultipart } from './multipart.ts'

@@ -1,4 +1,4 @@
-import { type ErrorCode, SoukError, isSoukError } from '../lib/base/errors.ts'
+import { type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
 
 /** Codes of Node, OpenSSL and undici are shown where they say what to do; only if they look like codes. */
 const TLS =

@@ -1,10 +1,10 @@
-import type { Clock } from '../lib/base/clock.ts'
-import { SoukError } from '../lib/base/errors.ts'
-import { TOKEN_LIFE_MS, TOKEN_RENEW_MS, TOKEN_REPLY_BYTES_MAX } from '../lib/base/limits.ts'
-import { within } from '../lib/base/within.ts'
-import type { ClientCredentials } from '../lib/interface/adapter.ts'
-import type { Headers } from '../lib/interface/payload.ts'
-import type { UpstreamResponse } from './upstream-answer.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { TOKEN_LIFE_MS, TOKEN_RENEW_MS, TOKEN_REPLY_BYTES_MAX } from '../../lib/base/limits.ts'
+import { within } from '../../lib/base/within.ts'
+import type { ClientCredentials } from '../../lib/interface/adapter.ts'
+import type { Headers } from '../../lib/interface/payload.ts'
+import type { UpstreamResponse } from './answer.ts'
 
 /** Posts a form to the token server, which proves itself and the node as its connection does. */
 export type PostForm = (headers: Headers, form: string) => Promise<UpstreamResponse>

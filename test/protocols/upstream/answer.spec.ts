@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, type Server, createServer } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import type { Clock } from '../../lib/base/clock.ts'
-import { SoukError } from '../../lib/base/errors.ts'
-import { STREAM_IDLE_MS } from '../../lib/base/limits.ts'
-import { type Upstream, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
-import { bytesOf, FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
+import type { Clock } from '../../../lib/base/clock.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { STREAM_IDLE_MS } from '../../../lib/base/limits.ts'
+import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { bytesOf, FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import {
   type Behaviour,
   type ScriptedUpstream,
   answering,
   scriptedUpstream,
   until
-} from '../helpers/scripted-upstream.ts'
+} from '../../helpers/scripted-upstream.ts'
 
 const MiB = 1024 * 1024
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { Pool } from 'undici'
-import { utf8 } from '../lib/base/bytes.ts'
-import { type Clock, sleep, systemClock } from '../lib/base/clock.ts'
-import { SoukError, isSoukError } from '../lib/base/errors.ts'
+import { utf8 } from '../../lib/base/bytes.ts'
+import { type Clock, sleep, systemClock } from '../../lib/base/clock.ts'
+import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 import {
   HEADER_BYTES_MAX,
   IN_FLIGHT_PER_API_MAX,
@@ -12,18 +12,18 @@ import {
   UPSTREAM_RETRY_MS,
   UPSTREAM_TIMEOUT_MS,
   UPSTREAM_TIMEOUT_MS_MAX
-} from '../lib/base/limits.ts'
-import type { UpstreamConfig } from '../lib/interface/adapter.ts'
-import type { Headers, Payload } from '../lib/interface/payload.ts'
-import { type UpstreamResponse, answerOf } from './upstream-answer.ts'
-import { type Credentials, credentialsOf } from './upstream-auth.ts'
-import { type Breaker, breaker } from './upstream-breaker.ts'
-import { connectorTo } from './upstream-connect.ts'
-import { Exchange, type ResponseHead } from './upstream-exchange.ts'
-import { RedirectedAway, failureOf, interruption } from './upstream-failure.ts'
-import { extraHeaders, headersDown, headersUp } from './upstream-headers.ts'
-import { parseEndpoint, targetOf, whereOf } from './upstream-target.ts'
-import { type PostForm, TokenSource, basicOf } from './upstream-token.ts'
+} from '../../lib/base/limits.ts'
+import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
+import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { type UpstreamResponse, answerOf } from './answer.ts'
+import { type Credentials, credentialsOf } from './auth.ts'
+import { type Breaker, breaker } from './breaker.ts'
+import { connectorTo } from './connect.ts'
+import { Exchange, type ResponseHead } from './exchange.ts'
+import { RedirectedAway, failureOf, interruption } from './failure.ts'
+import { extraHeaders, headersDown, headersUp } from './headers.ts'
+import { parseEndpoint, targetOf, whereOf } from './target.ts'
+import { type PostForm, TokenSource, basicOf } from './token.ts'
 
 export interface UpstreamRequest {
   /** One of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS. */

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isSoukError } from '../../lib/base/errors.ts'
-import { UPSTREAM_FAILURES_MAX, UPSTREAM_RETRIES_MAX } from '../../lib/base/limits.ts'
-import { type Upstream, type UpstreamInit, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
-import { FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
+import { isSoukError } from '../../../lib/base/errors.ts'
+import { UPSTREAM_FAILURES_MAX, UPSTREAM_RETRIES_MAX } from '../../../lib/base/limits.ts'
+import {
+  type Upstream,
+  type UpstreamInit,
+  type UpstreamRequest,
+  createUpstream
+} from '../../../protocols/upstream/upstream.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import {
   type ScriptedUpstream,
   answering,
@@ -11,7 +16,7 @@ import {
   resetting,
   scriptedUpstream,
   until
-} from '../helpers/scripted-upstream.ts'
+} from '../../helpers/scripted-upstream.ts'
 
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
 const BREAK_MS = 50

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { SoukError } from '../lib/base/errors.ts'
-import type { UpstreamAuth } from '../lib/interface/adapter.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import type { UpstreamAuth } from '../../lib/interface/adapter.ts'
 
 /** Framing and hop-by-hop headers are the HTTP client's own (RFC 9110 §7.6.1). */
 const NOT_STATIC =

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { EMPTY_BYTES } from '../lib/base/bytes.ts'
-import { SoukError } from '../lib/base/errors.ts'
-import type { Headers, Payload } from '../lib/interface/payload.ts'
-import { decoderOf } from './upstream-coding.ts'
-import type { Exchange, ResponseHead } from './upstream-exchange.ts'
+import { EMPTY_BYTES } from '../../lib/base/bytes.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { decoderOf } from './coding.ts'
+import type { Exchange, ResponseHead } from './exchange.ts'
 
 /** An answer whose body must be read by one of `body`, `bytes` and `payload`, or discarded. */
 export interface UpstreamResponse {

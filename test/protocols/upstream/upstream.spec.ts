@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { SoukError, isSoukError } from '../../lib/base/errors.ts'
-import { PATH_BYTES_MAX, UPSTREAM_REDIRECTS_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../../lib/base/limits.ts'
-import { type Upstream, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
-import { FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
+import { SoukError, isSoukError } from '../../../lib/base/errors.ts'
+import { PATH_BYTES_MAX, UPSTREAM_REDIRECTS_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../../../lib/base/limits.ts'
+import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import {
   type Behaviour,
   type ScriptedUpstream,
@@ -10,7 +10,7 @@ import {
   hanging,
   scriptedUpstream,
   until
-} from '../helpers/scripted-upstream.ts'
+} from '../../helpers/scripted-upstream.ts'
 
 const MiB = 1024 * 1024
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { SoukError } from '../lib/base/errors.ts'
-import { EXTRA_HEADERS_MAX } from '../lib/base/limits.ts'
-import type { Headers } from '../lib/interface/payload.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { EXTRA_HEADERS_MAX } from '../../lib/base/limits.ts'
+import type { Headers } from '../../lib/interface/payload.ts'
 
 /**
  * What may go up. An allow-list, because whatever is missing from a deny-list would reach a server that trusts its node:

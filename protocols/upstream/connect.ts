@@ -2,10 +2,10 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
-import { SoukError } from '../lib/base/errors.ts'
-import { UPSTREAM_CONNECT_MS } from '../lib/base/limits.ts'
-import type { UpstreamAuth, UpstreamGuard } from '../lib/interface/adapter.ts'
-import { canonicalAddress, isNeverUpstream } from './upstream-address.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits.ts'
+import type { UpstreamAuth, UpstreamGuard } from '../../lib/interface/adapter.ts'
+import { canonicalAddress, isNeverUpstream } from './address.ts'
 
 /**
  * Connects to one endpoint, and to no address that is refused. What was looked up is what is connected to: between the look

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { UpstreamGuard } from '../../lib/interface/adapter.ts'
-import { canonicalAddress, isNeverUpstream } from '../../protocols/upstream-address.ts'
-import { targetOf } from '../../protocols/upstream-target.ts'
-import { createUpstream } from '../../protocols/upstream.ts'
-import { FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
-import { type ScriptedUpstream, answering, scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import type { UpstreamGuard } from '../../../lib/interface/adapter.ts'
+import { canonicalAddress, isNeverUpstream } from '../../../protocols/upstream/address.ts'
+import { targetOf } from '../../../protocols/upstream/target.ts'
+import { createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { type ScriptedUpstream, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 describe('addresses of upstreams', () => {
   for (const [text, canonical] of [

@@ -1,6 +1,6 @@
 import { Readable, type Transform, pipeline } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { SoukError, isSoukError } from '../lib/base/errors.ts'
+import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 
 /** Content codings (RFC 9110 §8.4.1) an upstream may use although it was asked for none. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {

@@ -1,7 +1,7 @@
 import { Agent, WebSocket } from 'undici'
-import type { UpstreamConfig } from '../lib/interface/adapter.ts'
-import { credentialsOf } from './upstream-auth.ts'
-import { connectorTo } from './upstream-connect.ts'
+import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { credentialsOf } from './auth.ts'
+import { connectorTo } from './connect.ts'
 import type { Upstream } from './upstream.ts'
 
 /** WebSockets to one address, under the same guard and with the same credentials as the requests to the API. */

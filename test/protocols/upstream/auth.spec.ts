@@ -2,12 +2,17 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { UpstreamAuth } from '../../lib/interface/adapter.ts'
-import { type Upstream, type UpstreamInit, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
-import { FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
-import { type ManualClock, manualClock } from '../helpers/manual-clock.ts'
-import { type ScriptedUpstream, answering, scriptedUpstream, until } from '../helpers/scripted-upstream.ts'
-import { SELF_SIGNED } from '../helpers/self-signed.ts'
+import type { UpstreamAuth } from '../../../lib/interface/adapter.ts'
+import {
+  type Upstream,
+  type UpstreamInit,
+  type UpstreamRequest,
+  createUpstream
+} from '../../../protocols/upstream/upstream.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { type ScriptedUpstream, answering, scriptedUpstream, until } from '../../helpers/scripted-upstream.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
 const SECRET = 's3cr3t-of-the-provider'

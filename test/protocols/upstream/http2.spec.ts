@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createSecureServer, type Http2SecureServer, type Http2Stream, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { type Upstream, type UpstreamRequest, createUpstream } from '../../protocols/upstream.ts'
-import { FOREVER, rejectsWith } from '../helpers/adapter-bench.ts'
-import { until } from '../helpers/scripted-upstream.ts'
-import { SELF_SIGNED } from '../helpers/self-signed.ts'
+import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { until } from '../../helpers/scripted-upstream.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
 const MiB = 1024 * 1024
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }

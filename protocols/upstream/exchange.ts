@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { Clock, Timer } from '../lib/base/clock.ts'
-import { SoukError } from '../lib/base/errors.ts'
-import { BULK_CHUNK_BYTES_MAX, STREAM_IDLE_MS } from '../lib/base/limits.ts'
-import { failureOf, interruption } from './upstream-failure.ts'
+import type { Clock, Timer } from '../../lib/base/clock.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { BULK_CHUNK_BYTES_MAX, STREAM_IDLE_MS } from '../../lib/base/limits.ts'
+import { failureOf, interruption } from './failure.ts'
 
 export interface ExchangeInit {
   readonly clock: Clock

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
-import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
-import { createUpstream } from '../../protocols/upstream.ts'
-import { socketsTo } from '../../protocols/upstream-websocket.ts'
-import { FOREVER } from '../helpers/adapter-bench.ts'
+import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
+import { createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { socketsTo } from '../../../protocols/upstream/websocket.ts'
+import { FOREVER } from '../../helpers/adapter-bench.ts'
 
 describe('WebSockets to an API', () => {
   let server: WebSocketServer
