@@ -1,4 +1,3 @@
-import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
 import { VOUCHERS_CACHED_MAX } from '../../base/limits.ts'
@@ -10,6 +9,7 @@ import type { CallLog, CallOutcome } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
 import { BOOKS_MEMBER } from '../channel/pay-messages.ts'
 import { decodeAuthorization } from '../signing/authorization.ts'
+import { postingsOf, recordOf } from './call-entry.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { ReceiptDesk } from './receipt-desk.ts'
@@ -120,7 +120,7 @@ export class Payee {
     const finish = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<Settled> => {
       try {
         await book(kind, charged, outcome)
-        return { charged, receipt: await this.#receipt(admission, channel, charged, outcome) }
+        return { charged, receipt: await desk.receiptFor(admission, channel, charged, outcome) }
       } finally {
         desk.underWay--
       }
@@ -130,50 +130,12 @@ export class Payee {
       release: (outcome) => finish('void', 0n, outcome)
     }
   }
-
-  async #receipt(
-    { requestId, api }: Admission,
-    { info, tab }: PayeeChannel,
-    charged: Atoms,
-    { requestHash, status, at }: Outcome
-  ): Promise<Uint8Array> {
-    const { captured, reserved } = tab
-    const { channelId } = info
-    try {
-      return await this.#init.desk.sign({
-        channelId,
-        requestId,
-        requestHash,
-        api,
-        charged,
-        captured,
-        reserved,
-        status,
-        at
-      })
-    } catch {
-      // The call is in the books and has to be answered: a key that is away costs the payer the proof, not the answer.
-      return EMPTY_BYTES
-    }
-  }
 }
 
 /** What an adapter says a call costs, but never more than was held for it. */
 function within(amount: Atoms, most: Atoms): Atoms {
   if (amount > most) return most
   return amount < 0n ? 0n : amount
-}
-
-export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms) {
-  const { requestId, api, peer, revision, price } = admission
-  return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
-}
-
-export function postingsOf({ receivable, earned }: PayeeChannel, charged: Atoms) {
-  return [
-    { account: receivable, amount: charged },
-    { account: earned, amount: -charged }
-  ]
 }
 
 function booksOf({ books }: PayeeChannel): Pick<SoukErrorOptions, 'members'> {

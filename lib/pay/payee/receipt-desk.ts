@@ -1,8 +1,12 @@
+import { EMPTY_BYTES } from '../../base/bytes.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { COMMIT_BATCH_MAX, RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits.ts'
+import type { Atoms } from '../../base/money.ts'
 import type { Signer } from '../../interface/signer.ts'
+import type { Admission, Outcome } from '../../interface/till.ts'
 import { type ReceiptBody, signReceipts } from '../signing/receipt.ts'
 import type { Digest } from '../signing/typed-data.ts'
+import type { PayeeChannel } from './payee-channel.ts'
 
 interface Waiting {
   readonly body: ReceiptBody
@@ -31,6 +35,22 @@ export class ReceiptDesk {
     this.#signer = signer
     this.#digest = digest
     this.#clock = clock
+  }
+
+  /** The receipt of a call that is in the books; empty where the key cannot be reached: that costs the payer the proof, not the answer. */
+  async receiptFor(
+    { requestId, api }: Admission,
+    { info, tab }: PayeeChannel,
+    charged: Atoms,
+    { requestHash, status, at }: Outcome
+  ): Promise<Uint8Array> {
+    const { captured, reserved } = tab
+    const { channelId } = info
+    try {
+      return await this.sign({ channelId, requestId, requestHash, api, charged, captured, reserved, status, at })
+    } catch {
+      return EMPTY_BYTES
+    }
   }
 
   /** @throws SoukError `settlement_unavailable` where the key cannot be reached now */

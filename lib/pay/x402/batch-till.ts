@@ -11,7 +11,7 @@ import { checksummed } from '../signing/address.ts'
 import type { DepositDesk } from '../payee/deposit-desk.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
 import type { PayeeChannels } from '../payee/payee-channels.ts'
-import { postingsOf, recordOf } from '../payee/payee.ts'
+import { postingsOf, recordOf } from '../payee/call-entry.ts'
 import type { ReceiptDesk } from '../payee/receipt-desk.ts'
 import type { Hold } from '../payee/tab.ts'
 import type { Answers } from './answers.ts'
@@ -25,7 +25,7 @@ export interface BatchTillInit extends BatchCheckInit {
   readonly channels: PayeeChannels
   readonly deposits: Pick<DepositDesk, 'bring'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
-  readonly desk: Pick<ReceiptDesk, 'sign'>
+  readonly desk: Pick<ReceiptDesk, 'receiptFor'>
   readonly answers: Answers
 }
 
@@ -180,7 +180,7 @@ export class BatchTill {
     }
     hold.capture(charged)
     await answers.written(key)
-    const receipt = await this.#receipt(admission, channel, charged, outcome)
+    const receipt = await this.#init.desk.receiptFor(admission, channel, charged, outcome)
     return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
   }
 
@@ -281,19 +281,6 @@ export class BatchTill {
       amount: deposited?.amount.toString() ?? '',
       extra: { channelState: this.#state(channel), chargedAmount: charged.toString() }
     })
-  }
-
-  async #receipt(
-    { requestId, api }: Admission,
-    { info, tab }: PayeeChannel,
-    charged: Atoms,
-    { requestHash, status, at }: Outcome
-  ): Promise<Uint8Array> {
-    const { captured, reserved } = tab
-    const { channelId } = info
-    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
-    // As for other calls: a key that is away costs the proof, not the answer.
-    return this.#init.desk.sign(body).catch(() => EMPTY_BYTES)
   }
 }
 
