@@ -1,20 +1,18 @@
-import { asSoukError, type Atoms, formatRequestId, formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { ApiRef, CallReply, Souk } from '../../lib/interface/index.ts'
+import { limits, SoukError } from '../../lib/index.ts'
+import type { ApiRef, CallReply } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Purchase, Spending } from '../spending/spending.ts'
 import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
+import { callWithKey, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
 import { sendProblem } from './problem.ts'
 import { sendReply } from './reply.ts'
 import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
 import { type Visit, whileConnected } from './visit.ts'
 
-export interface CallRoute {
-  readonly souk: Pick<Souk, 'call'>
+export interface CallRoute extends KeyCalls {
   readonly keys: Pick<Keys, 'verify'>
-  readonly spending: Pick<Spending, 'begin'>
   /** Calls without a key, where they are taken. */
   readonly keyless?: Keyless
   readonly requestBytesMax: number
@@ -41,18 +39,11 @@ export async function serveCall(
   const { req, res } = visit
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
-  let purchase: Purchase | undefined
-  let holder: KeyHolder | undefined
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
-    holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
+    const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
-    if (holder !== undefined) {
-      const paying = (purchase = route.spending.begin(holder))
-      call.maxPrice = lower(call.maxPrice, holder.maxPrice)
-      call.onPrice = (price) => paying.reserve(price)
-    }
     call.signal = signal
     call.requestId = visit.requestId
     // A stranger's body is held before anybody has looked at his payment.
@@ -64,14 +55,13 @@ export async function serveCall(
     }
     answering?.shape(call)
     if (res.writableEnded) return
-    const reply = await route.souk.call(call)
-    const settle = () => purchase?.capture(reply.charged, formatRequestId(reply.requestId))
-    await (answering === undefined ? sendReply(visit, reply, settle) : answering.answer(reply, settle))
+    await callWithKey(route, holder, call, (reply, settle) =>
+      answering === undefined ? sendReply(visit, reply, settle) : answering.answer(reply, settle)
+    )
   } catch (error) {
-    purchase?.release(asSoukError(error).isChargeUnknown)
     // Nobody is there to be told; what the call made of its abort is no news.
     if (res.destroyed) return
-    sendProblem(visit, streamed?.failure ?? (holder?.account === undefined ? error : notCharged(error)))
+    sendProblem(visit, streamed?.failure ?? error)
   }
 }
 
@@ -92,25 +82,6 @@ export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[
     throw keyMissing()
   }
   return keys.verify(key)
-}
-
-/** Whatever the owner charged this node for, an account is charged for answers only. */
-function notCharged(thrown: unknown): SoukError {
-  const error = asSoukError(thrown)
-  if (!error.isChargeUnknown) return error
-  const { code, message, status, source, members, retryAfterMs } = error
-  return new SoukError(code, message, {
-    cause: error,
-    status,
-    ...(source === undefined ? {} : { source }),
-    ...(members === undefined ? {} : { members }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
-  })
-}
-
-/** What the request allows, but never more than its key does. */
-function lower(asked: string | undefined, most: Atoms): string {
-  return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
 }
 
 /** The bytes travel as they were sent; they are only looked at. */

@@ -1,0 +1,57 @@
+import { asSoukError, type Atoms, formatRequestId, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
+import type { CallReply, Souk } from '../../lib/interface/index.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
+import type { Spending } from '../spending/spending.ts'
+import type { CallDraft } from './request.ts'
+
+export interface KeyCalls {
+  readonly souk: Pick<Souk, 'call'>
+  readonly spending: Pick<Spending, 'begin'>
+}
+
+/** Answers a call. `settle` books what it cost, before anything is sent. */
+export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>) => Promise<T>
+
+/**
+ * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
+ * balance, and charged to them for an answer that is delivered only. Without a holder it is paid by what comes with it.
+ * @throws SoukError as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
+ */
+export async function callWithKey<T>(
+  { souk, spending }: KeyCalls,
+  holder: KeyHolder | undefined,
+  call: CallDraft,
+  deliver: Deliver<T>
+): Promise<T> {
+  const purchase = holder === undefined ? undefined : spending.begin(holder)
+  if (holder !== undefined) {
+    call.maxPrice = lower(call.maxPrice, holder.maxPrice)
+    call.onPrice = (price) => purchase?.reserve(price)
+  }
+  try {
+    const reply = await souk.call(call)
+    return await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
+  } catch (error) {
+    purchase?.release(asSoukError(error).isChargeUnknown)
+    throw holder?.account === undefined ? error : notCharged(error)
+  }
+}
+
+/** What the request allows, but never more than its key does. */
+function lower(asked: string | undefined, most: Atoms): string {
+  return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
+}
+
+/** Whatever the owner charged this node for, an account is charged for answers only. */
+function notCharged(thrown: unknown): SoukError {
+  const error = asSoukError(thrown)
+  if (!error.isChargeUnknown) return error
+  const { code, message, status, source, members, retryAfterMs } = error
+  return new SoukError(code, message, {
+    cause: error,
+    status,
+    ...(source === undefined ? {} : { source }),
+    ...(members === undefined ? {} : { members }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+  })
+}
