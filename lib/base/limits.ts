@@ -386,6 +386,33 @@ export const LINGER_MS = 2 * SECOND
 /** While a server drains, connections that fell idle are closed this often. */
 export const DRAIN_SWEEP_MS = 50
 
+// ── Plans and subscriptions ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** Plans of one listing, closed ones included: more than anybody compares. */
+export const PLANS_MAX = 16
+export const PLAN_NAME_CHARS_MAX = 63
+export const PLAN_DESCRIPTION_CHARS_MAX = 500
+/** Prices that one plan's calls step through. */
+export const PLAN_TIERS_MAX = 8
+/** Calls that a period or a tier can count: what every format of ours holds. */
+export const PLAN_CALLS_MAX = 1_000_000_000_000
+/** A trial that is longer is a free plan. */
+export const TRIAL_DAYS_MAX = 90
+/** The highest major of a listing. */
+export const MAJOR_MAX = 1_000
+/** How long subscribers keep terms that the provider has changed, at the least. */
+export const TERMS_KEPT_MS = 14 * DAY
+/** Between the notice that a listing ends and its end, at the least. */
+export const SUNSET_MS_MIN = 30 * DAY
+/** How long the name of a retired listing is held, and its callers are told that it is gone. */
+export const TOMBSTONE_MS = 180 * DAY
+/** A link of a notice. */
+export const LINK_CHARS_MAX = 500
+/** What an owner is told of whose a subscription is. */
+export const ACCOUNT_PSEUDONYM_CHARS_MAX = 64
+/** Nodes that may call with one subscription beside the one that made it. */
+export const SUBSCRIPTION_PEERS_MAX = 8
+
 // ── Money ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The day of a daily cap, in UTC. */

@@ -3,6 +3,10 @@ import type { SoukError } from '../base/errors.ts'
 import type { Atoms } from '../base/money.ts'
 import type { PeerAddress } from './link.ts'
 import type { Headers, Payload } from './payload.ts'
+import type { Quota } from './subscription.ts'
+
+/** What of a listing a call is for, beside the API itself: the subscriptions to it. */
+export const SUBSCRIPTION_SERVICE = 1
 
 /** A call on its way to one owner: everything of it that crosses the link. */
 export interface Call {
@@ -29,6 +33,10 @@ export interface Call {
   readonly payment?: string
   readonly idempotencyKey?: string
   readonly traceparent?: string
+  /** Absent: the API itself. */
+  readonly service?: typeof SUBSCRIPTION_SERVICE
+  /** Sixteen bytes: it is called on the terms of this subscription. */
+  readonly subscription?: Uint8Array
   /** It may have been sent to this owner before, under the same id: asks what became of it, and never has it run. */
   readonly isRepeat?: boolean
 }
@@ -59,6 +67,8 @@ export interface CallAnswer {
   readonly upstreamMs: number
   /** What became of the call's own payment, as x402 v2 writes it. */
   readonly payment?: string
+  /** Of the subscription it was called with, this call included. */
+  readonly quota?: Quota
 }
 
 /**

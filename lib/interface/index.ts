@@ -68,6 +68,8 @@ export type {
 } from './link.ts'
 export {
   type Delegation,
+  type Deprecation,
+  type DeprecationNotice,
   LISTING_MOVES,
   type ListingState,
   type Manifest,
@@ -76,6 +78,7 @@ export {
 } from './manifest.ts'
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
 export type { Headers, Payload } from './payload.ts'
+export { type Period, PERIODS, type Plan, type PlanInit, type Tier } from './plan.ts'
 export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'
@@ -91,6 +94,20 @@ export type {
   StoredResponse,
   UsageRow
 } from './store.ts'
+export {
+  type OwnSubscription,
+  type Quota,
+  type SubscribeInit,
+  type SubscriberPage,
+  type SubscriberQuery,
+  type Subscription,
+  SUBSCRIPTION_MOVES,
+  type SubscriptionChange,
+  type SubscriptionOptions,
+  type Subscriptions,
+  type SubscriptionState,
+  type SubscriptionTerms
+} from './subscription.ts'
 export type { Wallet, WalletBalance, Withdrawal } from './wallet.ts'
 export {
   type Admission,

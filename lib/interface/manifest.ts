@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ApiDescription, Protocol } from './adapter.ts'
+import type { Plan } from './plan.ts'
 import type { Address } from './signer.ts'
 
 /**
@@ -16,6 +17,25 @@ export const LISTING_MOVES = {
 } as const satisfies Record<string, readonly string[]>
 
 export type ListingState = keyof typeof LISTING_MOVES
+
+/** Notice that a listing will end. */
+export interface Deprecation {
+  /** When it was given, and when the listing may be retired: `SUNSET_MS_MIN` later or more. Milliseconds since the epoch. */
+  readonly at: number
+  readonly sunsetAt: number
+  /** The API to call instead. */
+  readonly successor?: ApiId
+  /** `https:` URL of a page that says more. */
+  readonly link?: string
+}
+
+/** What a provider says when it deprecates a listing. */
+export interface DeprecationNotice {
+  /** Milliseconds since the epoch. Default: as soon as may be. */
+  readonly sunsetAt?: number
+  readonly successor?: ApiId
+  readonly link?: string
+}
 
 /** The signed description of an API: what a consumer relies on. Amounts are USDC atoms, times ms since the epoch. */
 export interface Manifest {
@@ -33,6 +53,14 @@ export interface Manifest {
   /** Declared by the provider: a call may be repeated at another owner without harm. Default false. */
   readonly idempotent: boolean
   readonly api: ApiDescription
+  /** Absent: none. */
+  readonly plans?: readonly Plan[]
+  /** It is called with a subscription only. Absent: anybody may pay call by call. */
+  readonly payPerCall?: false
+  /** Grows where callers have to change something. Subscriptions are to one. Absent: 1. */
+  readonly major?: number
+  /** Set while it is deprecated, and after. */
+  readonly deprecation?: Deprecation
   readonly state: ListingState
   /** Grows with every change. A lower one than seen before is refused. */
   readonly revision: number

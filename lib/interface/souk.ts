@@ -3,10 +3,12 @@ import type { Atoms } from '../base/money.ts'
 import type { Adapter } from './adapter.ts'
 import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } from './directory.ts'
 import type { PeerAddress } from './link.ts'
-import type { Delegation, ListingState, SignedManifest } from './manifest.ts'
+import type { Delegation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
 import type { Headers, Payload } from './payload.ts'
 import type { Address } from './signer.ts'
+import type { PlanInit } from './plan.ts'
 import type { Store } from './store.ts'
+import type { Quota } from './subscription.ts'
 
 /** What a provider decides about a listing; the adapter adds protocol and operations. */
 export interface ListingInit {
@@ -20,6 +22,12 @@ export interface ListingInit {
   readonly tags?: readonly string[]
   /** A call may be repeated at another owner without harm. Default false. */
   readonly idempotent?: boolean
+  /** Default: none. A plan that is left out again takes no new subscribers, and stays a while for those it has. */
+  readonly plans?: readonly PlanInit[]
+  /** Anybody may call and pay call by call. Default true. False takes a plan or more: it is then called with a subscription only. */
+  readonly payPerCall?: boolean
+  /** Raised where callers have to change something: subscriptions to a lower one are refused then. Default 1. */
+  readonly major?: number
   /**
    * Bodies up to this many bytes. Default `REQUEST_BYTES_MAX`, at most `UPLOAD_BYTES_CEILING`; JSON has `REQUEST_BYTES_CEILING` at most
    * in any case.
@@ -62,6 +70,13 @@ export interface CallInit {
    * throws or rejects with ends the call.
    */
   readonly onPrice?: (price: Atoms) => void | Promise<void>
+  /**
+   * Id of a subscription of this node to this API: the call is on its terms. Where its period is over it is renewed first, and
+   * what that costs is told and charged apart from the call.
+   */
+  readonly subscription?: string
+  /** With a subscription: told the fee of a renewal, before it is sent for. What it throws or rejects with ends the call. */
+  readonly onFee?: (fee: Atoms) => void | Promise<void>
   readonly idempotencyKey?: string
   /** W3C trace context, passed on to the owner and the upstream. */
   readonly traceparent?: string
@@ -108,6 +123,11 @@ export interface CallReply {
   readonly receipt: Uint8Array
   /** What became of the payment: the value of the `PAYMENT-RESPONSE` header. */
   readonly payment?: string
+  /** With a subscription: how much of it is used; what a renewal was charged before the call, where there was one. */
+  readonly quota?: Quota
+  readonly fee?: Atoms
+  /** With a subscription: by this call 85 or 100 percent of the included calls are used. Said once in a period for each. */
+  readonly alert?: 85 | 100
   readonly timing: CallTiming
   /** Reads the body whole and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
   json(): Promise<unknown>
@@ -144,8 +164,12 @@ export interface Souk {
    */
   serveReplica(id: ApiId, adapter: Adapter): Promise<Listing>
   listings(): readonly Listing[]
-  /** Moves a listing of this node by the table of states. @throws SoukError `api_not_found`, `invalid_request` */
-  move(name: string, state: ListingState): Promise<Listing>
+  /**
+   * Moves a listing of this node by the table of states.
+   * @param notice - for `deprecated`: when it ends, and what to call instead
+   * @throws SoukError `api_not_found`, `invalid_request`, also for `retired` before the sunset
+   */
+  move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<Listing>
   /** Stops serving it and lets its records run out. @throws SoukError `api_not_found` */
   remove(name: string): Promise<void>
   /** Lets another node serve this provider's APIs. Republishes their records with it. */

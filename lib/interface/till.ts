@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Random } from '../base/random.ts'
 import type { Attempt } from './call.ts'
-import type { Ledger } from './ledger.ts'
+import type { DocumentPut, Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
 import type { Address } from './signer.ts'
 import type { CallLog, CallRecord, Documents, StoredResponse } from './store.ts'
@@ -18,6 +18,8 @@ export interface Order {
   readonly price: Atoms
   /** The consumer's own ceiling for this call, where there is one. */
   readonly maxPrice?: Atoms
+  /** It is the fee of a plan, agreed to as such: what an owner may hold unearned otherwise is no measure of it. Default false. */
+  readonly isFee?: boolean
   /** Where the provider is paid, as its manifest says. */
   readonly payout?: Address
 }
@@ -78,8 +80,9 @@ export interface Reservation {
    * The call succeeded. Resolves when the outcome is durable: only then may the reply leave.
    * @param amount - what it costs, where that is less than the price that was reserved; a payment that was made for this one
    *   call may be taken whole all the same
+   * @param alongside - asked right before the record is handed to the store, once: documents that are written with it, or not at all
    */
-  capture(outcome: Outcome, amount?: Atoms): Promise<Settled>
+  capture(outcome: Outcome, amount?: Atoms, alongside?: () => readonly DocumentPut[]): Promise<Settled>
   /** It did not; what was reserved is free again. Durable as well, so that a repeat hears the same. */
   release(outcome: Outcome): Promise<Settled>
 }
