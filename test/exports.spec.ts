@@ -161,6 +161,7 @@ const EXPORTS: Record<string, Names> = {
       'ChannelPhase',
       'ChannelState',
       'ChannelsAt',
+      'ChargeRule',
       'ClientCredentials',
       'Clock',
       'ContractCall',

@@ -1,4 +1,5 @@
 import type { Atoms } from '../base/money.ts'
+import type { ChargeRule } from './charge-rule.ts'
 import type { Headers, Payload } from './payload.ts'
 
 /** The protocols of a registered API, spelled as in the service specification, section 2.1. */
@@ -29,6 +30,8 @@ export interface AdapterReply {
   readonly upstreamMs: number
   /** What this call costs, where that is less than the listing's price. Default: the listing's price. */
   readonly price?: Atoms
+  /** By what rule it is charged. Default: `cost` with a `price`, else `stream-open` for a stream of events, else `success`. */
+  readonly rule?: ChargeRule
 }
 
 /** One operation of an API, as published in its manifest. */

@@ -79,6 +79,7 @@ export {
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
 export type { Headers, Payload } from './payload.ts'
 export { type Period, PERIODS, type Plan, type PlanInit, type Tier } from './plan.ts'
+export type { ChargeRule } from './charge-rule.ts'
 export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'

@@ -1,5 +1,6 @@
 import type { Atoms } from '../base/money.ts'
 import type { ChannelId } from './channel.ts'
+import type { ChargeRule } from './charge-rule.ts'
 
 export interface ReceiptQuery {
   /** What this node paid for, or what it was paid for. */
@@ -24,6 +25,8 @@ export interface ReceiptRow {
   /** Known to the payer. */
   readonly channelId?: ChannelId
   readonly charged: Atoms
+  /** By what rule. Absent where an earlier version charged. */
+  readonly rule?: ChargeRule
   /** HTTP status of the answer. */
   readonly status: number
   /** Milliseconds since the epoch, by the owner's clock. */

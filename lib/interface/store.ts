@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ErrorCode } from '../base/errors.ts'
+import type { ChargeRule } from './charge-rule.ts'
 import type { DocumentPut, Ledger, Posting } from './ledger.ts'
 import type { Headers } from './payload.ts'
 
@@ -31,6 +32,8 @@ export interface CallRecord {
   readonly price: Atoms
   /** What was really charged: 0 for `void`, and always under the metered till. */
   readonly charged: Atoms
+  /** By what rule it was charged. Absent for `void`, and in records of earlier versions. */
+  readonly rule?: ChargeRule
   /** SHA-256 of the request: a repeat under the same id must be the same request. */
   readonly requestHash: Uint8Array
   /** Milliseconds since the epoch. */
@@ -49,6 +52,7 @@ export interface LoggedCall extends Omit<CallRecord, 'response'> {
 /** Calls of one API, summed. */
 export interface UsageRow {
   readonly api: ApiId
+  /** A payment for further events of a stream is no call: it counts in the sums only. */
   readonly captured: number
   readonly voided: number
   /** Sum of `price` over captured calls: what they are worth. */

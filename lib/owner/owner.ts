@@ -8,6 +8,7 @@ import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallLog, CallRecord } from '../interface/store.ts'
 import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
@@ -186,7 +187,9 @@ export class Owner {
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
     const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
-    const settled = await (reply.success ? reservation.capture(outcome, reply.price) : reservation.release(outcome))
+    const settled = await (reply.success
+      ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)
+      : reservation.release(outcome))
     return { status, headers, body, ...settled, ownerMs: spentMs(), upstreamMs }
   }
 
@@ -253,6 +256,13 @@ function hashOf(call: IncomingCall): Uint8Array {
   whole.write(head)
   whole.set(call.body, headBytes)
   return sha256(whole)
+}
+
+function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule {
+  if (rule !== undefined) return rule
+  if (price !== undefined) return 'cost'
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+  return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
 }
 
 function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {

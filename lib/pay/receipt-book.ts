@@ -60,8 +60,10 @@ export class ReceiptBook {
       if (before !== undefined && !/^\d{1,15}$/.test(before)) throw notACursor()
       const from = before === undefined ? {} : { before: Number(before) }
       return (await this.#init.calls.recent({ ...from, limit })).map((call) => {
-        const { seq, requestId, api, peer, charged, status, at } = call
-        const row = { requestId: formatRequestId(requestId), api, peer, charged, status, at, signature: 'own' } as const
+        const { seq, requestId, api, peer, charged, rule, status, at } = call
+        const why = rule === undefined ? {} : { rule }
+        const id = formatRequestId(requestId)
+        const row = { requestId: id, api, peer, charged, ...why, status, at, signature: 'own' } as const
         return { cursor: String(seq), at, row: charged > 0n ? row : undefined }
       })
     }
@@ -104,14 +106,14 @@ async function placeOf(
 ): Promise<Place> {
   const receipt = readReceipt(bytes)
   if (receipt === undefined) return { cursor: requestId, at: Number.POSITIVE_INFINITY, row: undefined }
-  const { channelId, api, charged, status, at } = receipt.body
+  const { channelId, api, charged, rule, status, at } = receipt.body
   const partner = await partnerOf(channelId)
   const signature = partner === undefined ? 'unknown' : check.isSigned(receipt, partner.signer) ? 'valid' : 'invalid'
   const peer = partner === undefined ? {} : { peer: partner.peer }
   return {
     cursor: requestId,
     at,
-    row: { requestId, api, ...peer, channelId, charged, status, at, signature, proof: bytes }
+    row: { requestId, api, ...peer, channelId, charged, ...(rule && { rule }), status, at, signature, proof: bytes }
   }
 }
 

@@ -31,6 +31,9 @@ function faultOf(record: CallRecord): keyof CallRecord | undefined {
   return Number.isFinite(record.upstreamMs) ? undefined : 'upstreamMs'
 }
 
+/** A payment for further events of a stream is recorded like a call, and is none. */
+export const isCall = ({ rule }: Pick<CallRecord, 'rule'>): boolean => rule !== 'events'
+
 /** A retryable refusal: the repeat finds the first record, and its answer. */
 export function alreadyRecorded(): SoukError {
   return new SoukError(

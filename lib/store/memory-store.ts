@@ -1,6 +1,6 @@
 import { formatRequestId } from '../base/request-id.ts'
 import type { CallLog, CallRecord, Documents, Store, UsageRow } from '../interface/store.ts'
-import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
 import { storeNotOpen } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { memoryLedger } from './memory-ledger.ts'
@@ -43,12 +43,13 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
   const totals = new Map<string, Mutable<UsageRow>>()
   const keyOf = (peer: string, requestId: Uint8Array): string => `${Buffer.from(requestId).toString('hex')}/${peer}`
 
-  const count = ({ api, outcome, price, charged }: CallRecord): void => {
+  const count = (record: CallRecord): void => {
+    const { api, outcome, price, charged } = record
     const row = totals.get(api) ?? { api, captured: 0, voided: 0, metered: 0n, charged: 0n }
     totals.set(api, row)
     row.charged += charged
     if (outcome === 'captured') {
-      row.captured++
+      if (isCall(record)) row.captured++
       row.metered += price
     } else row.voided++
   }

@@ -2,9 +2,10 @@ import type { ClientBase, Pool } from 'pg'
 import type { ApiId } from '../base/api-name.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
+import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Headers } from '../interface/payload.ts'
 import type { CallEffects, CallLog, CallOutcome, CallRecord, LoggedCall, UsageRow } from '../interface/store.ts'
-import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { putDocuments } from './postgres-documents.ts'
 import { enterAll } from './postgres-entries.ts'
@@ -24,7 +25,7 @@ interface Appended extends Append {
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
 const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
-    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms`
+    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms, c.rule`
 const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
 const SELECT_RECORDS = `
   SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
@@ -162,13 +163,14 @@ async function insertCalls(
   const { rows } = await db.query<{ seq: string; peer: string; request_id: Buffer }>({
     name: 'append-calls',
     text: `INSERT INTO calls (peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at,
-             owner_ms, upstream_ms)
+             owner_ms, upstream_ms, rule)
            SELECT peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at, owner_ms,
-             upstream_ms
+             upstream_ms, rule
            FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::integer[], $7::text[],
-             $8::bigint[], $9::bigint[], $10::bytea[], $11::bigint[], $12::double precision[], $13::double precision[])
+             $8::bigint[], $9::bigint[], $10::bytea[], $11::bigint[], $12::double precision[], $13::double precision[],
+             $14::text[])
            WITH ORDINALITY AS g (peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at,
-             owner_ms, upstream_ms, n)
+             owner_ms, upstream_ms, rule, n)
            ORDER BY n ON CONFLICT (peer, request_id) DO NOTHING RETURNING seq, peer, request_id`,
     values: [
       column(({ peer }) => ids.get(peer)),
@@ -183,7 +185,8 @@ async function insertCalls(
       column(({ requestHash }) => Buffer.from(requestHash)),
       column(({ at }) => at),
       column(({ ownerMs }) => ownerMs),
-      column(({ upstreamMs }) => upstreamMs)
+      column(({ upstreamMs }) => upstreamMs),
+      column(({ rule }) => rule)
     ]
   })
   return new Map(rows.map(({ seq, peer, request_id }) => [keyOf(peer, request_id), seq]))
@@ -217,7 +220,7 @@ async function addUsage(
     sums.set(record.api, sum)
     sum.charged += record.charged
     if (record.outcome === 'captured') {
-      sum.captured++
+      if (isCall(record)) sum.captured++
       sum.metered += record.price
     } else sum.voided++
   }
@@ -255,6 +258,7 @@ interface LoggedRow {
   at: string
   owner_ms: number
   upstream_ms: number
+  rule: string | null
 }
 
 interface SelectedCall extends LoggedRow {
@@ -282,6 +286,7 @@ function toLoggedCall(row: LoggedRow): LoggedCall {
     ...(row.code === null ? {} : { code: row.code as ErrorCode }),
     price: BigInt(row.price),
     charged: BigInt(row.charged),
+    ...(row.rule === null ? {} : { rule: row.rule as ChargeRule }),
     requestHash: Uint8Array.from(row.request_hash),
     at: Number(row.at),
     ownerMs: row.owner_ms,

@@ -81,6 +81,9 @@ const MIGRATIONS = [
     account BIGINT PRIMARY KEY REFERENCES names (id),
     balance NUMERIC NOT NULL
   );
+  `,
+  `
+  ALTER TABLE calls ADD COLUMN rule TEXT;
   `
 ]
 

@@ -1,12 +1,13 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { ApiId } from '../base/api-name.ts'
 import type { ErrorCode } from '../base/errors.ts'
+import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Headers } from '../interface/payload.ts'
 import type { CallOutcome, CallRecord, LoggedCall, StoredResponse } from '../interface/store.ts'
 
 /** The columns of `calls` in the order of `callValues`; `peer` and `api` are row ids of names. */
 export const CALL_COLUMNS =
-  'peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at, owner_ms, upstream_ms'
+  'peer, request_id, api, revision, outcome, status, code, price, charged, request_hash, at, owner_ms, upstream_ms, rule'
 
 export function callValues(record: CallRecord, peer: number, api: number): SQLInputValue[] {
   return [
@@ -22,12 +23,13 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
     record.requestHash,
     record.at,
     record.ownerMs,
-    record.upstreamMs
+    record.upstreamMs,
+    record.rule ?? null
   ]
 }
 
 const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
-    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms`
+    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms, c.rule`
 const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
 
 /** Rows that `toCallRecord` and `toLoggedCall` read, when the statement gives integers as bigints. */
@@ -53,6 +55,7 @@ export function toLoggedCall(row: Record<string, SQLOutputValue>): LoggedCall {
     ...(row['code'] === null ? {} : { code: row['code'] as ErrorCode }),
     price: row['price'] as bigint,
     charged: row['charged'] as bigint,
+    ...(row['rule'] === null ? {} : { rule: row['rule'] as ChargeRule }),
     requestHash: row['request_hash'] as Uint8Array,
     at: Number(row['at']),
     ownerMs: row['owner_ms'] as number,

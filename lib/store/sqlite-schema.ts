@@ -98,6 +98,9 @@ const MIGRATIONS = [
   ) STRICT;
   INSERT INTO sums SELECT 'usage', coalesce(max(seq), 0) FROM calls;
   INSERT INTO sums SELECT 'accounts', coalesce(max(seq), 0) FROM entries;
+  `,
+  `
+  ALTER TABLE calls ADD COLUMN rule TEXT;
   `
 ]
 

@@ -1,7 +1,9 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { ApiId } from '../base/api-name.ts'
 import { SUMS_BEHIND_MAX } from '../base/limits.ts'
+import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { CallOutcome, CallRecord, UsageRow } from '../interface/store.ts'
+import { isCall } from './call-record.ts'
 
 type Sum = { -readonly [K in Exclude<keyof UsageRow, 'api'>]: UsageRow[K] }
 
@@ -11,7 +13,7 @@ type Sum = { -readonly [K in Exclude<keyof UsageRow, 'api'>]: UsageRow[K] }
  */
 export interface Usage {
   /** Counts a call that the running transaction holds. `api` is the row id of its name. */
-  add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged'>): void
+  add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged' | 'rule'>): void
   /** Writes what was counted, where it is enough; part of the running transaction, at its end. */
   write(): void
   /** The transaction is committed. */
@@ -36,12 +38,13 @@ export function sqliteUsage(db: DatabaseSync): Usage {
   const since = new Map<number, Sum>()
   let behind = 0
   const through = (api: number): Sum => plus(toSum(select.get(api)), since.get(api))
-  const add: Usage['add'] = (api, { outcome, price, charged }) => {
+  const add: Usage['add'] = (api, call) => {
+    const { outcome, price, charged } = call
     let sum = added.get(api)
     if (sum === undefined) added.set(api, (sum = { ...NOTHING }))
     sum.charged += charged
     if (outcome === 'captured') {
-      sum.captured++
+      if (isCall(call)) sum.captured++
       sum.metered += price
     } else sum.voided++
     behind++
@@ -52,11 +55,12 @@ export function sqliteUsage(db: DatabaseSync): Usage {
   }
 
   const selectSince = db.prepare(`
-    SELECT api, outcome, price, charged FROM calls
+    SELECT api, outcome, price, charged, rule FROM calls
     WHERE seq > (SELECT coalesce(max(through), 0) FROM sums WHERE name = 'usage')`)
   selectSince.setReadBigInts(true)
-  for (const { api, outcome, price, charged } of selectSince.all()) {
-    add(Number(api), { outcome: outcome as CallOutcome, price: price as bigint, charged: charged as bigint })
+  for (const { api, outcome, price, charged, rule } of selectSince.all()) {
+    const why = rule === null ? {} : { rule: rule as ChargeRule }
+    add(Number(api), { outcome: outcome as CallOutcome, price: price as bigint, charged: charged as bigint, ...why })
   }
   keep()
 

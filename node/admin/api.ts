@@ -360,6 +360,8 @@ export interface ReceiptView {
   readonly peer: string | null
   readonly channel: string | null
   readonly charged: string
+  /** By what rule; null where an earlier version charged. */
+  readonly rule: string | null
   readonly status: number
   readonly at: number
   /** At the payer `valid`, `invalid`, or `unknown`; at the owner `own`. */

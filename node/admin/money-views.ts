@@ -64,7 +64,7 @@ function transactionView({ key, hash, block, succeeded, cost }: SettledTransacti
 }
 
 export function receiptView(row: ReceiptRow, role: 'payer' | 'owner'): ReceiptView {
-  const { requestId, api, peer, channelId, charged, status, at, signature, proof } = row
+  const { requestId, api, peer, channelId, charged, rule, status, at, signature, proof } = row
   return {
     role,
     request_id: requestId,
@@ -72,6 +72,7 @@ export function receiptView(row: ReceiptRow, role: 'payer' | 'owner'): ReceiptVi
     peer: peer ?? null,
     channel: channelId ?? null,
     charged: formatUsdc(charged),
+    rule: rule ?? null,
     status,
     at,
     signature,

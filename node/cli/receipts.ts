@@ -75,23 +75,36 @@ async function* allOf(
   }
 }
 
-const COLUMNS = ['role', 'request_id', 'time', 'api', 'peer', 'channel', 'status', 'charged', 'signature', 'proof']
+const COLUMNS = [
+  'role',
+  'request_id',
+  'time',
+  'api',
+  'peer',
+  'channel',
+  'status',
+  'charged',
+  'rule',
+  'signature',
+  'proof'
+]
 
 function cells(receipt: ReceiptView): Cell[] {
-  const { role, request_id: id, at, api, peer, channel, status, charged, signature, proof } = receipt
-  return [role, id, new Date(at).toISOString(), api, peer, channel, status, charged, signature, proof]
+  const { role, request_id: id, at, api, peer, channel, status, charged, rule, signature, proof } = receipt
+  return [role, id, new Date(at).toISOString(), api, peer, channel, status, charged, rule, signature, proof]
 }
 
 function lines(receipts: readonly ReceiptView[]): string[] {
   if (receipts.length === 0) return []
   return table(
-    ['ROLE', 'TIME (UTC)', 'API', 'STATUS', 'CHARGED', 'SIGNATURE', 'REQUEST'],
-    receipts.map(({ role, at, api, status, charged, signature, request_id: id }) => [
+    ['ROLE', 'TIME (UTC)', 'API', 'STATUS', 'CHARGED', 'RULE', 'SIGNATURE', 'REQUEST'],
+    receipts.map(({ role, at, api, status, charged, rule, signature, request_id: id }) => [
       role,
       moment(at),
       api.split('@')[0] ?? api,
       String(status),
       `${charged} USDC`,
+      rule ?? '',
       signature,
       id
     ])

@@ -13,7 +13,7 @@ import { type CheckedOperation, asksForSchema, createDocumentCheck } from './doc
 import { type Accepted, EVENT_STREAM, JSON_TYPE, RESPONSE_TYPE, acceptedIn, askedFor } from './graphql-accept.ts'
 import { GraphqlRefusal, invalid } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, gotten, posted } from './graphql-request.ts'
-import { responseIn } from './graphql-response.ts'
+import { type GraphqlResponse, responseIn } from './graphql-response.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
@@ -90,7 +90,8 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
     const passed = withoutPersisted(request)
     if (node.operation === OperationTypeNode.SUBSCRIPTION) {
       if (!accepted.events) throw invalid(`A subscription is answered by events: send Accept: ${EVENT_STREAM}.`)
-      return { ...(await subscriptions.open({ query: document.text, request: passed, headers, signal })), ...price }
+      const opened = await subscriptions.open({ query: document.text, request: passed, headers, signal })
+      return { ...opened, ...price, rule: 'stream-open' as const }
     }
     const sent = upload === undefined ? undefined : await upload.encode(document.text)
     const response = await upstream.request({
@@ -174,14 +175,19 @@ async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
     const { first, body } = await incremental(response.body, boundary)
-    return { status, headers, body, success: first.data != null, upstreamMs }
+    return { status, headers, body, success: first.data != null, upstreamMs, ...ruleFor(first) }
   }
   const body = await response.bytes(RESPONSE_BYTES_MAX)
   // The upstream's own refusals are passed on as they are, from a gateway in front of it as well.
   if (status >= 400) return { status, headers, body, success: false, upstreamMs }
   const graphql = status < 300 ? responseIn(body) : undefined
   if (graphql === undefined) throw unreadable('The API behind this listing did not answer in GraphQL.')
-  return framed({ status, headers, body, success: graphql.data != null, upstreamMs }, accepted)
+  return framed({ status, headers, body, success: graphql.data != null, upstreamMs, ...ruleFor(graphql) }, accepted)
+}
+
+/** Errors beside data change nothing about what is charged, but the receipt says that there were some. */
+function ruleFor({ errors }: GraphqlResponse): Pick<AdapterReply, 'rule'> {
+  return Array.isArray(errors) && errors.length > 0 ? { rule: 'partial-data' } : {}
 }
 
 function unreadable(detail: string): SoukError {

@@ -82,12 +82,12 @@ describe('the commands about money', function () {
   it('export them as CSV', async () => {
     const { stdout } = await home.run('--profile consumer receipts --csv')
     const [head, ...rows] = stdout.split('\r\n')
-    assert.equal(head, 'role,request_id,time,api,peer,channel,status,charged,signature,proof')
+    assert.equal(head, 'role,request_id,time,api,peer,channel,status,charged,rule,signature,proof')
     assert.equal(rows.pop(), '')
     assert.equal(rows.length, CALLS)
     for (const row of rows) {
-      const [role, , time, name, , , status, charged] = row.split(',')
-      assert.deepEqual([role, status, charged], ['payer', '200', '0.01'])
+      const [role, , time, name, , , status, charged, rule] = row.split(',')
+      assert.deepEqual([role, status, charged, rule], ['payer', '200', '0.01', 'success'])
       assert.equal(new Date(time ?? '').toISOString(), time)
       assert.match(name ?? '', /^sold@12D3KooW/)
     }

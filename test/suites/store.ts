@@ -75,6 +75,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
       callRecord({ response: storedResponse() }),
       callRecord({ outcome: 'void', status: 504, code: 'upstream_timeout' }),
       callRecord({ price: ATOMS_MAX, charged: ATOMS_MAX - 1n }),
+      callRecord({ charged: 1n, rule: 'partial-data' }),
       callRecord({ price: 0n, ownerMs: 0, upstreamMs: 0, at: 0, revision: 0 }),
       callRecord({ response: { status: 204, headers: [], body: new Uint8Array(0) } })
     ]
@@ -274,12 +275,14 @@ function usageCases(current: () => Store, reopen: Reopen): void {
       callRecord({ api: ticker, price: 5n, charged: 5n }),
       callRecord({ api: accounts, price: 7n }),
       callRecord({ api: ticker, price: 11n, outcome: 'void' }),
-      callRecord({ api: ticker, price: 13n, charged: 2n })
+      callRecord({ api: ticker, price: 13n, charged: 2n }),
+      // Paid for under a call that is counted already.
+      callRecord({ api: ticker, price: 3n, charged: 3n, rule: 'events' })
     ]
     for (const record of records) await current().calls.append(record)
     const expected = [
       { api: accounts, captured: 1, voided: 0, metered: 7n, charged: 0n },
-      { api: ticker, captured: 2, voided: 1, metered: 18n, charged: 7n }
+      { api: ticker, captured: 2, voided: 1, metered: 21n, charged: 10n }
     ]
     const usage = async (): Promise<unknown> =>
       (await current().calls.usage()).toSorted((a, b) => (a.api < b.api ? -1 : 1))

@@ -42,12 +42,13 @@ export class ReceiptDesk {
     { requestId, api }: Admission,
     { info, tab }: PayeeChannel,
     charged: Atoms,
-    { requestHash, status, at }: Outcome
+    { requestHash, status, at, rule }: Outcome
   ): Promise<Uint8Array> {
     const { captured, reserved } = tab
     const { channelId } = info
     try {
-      return await this.sign({ channelId, requestId, requestHash, api, charged, captured, reserved, status, at })
+      const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
+      return await this.sign(rule === undefined ? body : { ...body, rule })
     } catch {
       return EMPTY_BYTES
     }

@@ -15,6 +15,7 @@ import {
   writeText
 } from '../../base/wire.ts'
 import type { ChannelId } from '../../interface/channel.ts'
+import { type ChargeRule, chargeRuleIn } from '../../interface/charge-rule.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address, Signature } from '../../interface/signer.ts'
 import { signerOf } from './signature.ts'
@@ -34,6 +35,8 @@ export interface ReceiptBody {
   /** HTTP status of the answer. */
   readonly status: number
   readonly at: number
+  /** Why it was charged so; absent where it was not, and on receipts of earlier versions. */
+  readonly rule?: ChargeRule
 }
 
 /** A receipt as it was sent: what it says, and what proves it. */
@@ -45,7 +48,7 @@ export interface Receipt {
   readonly signature: Signature
 }
 
-interface BodyMessage extends Omit<ReceiptBody, 'channelId'> {
+interface BodyMessage extends Omit<ReceiptBody, 'channelId' | 'rule'> {
   channelId: Uint8Array
   requestId: Uint8Array
   requestHash: Uint8Array
@@ -55,6 +58,7 @@ interface BodyMessage extends Omit<ReceiptBody, 'channelId'> {
   reserved: bigint
   status: number
   at: number
+  rule?: ChargeRule
 }
 
 const bodyCodec = codec<BodyMessage>({
@@ -79,6 +83,7 @@ const bodyCodec = codec<BodyMessage>({
     writeInteger(writer, 7, value.reserved)
     writeInteger(writer, 8, value.status)
     writeInteger(writer, 9, value.at)
+    writeText(writer, 10, value.rule ?? '')
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.channelId = reader.bytes()
@@ -90,10 +95,16 @@ const bodyCodec = codec<BodyMessage>({
     else if (tag === varintTag(7)) value.reserved = reader.uint64()
     else if (tag === varintTag(8)) value.status = readSafeInteger(reader)
     else if (tag === varintTag(9)) value.at = readSafeInteger(reader)
+    else if (tag === bytesTag(10)) setRule(value, reader.string())
     else return false
     return true
   }
 })
+
+function setRule(value: BodyMessage, text: string): void {
+  const rule = chargeRuleIn(text)
+  if (rule !== undefined) value.rule = rule
+}
 
 interface ReceiptMessage {
   body: Uint8Array

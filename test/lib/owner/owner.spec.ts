@@ -94,6 +94,24 @@ describe('Owner', () => {
       assert.equal(text(response?.body ?? utf8('')), '{"ok":true}')
     })
 
+    it('say by what rule a call was charged', async () => {
+      const EVENTS = [['content-type', 'Text/Event-Stream; charset=utf-8']] as const
+      const cases: ReadonlyArray<readonly [rule: string | undefined, reply: AdapterReply]> = [
+        ['success', replyOf('{}')],
+        ['success', replyOf(streamOf('a file'))],
+        ['stream-open', replyOf(streamOf('data: 1\n\n'), { headers: EVENTS })],
+        ['cost', replyOf('{}', { price: 40n })],
+        ['partial-data', replyOf('{}', { price: 40n, rule: 'partial-data' })],
+        [undefined, replyOf('{}', { success: false, rule: 'partial-data' })]
+      ]
+      for (const [rule, reply] of cases) {
+        bench.adapter.answer = async () => reply
+        const call = incoming()
+        await textOf((await bench.owner.handle(call, NEVER)).body)
+        assert.equal((await bench.store.calls.find(call.peer, call.requestId))?.rule, rule)
+      }
+    })
+
     it('say void of an answer that is no success, which is passed on', async () => {
       bench.adapter.answer = async () => replyOf('not there', { status: 404, success: false })
       const answer = await bench.handle()

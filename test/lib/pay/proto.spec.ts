@@ -110,7 +110,8 @@ describe('docs/souk-pay.proto', () => {
       captured: 6n,
       reserved: 7n,
       status: 200,
-      at: 8
+      at: 8,
+      rule: 'cost' as const
     }
     const signer = keySigner(new Uint8Array(32).fill(1))
     const [first, second] = await signReceipts([body, { ...body, at: 9 }], (root) => signer.sign(root))
@@ -127,7 +128,8 @@ describe('docs/souk-pay.proto', () => {
       captured: '6',
       reserved: '7',
       status: 200,
-      at: '9'
+      at: '9',
+      rule: 'cost'
     })
   })
 

@@ -77,7 +77,7 @@ describe('a GraphQL call', () => {
     const body = { data: { a: 1, b: null }, errors: [{ message: 'b is gone', path: ['b'] }] }
     upstream.behave(answering(200, json, JSON.stringify(body)))
     const reply = await call({ query: '{ a b }' })
-    assert.equal(reply.success, true)
+    assert.deepEqual([reply.success, reply.rule], [true, 'partial-data'])
     assert.deepEqual(await jsonOf(reply), body)
   })
 
