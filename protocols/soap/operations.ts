@@ -1,48 +1,17 @@
+import { DESCRIPTION_CHARS_MAX } from '../../lib/base/limits.ts'
 import { type Addressing, actionOf } from './addressing.ts'
-import type { SchemaCompiler } from './compile.ts'
-import { type MessageModel, listing } from './message.ts'
-import { ANY_TYPE, type ElementUse, synthetic } from './model.ts'
-import { NS, clark, parseClark } from './names.ts'
-import { once } from './once.ts'
-import {
-  type BoundMessage,
-  type BoundOperation,
-  keyOf,
-  type Part,
-  named,
-  type Port,
-  type SoapVersion,
-  type Wsdl
-} from './wsdl.ts'
+import { NS, type QName, clark, parseClark } from './names.ts'
+import type { MessagePlan, OperationPlan, PartPlan } from './operation.ts'
+import type { SchemaSet } from './schema-set.ts'
+import { type BoundMessage, type BoundOperation, keyOf, type Part, named, type Port, type Wsdl } from './wsdl.ts'
 import { type XmlElement, attribute, elements, firstElement, lineOf } from './xml-tree.ts'
-
-/** One operation of one port, ready to be called. */
-export interface SoapOperation {
-  readonly service: string
-  readonly port: string
-  /** As in the WSDL; `bindings.ts` gives it a name that is unique. */
-  readonly name: string
-  readonly version: SoapVersion
-  readonly style: 'document' | 'rpc'
-  /** SOAPAction of SOAP 1.1, `action` of SOAP 1.2. */
-  readonly action: string
-  readonly address: string | undefined
-  /** What WS-Addressing wants to be told, where the port requires it. */
-  readonly addressing: Addressing | undefined
-  readonly documentation: string | undefined
-  readonly input: () => MessageModel
-  /** Undefined for a one-way operation. */
-  readonly output: (() => MessageModel) | undefined
-  /** Declared faults' elements, by `{namespace}name`. */
-  readonly faults: ReadonlyMap<string, ElementUse>
-}
 
 /** Why an operation cannot be offered. Completes "Operation X is left out: …". */
 type Unusable = { readonly reason: string }
 
 interface Sources {
   readonly wsdl: Wsdl
-  readonly compiler: SchemaCompiler
+  readonly schemas: SchemaSet
   readonly port: Port
   readonly warn: (text: string) => void
 }
@@ -51,19 +20,19 @@ interface Sources {
 export function readOperations(
   wsdl: Wsdl,
   port: Port,
-  compiler: SchemaCompiler,
+  schemas: SchemaSet,
   leftOut: (operation: string, reason: string) => void,
   warn: (text: string) => void
-): SoapOperation[] {
+): OperationPlan[] {
   const portType = named(wsdl.portTypes, port.binding.portType)
   const abstracts = portType && byName(portType)
-  const operations: SoapOperation[] = []
+  const operations: OperationPlan[] = []
   for (const bound of port.binding.operations) {
     const abstract = abstractOf(abstracts?.get(bound.name) ?? [], bound)
     const operation =
       abstract === undefined
         ? { reason: 'its port type does not have it (is an import missing?)' }
-        : readOne(bound, abstract, { wsdl, compiler, port, warn })
+        : readOne(bound, abstract, { wsdl, schemas, port, warn })
     if ('reason' in operation) leftOut(bound.name, operation.reason)
     else operations.push(operation)
   }
@@ -93,7 +62,7 @@ function abstractOf(overloads: readonly XmlElement[], bound: BoundOperation): Xm
   return exact ?? overloads[0]
 }
 
-function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources): SoapOperation | Unusable {
+function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources): OperationPlan | Unusable {
   const { port } = sources
   const style = bound.style === 'rpc' ? 'rpc' : 'document'
   const inputNode = firstElement(abstract, NS.wsdl, 'input')
@@ -112,9 +81,9 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
     action: bound.action,
     address: port.address,
     addressing: port.addressing ? addressingOf(bound, inputNode, port) : undefined,
-    documentation: lineOf(firstElement(abstract, NS.wsdl, 'documentation')),
-    input: input.model,
-    output: output?.model,
+    documentation: lineOf(firstElement(abstract, NS.wsdl, 'documentation'))?.slice(0, DESCRIPTION_CHARS_MAX),
+    input,
+    output,
     faults: faultsOf(abstract, sources)
   }
 }
@@ -128,10 +97,9 @@ function addressingOf(bound: BoundOperation, input: XmlElement, { binding, addre
 }
 
 /** An operation whose answer the WSDL does not describe can still be called: what comes is taken as it comes. */
-function undescribed(operation: string, reason: string, { warn }: Sources): { readonly model: () => MessageModel } {
+function undescribed(operation: string, reason: string, { warn }: Sources): MessagePlan {
   warn(`The answer of operation ${operation} is taken as it comes: ${reason}.`)
-  const content = listing([], 'output')
-  return { model: () => ({ wrapper: undefined, content, encoded: false, headers: new Map() }) }
+  return { wrapper: undefined, encoded: false, parts: [], headers: [] }
 }
 
 function messageOf(
@@ -140,70 +108,57 @@ function messageOf(
   bound: BoundMessage | undefined,
   style: 'document' | 'rpc',
   sources: Sources
-): { readonly model: () => MessageModel } | Unusable {
+): MessagePlan | Unusable {
   const key = keyOf(node, 'message') ?? ''
   const message = named(sources.wsdl.messages, key)
   if (message === undefined) return { reason: `its message ${key} is not defined (is an import missing?)` }
   const inHeader = new Set(bound?.headers.filter((header) => header.message === key).map((header) => header.part))
   const parts = message.parts.filter((part) => bound?.parts?.includes(part.name) ?? !inHeader.has(part.name))
   const encoded = bound?.use === 'encoded'
-  const uses: ElementUse[] = []
+  const plans: PartPlan[] = []
   for (const part of parts) {
-    const use = partOf(part, sources, encoded)
-    if ('reason' in use) return use
-    uses.push(use)
+    const plan = partOf(part, sources, encoded)
+    if ('reason' in plan) return plan
+    plans.push(plan)
   }
-  const content = listing(uses, node.name)
-  const headers = once(() => headersOf(bound, sources))
-  if (style === 'rpc') {
-    const wrapper = synthetic(bound?.namespace ?? '', wrapperName, () => content)
-    return { model: () => ({ wrapper, content, encoded, headers: headers() }) }
-  }
-  const [only] = uses
-  return {
-    model() {
-      const type = uses.length === 1 ? only?.type() : undefined
-      const spreads = type?.kind === 'complex' && type.shape().text === undefined
-      return spreads
-        ? { wrapper: only, content: type, encoded, headers: headers() }
-        : { wrapper: undefined, content, encoded, headers: headers() }
-    }
-  }
+  const wrapper = style === 'rpc' ? { namespace: bound?.namespace ?? '', name: wrapperName } : undefined
+  return { wrapper, encoded, parts: plans, headers: headersOf(bound, sources) }
 }
 
 /**
  * A part by its element; else by its type, under its own name in no namespace (WS-I Basic Profile 1.1, R2735). In document
  * style a type is not what WS-I allows (R2204), but what some services have: their servers want the part's name.
  */
-function partOf(part: Part, { compiler }: Sources, encoded: boolean): ElementUse | Unusable {
-  if (part.element !== undefined) {
-    const { namespace, name } = part.element
-    const use = compiler.globalElement(clark(namespace, name))
-    return use ?? { reason: `element {${namespace}}${name} is not defined (is an import missing?)` }
-  }
-  const { type: named } = part
-  return synthetic('', part.name, () => (named && compiler.type(named)) ?? ANY_TYPE, encoded)
+function partOf({ name, element, type }: Part, { schemas }: Sources, encoded: boolean): PartPlan | Unusable {
+  if (element === undefined) return { name, type: type && keyOfName(type), encoded }
+  const key = keyOfName(element)
+  return schemas.find('element', key) === undefined
+    ? { reason: `element {${element.namespace}}${element.name} is not defined (is an import missing?)` }
+    : { name: element.name, element: key }
+}
+
+function keyOfName({ namespace, name }: QName): string {
+  return clark(namespace, name)
 }
 
 /** What a binding says about header blocks; those whose message or element is missing cannot be sent, and are not required. */
-function headersOf(bound: BoundMessage | undefined, sources: Sources): ReadonlyMap<string, ElementUse> {
-  const headers = new Map<string, ElementUse>()
+function headersOf(bound: BoundMessage | undefined, sources: Sources): readonly PartPlan[] {
+  const headers: PartPlan[] = []
   for (const header of bound?.headers ?? []) {
     const part = named(sources.wsdl.messages, header.message)?.parts.find(({ name }) => name === header.part)
-    const use = part && partOf(part, sources, header.use === 'encoded')
-    if (use === undefined || 'reason' in use) continue
-    const block = use.namespace === '' && part?.element === undefined ? { ...use, namespace: header.namespace } : use
-    headers.set(headers.has(block.name) ? clark(block.namespace, block.name) : block.name, block)
+    const plan = part && partOf(part, sources, header.use === 'encoded')
+    if (plan === undefined || 'reason' in plan) continue
+    headers.push(plan.element === undefined ? { ...plan, namespace: header.namespace } : plan)
   }
   return headers
 }
 
-function faultsOf(abstract: XmlElement, sources: Sources): Map<string, ElementUse> {
-  const faults = new Map<string, ElementUse>()
+function faultsOf(abstract: XmlElement, sources: Sources): PartPlan[] {
+  const faults: PartPlan[] = []
   for (const node of elements(abstract, NS.wsdl, 'fault')) {
     for (const part of named(sources.wsdl.messages, keyOf(node, 'message') ?? '')?.parts ?? []) {
-      const use = partOf(part, sources, false)
-      if (!('reason' in use)) faults.set(clark(use.namespace, use.name), use)
+      const plan = partOf(part, sources, false)
+      if (!('reason' in plan)) faults.push(plan)
     }
   }
   return faults

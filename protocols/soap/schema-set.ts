@@ -1,5 +1,5 @@
 import { NS, type QName, clark } from './names.ts'
-import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
+import { type Scope, type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
 /** Where a definition stands: what its schema document says for all of it. */
 export interface SchemaContext {
@@ -8,6 +8,8 @@ export interface SchemaContext {
   readonly attributesQualified: boolean
   /** The document, for messages. */
   readonly url: string
+  /** Namespaces at its `xs:schema`. */
+  readonly scope: Scope
 }
 
 export interface Definition {
@@ -49,21 +51,33 @@ export class SchemaSet {
       namespace,
       elementsQualified: attribute(schema, 'elementFormDefault') === 'qualified',
       attributesQualified: attribute(schema, 'attributeFormDefault') === 'qualified',
-      url
+      url,
+      scope: schema.scope
     }
     for (const node of elements(schema, NS.xsd)) {
       const space = Object.hasOwn(SPACES, node.name) ? SPACES[node.name] : undefined
       const name = attribute(node, 'name')?.trim()
       if (space === undefined || name === undefined) continue
-      const key = clark(namespace, name)
-      if (this.#spaces[space].has(key)) continue
-      this.#spaces[space].set(key, { node, context })
-      if (space === 'type') {
-        push(this.#typesByBareName, name, key)
-        this.#addDerived({ node, context })
-      }
-      if (space === 'element') this.#addSubstitute({ node, context })
+      const definition = { node, context }
+      this.put(space, name, definition, () => linksOf(space, definition))
     }
+  }
+
+  /** Takes one definition with the keys of what it is linked to, see `linksOf`. */
+  put(space: Space, name: string, definition: Definition, links: () => readonly string[]): void {
+    const key = clark(definition.context.namespace, name)
+    const known = this.#spaces[space]
+    if (known.has(key)) return
+    known.set(key, definition)
+    if (space === 'type') push(this.#typesByBareName, name, key)
+    if (space !== 'type' && space !== 'element') return
+    const linked = space === 'type' ? this.#derived : this.#substitutes
+    for (const link of links()) push(linked, link, definition)
+  }
+
+  /** All of one space by `{namespace}name`, in the order in which they were taken. */
+  all(space: Space): ReadonlyMap<string, Definition> {
+    return this.#spaces[space]
   }
 
   find(space: Space, key: string): Definition | undefined {
@@ -84,23 +98,24 @@ export class SchemaSet {
   derivedFrom(key: string): readonly Definition[] {
     return this.#derived.get(key) ?? []
   }
+}
 
-  #addDerived(definition: Definition): void {
+/** Of a type the base that it is derived from, of an element the heads that it may stand in for: their keys. */
+export function linksOf(space: Space, definition: Definition): readonly string[] {
+  if (space === 'type') {
     const derivation = derivationOf(definition)
     const base = derivation && attribute(derivation.node, 'base')
-    if (derivation === undefined || base === undefined) return
+    if (derivation === undefined || base === undefined) return []
     const name = nameIn(derivation, base)
-    push(this.#derived, clark(name.namespace, name.name), definition)
+    return [clark(name.namespace, name.name)]
   }
-
-  #addSubstitute(definition: Definition): void {
-    const heads = attribute(definition.node, 'substitutionGroup')
-    if (heads === undefined) return
-    for (const head of heads.trim().split(/\s+/)) {
-      const name = nameIn(definition, head)
-      push(this.#substitutes, clark(name.namespace, name.name), definition)
-    }
-  }
+  const heads = space === 'element' ? attribute(definition.node, 'substitutionGroup') : undefined
+  if (heads === undefined) return []
+  return heads
+    .trim()
+    .split(/\s+/)
+    .map((head) => nameIn(definition, head))
+    .map(({ namespace, name }) => clark(namespace, name))
 }
 
 /**

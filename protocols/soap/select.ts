@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import type { JsonObject } from './encoding.ts'
-import type { SoapOperation } from './operations.ts'
+import type { SoapOperation } from './operation.ts'
 
 /** Operations named to whoever asked for one that is not there. */
 const HINTS = 10

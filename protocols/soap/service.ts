@@ -3,7 +3,9 @@ import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import { SchemaCompiler } from './compile.ts'
 import type { MappedOperation } from './mapping-fields.ts'
 import type { Shape, Type } from './model.ts'
-import { type SoapOperation, readOperations } from './operations.ts'
+import { type OperationPlan, type SoapOperation, operationOf } from './operation.ts'
+import { readOperations } from './operations.ts'
+import type { SchemaSet } from './schema-set.ts'
 import { collectSchemas } from './schemas.ts'
 import type { UsernameToken } from './username-token.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
@@ -20,8 +22,16 @@ export interface SoapService {
   readonly mapping: ReadonlyMap<string, MappedOperation>
   /** Goes into every envelope. */
   readonly usernameToken?: UsernameToken | undefined
-  /** Operations as the WSDL names them, overloads together, also those that another port is called for. */
-  at(service: string, port: string, name: string): readonly SoapOperation[]
+}
+
+/** What a WSDL comes to before anything is compiled. */
+export interface ServicePlan {
+  /** By the name that consumers use. */
+  readonly operations: ReadonlyMap<string, OperationPlan>
+  /** Those of all ports, also where another port is called. */
+  readonly everywhere: readonly OperationPlan[]
+  readonly schemas: SchemaSet
+  readonly warnings: Set<string>
 }
 
 const NO_MAPPING: SoapService['mapping'] = new Map()
@@ -29,19 +39,31 @@ const NO_MAPPING: SoapService['mapping'] = new Map()
 /** WSDL 1.1, section 3.3, and WSDL 1.1 Binding Extension for SOAP 1.2. */
 const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05/soap/bindings/HTTP/', '']
 
+/** Nothing is compiled until a call asks for it. */
+export function openService({
+  operations,
+  schemas,
+  warnings = new Set()
+}: Pick<ServicePlan, 'operations' | 'schemas'> & { readonly warnings?: Set<string> }): SoapService {
+  const types = new SchemaCompiler(schemas, (text) => warnings.add(text))
+  const opened = new Map<string, SoapOperation>()
+  for (const [name, plan] of operations) opened.set(name, operationOf(plan, types))
+  return { operations: opened, types, warnings, mapping: NO_MAPPING }
+}
+
 /** @throws SoukError `invalid_request` when no operation can be offered, with the reasons. */
-export function openService(documents: readonly WsdlDocument[]): SoapService {
+export function planService(documents: readonly WsdlDocument[]): ServicePlan {
   const warnings = new Set<string>()
   const wsdl = readWsdl(documents)
-  const types = new SchemaCompiler(collectSchemas(documents), (text) => warnings.add(text))
+  const schemas = collectSchemas(documents)
   const reasons = new Map<string, string>()
-  const found = new Map<string, SoapOperation>()
-  const everywhere: SoapOperation[] = []
+  const found = new Map<string, OperationPlan>()
+  const everywhere: OperationPlan[] = []
   for (const port of portsOf(wsdl, warnings)) {
     const operations = readOperations(
       wsdl,
       port,
-      types,
+      schemas,
       (name, reason) => {
         reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
       },
@@ -61,10 +83,7 @@ export function openService(documents: readonly WsdlDocument[]): SoapService {
   }
   for (const reason of reasons.values()) warnings.add(reason)
   if (found.size === 0) throw nothing([...warnings])
-  const at = (service: string, port: string, name: string) =>
-    everywhere.filter((one) => one.name === name && one.port === port && one.service === service)
-  const operations = named([...found.values()], warnings)
-  return { operations, types, warnings, at, mapping: NO_MAPPING }
+  return { operations: named([...found.values()], warnings), everywhere, schemas, warnings }
 }
 
 /** Compiles everything that calls could use, so that all warnings are known. */
@@ -77,7 +96,7 @@ export function compileAll({ operations, types }: SoapService): void {
       waiting.push(message.content)
       for (const header of message.headers.values()) waiting.push(header.type())
     }
-    for (const fault of faults.values()) waiting.push(fault.type())
+    for (const fault of faults().values()) waiting.push(fault.type())
   }
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
     if (seen.has(type)) continue
@@ -122,11 +141,11 @@ function nothing(reasons: readonly string[]): SoukError {
 }
 
 /** Names that consumers use: bare where they are unique, `port.name` between ports, `name_2` for an overload. */
-function named(operations: readonly SoapOperation[], warnings: Set<string>): Map<string, SoapOperation> {
+function named(operations: readonly OperationPlan[], warnings: Set<string>): Map<string, OperationPlan> {
   const ports = new Map<string, Set<string>>()
   for (const { name, port, service } of operations)
     ports.set(name, (ports.get(name) ?? new Set()).add(`${service}/${port}`))
-  const names = new Map<string, SoapOperation>()
+  const names = new Map<string, OperationPlan>()
   for (const operation of operations) {
     const plain = (ports.get(operation.name)?.size ?? 0) > 1 ? `${operation.port}.${operation.name}` : operation.name
     let name = plain

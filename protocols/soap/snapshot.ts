@@ -3,15 +3,42 @@ import type { ApiDescription, Inspection, MappingProblem } from '../../lib/inter
 import { describe } from './description.ts'
 import { EMPTY_MAPPING, parseMapping, refuseMapping, type SoapMapping } from './mapping.ts'
 import { type CompiledMapping, compileMapping } from './mapping-fields.ts'
-import { compileAll, openService, type SoapService } from './service.ts'
+import type { OperationPlan } from './operation.ts'
+import { type SchemaIndex, fromIndex, indexOf } from './schema-index.ts'
+import { compileAll, openService, planService, type ServicePlan, type SoapService } from './service.ts'
 import { parseWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
+import { normalXml } from './xml-parse.ts'
 
-/** What a restart needs: the files as they were read, the provider's mapping, and the description as it was published. */
-interface Snapshot {
-  readonly version: 1
-  readonly files: readonly WsdlFile[]
+/**
+ * What a restart needs: the files as they were read, the provider's mapping, the description as it was published, and what
+ * the files come to, so that nothing has to be parsed but what calls need. Its text is a line of JSON, then the files' texts.
+ * Version 1 was JSON with the texts in it, and no plan.
+ */
+interface Head {
+  readonly version: 2
   readonly mapping?: SoapMapping
   readonly description: ApiDescription
+  readonly plan: StoredPlan
+  /** In the order of their texts; lengths in UTF-16 code units. */
+  readonly files: ReadonlyArray<{ readonly url: string; readonly length: number }>
+}
+
+interface StoredPlan {
+  /** Of these plans; the files are read again for one of another version. */
+  readonly version: number
+  readonly operations: ReadonlyArray<readonly [name: string, plan: OperationPlan]>
+  readonly schemas: SchemaIndex
+}
+
+/** To count up with every change to `OperationPlan` or `SchemaIndex`, and to what is put into them. */
+const PLAN_VERSION = 1
+
+interface Snapshot {
+  readonly files: readonly WsdlFile[]
+  readonly mapping?: SoapMapping | undefined
+  readonly description: ApiDescription
+  /** Undefined when it has to be made from the files. */
+  readonly plan: StoredPlan | undefined
 }
 
 /** A new snapshot of files that were just read, with all that is worth telling about them. */
@@ -24,16 +51,22 @@ export function takeSnapshot(
   readonly description: ApiDescription
   readonly warning: string | undefined
 } {
-  const service = compiled(documents, true)
-  const { api, warning } = describe(service)
-  const snapshot: Snapshot = { version: 1, files, description: api }
-  return { service, snapshot: JSON.stringify(snapshot), description: api, warning }
+  return shallow(() => {
+    const plan = planService(documents)
+    const service = openService(plan)
+    compileAll(service)
+    const { api, warning } = describe(service)
+    const texts = files.map(({ url, text }) => ({ url, text: normalXml(text) }))
+    const snapshot = written({ files: texts, description: api, plan: stored(plan, documents) })
+    return { service, snapshot, description: api, warning }
+  })
 }
 
 /** @throws SoukError `invalid_request` for a snapshot of another version, or none. */
 export function openSnapshot(text: string): { readonly service: SoapService; readonly description: ApiDescription } {
-  const { files, mapping, description } = parseSnapshot(text)
-  const service = compiled(parseWsdlFiles(files), false)
+  const snapshot = parseSnapshot(text)
+  const { mapping, description } = snapshot
+  const service = opened(snapshot)
   return { service: mapping === undefined ? service : mapped(service, mapping), description }
 }
 
@@ -45,9 +78,7 @@ export function mappingOf(snapshot: string): SoapMapping {
 /** What about a mapping does not fit the WSDL of a snapshot; empty when all does. @throws SoukError `invalid_request` */
 export function checkMapping(snapshot: string, mapping: unknown): readonly MappingProblem[] {
   const parsed = parseMapping(mapping)
-  return 'version' in parsed
-    ? mappingFor(compiled(parseWsdlFiles(parseSnapshot(snapshot).files), false), parsed).problems
-    : parsed
+  return 'version' in parsed ? mappingFor(opened(parseSnapshot(snapshot)), parsed).problems : parsed
 }
 
 /**
@@ -58,16 +89,20 @@ export function checkMapping(snapshot: string, mapping: unknown): readonly Mappi
 export function withMapping(snapshot: string, mapping: unknown): Inspection {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return refuseMapping(parsed)
-  const { files, mapping: before } = parseSnapshot(snapshot)
-  if (before !== undefined && parsed.revision <= before.revision) {
-    refuseMapping([{ at: '/revision', problem: `The stored mapping is of revision ${before.revision}; count it up.` }])
+  const before = parseSnapshot(snapshot)
+  if (before.mapping !== undefined && parsed.revision <= before.mapping.revision) {
+    const { revision } = before.mapping
+    refuseMapping([{ at: '/revision', problem: `The stored mapping is of revision ${revision}; count it up.` }])
   }
-  const service = compiled(parseWsdlFiles(files), true)
-  const { problems } = mappingFor(service, parsed)
-  if (problems.length > 0) refuseMapping(problems)
-  const { api, warning } = describe(mapped(service, parsed))
-  const next: Snapshot = { version: 1, files, mapping: parsed, description: api }
-  return { snapshot: JSON.stringify(next), description: api, warnings: warning === undefined ? [] : [warning] }
+  return shallow(() => {
+    const { plan, files } = planned(before)
+    const service = opened({ ...before, plan, files })
+    const { problems } = mappingFor(service, parsed)
+    if (problems.length > 0) refuseMapping(problems)
+    const { api, warning } = describe(mapped(service, parsed))
+    const next = written({ files, mapping: parsed, description: api, plan })
+    return { snapshot: next, description: api, warnings: warning === undefined ? [] : [warning] }
+  })
 }
 
 function mapped(service: SoapService, mapping: SoapMapping): SoapService {
@@ -78,24 +113,62 @@ function mappingFor(service: SoapService, mapping: SoapMapping): CompiledMapping
   return compileMapping(service.operations, mapping)
 }
 
-function compiled(documents: readonly WsdlDocument[], whole: boolean): SoapService {
+function opened({ plan, files }: Pick<Snapshot, 'plan' | 'files'>): SoapService {
+  if (plan === undefined) return openService(planService(parseWsdlFiles(files)))
+  return openService({ operations: new Map(plan.operations), schemas: fromIndex(plan.schemas, files) })
+}
+
+function stored({ operations, schemas }: ServicePlan, documents: readonly WsdlDocument[]): StoredPlan {
+  return { version: PLAN_VERSION, operations: [...operations], schemas: indexOf(schemas, documents) }
+}
+
+/** A plan also where the snapshot has none, or an older one. */
+function planned({ plan, files }: Snapshot): { readonly plan: StoredPlan; readonly files: readonly WsdlFile[] } {
+  if (plan !== undefined) return { plan, files }
+  const documents = parseWsdlFiles(files)
+  const texts = files.map(({ url, text }) => ({ url, text: normalXml(text) }))
+  return { plan: stored(planService(documents), documents), files: texts }
+}
+
+function shallow<T>(compile: () => T): T {
   try {
-    const service = openService(documents)
-    if (whole) compileAll(service)
-    return service
+    return compile()
   } catch (error) {
     if (isSoukError(error) || !(error instanceof RangeError)) throw error
     throw new SoukError('invalid_request', 'The types of the WSDL are derived too deeply.', { cause: error })
   }
 }
 
-function parseSnapshot(snapshot: string): Snapshot {
+function written({ files, mapping, ...rest }: Snapshot & { readonly plan: StoredPlan }): string {
+  const head: Head = {
+    version: 2,
+    ...rest,
+    ...(mapping === undefined ? {} : { mapping }),
+    files: files.map(({ url, text }) => ({ url, length: text.length }))
+  }
+  return `${JSON.stringify(head)}\n${files.map(({ text }) => text).join('')}`
+}
+
+function parseSnapshot(text: string): Snapshot {
+  const end = text.indexOf('\n')
+  let head: Partial<Head> | (Partial<Snapshot> & { readonly version?: 1 }) | null
   try {
-    const parsed = JSON.parse(snapshot) as Partial<Snapshot> | null
-    if (parsed?.version === 1 && Array.isArray(parsed.files) && parsed.description !== undefined)
-      return parsed as Snapshot
+    head = JSON.parse(end === -1 ? text : text.slice(0, end)) as typeof head
   } catch (cause) {
     throw new SoukError('invalid_request', 'The stored WSDL cannot be read; register the API again.', { cause })
   }
+  if (head?.description !== undefined && Array.isArray(head.files)) {
+    if (head.version === 1) return { ...(head as Snapshot), plan: undefined }
+    if (head.version === 2 && end !== -1) return withTexts(head as Head, text.slice(end + 1))
+  }
   throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
+}
+
+function withTexts({ files, plan, description, mapping }: Head, texts: string): Snapshot {
+  let at = 0
+  const cut = files.map(({ url, length }) => ({ url, text: texts.slice(at, (at += length)) }))
+  if (at !== texts.length) {
+    throw new SoukError('invalid_request', 'The stored WSDL is not whole; register the API again.')
+  }
+  return { files: cut, mapping, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
 }

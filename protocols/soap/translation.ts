@@ -10,7 +10,7 @@ import { mapInput, mapOutput, shownPath } from './mapping-apply.ts'
 import type { MessageModel } from './message.ts'
 import { isMultipart, readMultipart, unpack } from './multipart.ts'
 import { NS } from './names.ts'
-import type { SoapOperation } from './operations.ts'
+import type { SoapOperation } from './operation.ts'
 import { References } from './references.ts'
 import { selectOperation } from './select.ts'
 import type { SoapService } from './service.ts'
@@ -71,7 +71,7 @@ export function translateReply(service: SoapService, reply: SoapReply): Uint8Arr
   const decoder = new Decoder(service.types)
   if (reply.status >= 300) {
     const fault = faultWithin(reply)
-    if (fault !== undefined) throw faultError(fault, decoder, operation.faults)
+    if (fault !== undefined) throw faultError(fault, decoder, operation.faults())
     return undefined
   }
   const json = jsonOf(service, operation, reply, decoder)
@@ -92,7 +92,7 @@ function jsonOf(service: SoapService, operation: SoapOperation, reply: SoapReply
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
   const { header, body } = envelopeOf(reply)
   const fault = faultIn(body)
-  if (fault !== undefined) throw faultError(fault, plain, operation.faults)
+  if (fault !== undefined) throw faultError(fault, plain, operation.faults())
   const message = operation.output?.()
   if (message === undefined) return {}
   try {

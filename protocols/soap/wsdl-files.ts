@@ -1,7 +1,7 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../lib/base/limits.ts'
 import { NS } from './names.ts'
-import { parseXml } from './xml-parse.ts'
+import { parseXml, type Span } from './xml-parse.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 import { XmlError } from './xml-error.ts'
 
@@ -14,6 +14,8 @@ export interface WsdlFile {
 export interface WsdlDocument {
   readonly url: string
   readonly root: XmlElement
+  /** Where the definitions of its schemas stand in its text. */
+  readonly spans: ReadonlyMap<XmlElement, Span>
 }
 
 /** A WSDL with what it imports; the first is the WSDL itself. */
@@ -166,9 +168,10 @@ function parseFile(url: URL, text: string, first: boolean, warnings: string[]): 
     const where = first ? 'The WSDL' : `${url.pathname}${url.search}`
     const undeclared = (prefix: string) =>
       warnings.push(`${where} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`)
-    const root = parseXml(text, { undeclared })
+    const spans = new Map<XmlElement, Span>()
+    const root = parseXml(text, { undeclared, spans })
     if (first) checkWsdl(root)
-    return { url: url.href, root }
+    return { url: url.href, root, spans }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const what = first ? 'What the endpoint answers' : `${url.pathname}${url.search} is imported, but`

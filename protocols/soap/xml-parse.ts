@@ -55,6 +55,22 @@ export interface ParseOptions {
    * document is refused (Namespaces in XML 1.0, section 5).
    */
   readonly undeclared?: (prefix: string) => void
+  /** Namespaces in scope around the text, when it is a piece of a document. Default: none. */
+  readonly scope?: Scope
+  /** Takes down where the children of each `xs:schema` stand in the text, as `normalXml` gives it. */
+  readonly spans?: Map<XmlElement, Span>
+}
+
+/** From its `<` up to behind its last `>`. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The text as the parser goes through it: without a byte order mark, and with line feeds for line ends (XML 1.0, section 2.11). */
+export function normalXml(text: string): string {
+  const document = text.startsWith('\ufeff') ? text.slice(1) : text
+  return document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
 }
 
 /**
@@ -64,26 +80,31 @@ export interface ParseOptions {
  *   past `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
  */
 export function parseXml(text: string, options: ParseOptions = {}): XmlElement {
-  const document = text.startsWith('\ufeff') ? text.slice(1) : text
-  if (!isXmlText(document)) throw new XmlError('holds a character that XML does not allow')
-  if (!/^\s*</.test(document)) throw new XmlError('is not XML')
-  // XML 1.0, section 2.11: any line end is a line feed.
-  const normal = document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
+  if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
+  const normal = normalXml(text)
+  if (!/^\s*</.test(normal)) throw new XmlError('is not XML')
   return new Parser(normal, options).document()
 }
 
 class Parser {
   readonly #text: string
   readonly #undeclared: ParseOptions['undeclared']
+  readonly #scope: Scope
+  readonly #spans: ParseOptions['spans']
   readonly #names = new Map<string, Name>()
   readonly #open: Element[] = []
   #root: Element | undefined
   #current: Element | undefined
   #at = 0
+  /** The open child of an `xs:schema` whose end is to be taken down, and where it starts. */
+  #spanned: Element | undefined
+  #spannedFrom = 0
 
-  constructor(text: string, options: ParseOptions) {
+  constructor(text: string, { undeclared, scope = ROOT_SCOPE, spans }: ParseOptions) {
     this.#text = text
-    this.#undeclared = options.undeclared
+    this.#undeclared = undeclared
+    this.#scope = scope
+    this.#spans = spans
   }
 
   document(): XmlElement {
@@ -150,6 +171,7 @@ class Parser {
       throw this.#broken(`<${current.raw.slice(0, 80)}> is ended by </${text.slice(from, Math.min(close, from + 80))}>`)
     }
     this.#at = close + 1
+    if (current === this.#spanned) this.#span(current, this.#spannedFrom)
     this.#open.pop()
     this.#current = this.#open.at(-1)
   }
@@ -164,17 +186,27 @@ class Parser {
       throw this.#broken(`the tag <${raw.slice(0, 80)}> is not closed`)
     this.#at += empty ? 2 : 1
     const parent = this.#current
-    const scope = pairs.length === 0 ? (parent?.scope ?? ROOT_SCOPE) : this.#scopeOf(pairs, parent?.scope ?? ROOT_SCOPE)
+    const around = parent === undefined ? this.#scope : parent.scope
+    const scope = pairs.length === 0 ? around : this.#scopeOf(pairs, around)
     const name = this.#name(raw)
     const attributes = pairs.length === 0 ? NO_ATTRIBUTES : this.#attributesOf(pairs, scope)
     const element = new Element(raw, name, this.#namespace(name, scope), attributes, scope)
     if (parent !== undefined) parent.nodes.push(element)
     else if (this.#root === undefined) this.#root = element
     else throw this.#broken('there is a second root element')
+    if (this.#spans !== undefined && parent?.name === 'schema' && parent.namespace === NS.xsd) {
+      this.#spanned = element
+      this.#spannedFrom = less
+      if (empty) this.#span(element, less)
+    }
     if (empty) return
     if (this.#open.length >= XML_DEPTH_MAX) throw new XmlError('nests too deeply')
     this.#open.push(element)
     this.#current = element
+  }
+
+  #span(element: Element, from: number): void {
+    this.#spans?.set(element, { from, to: this.#at })
   }
 
   /** Names and values of a tag by turns, up to its `>` or `/>`, where `#at` is left. */

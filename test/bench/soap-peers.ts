@@ -39,8 +39,8 @@ export function withAttributes({ id, item }: Order, key: 'attributes' | '$attrib
 }
 
 /** What the libraries are used for here; their types come with `any`. */
-interface NodeSoap {
-  createClientAsync(url: string): Promise<NodeSoapClient>
+export interface NodeSoap {
+  createClientAsync(url: string, options?: { readonly disableCache: boolean }): Promise<NodeSoapClient>
 }
 export interface NodeSoapClient {
   readonly wsdl: {

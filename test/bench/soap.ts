@@ -1,9 +1,10 @@
 import { utf8 } from '../../lib/base/bytes.ts'
-import { openService } from '../../protocols/soap/service.ts'
+import { openService, planService } from '../../protocols/soap/service.ts'
 import { translateReply, translateRequest } from '../../protocols/soap/translation.ts'
 import { parseWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
 import type { Origin } from './loopback.ts'
 import { Player } from './player.ts'
+import { measureLoads } from './soap-load.ts'
 import { ORDER_WSDL, type SoapPeers, connectPeers, orderOf, withAttributes } from './soap-peers.ts'
 import { median, quantile } from './statistics.ts'
 import type { Ratio, Suite } from './suite.ts'
@@ -36,20 +37,23 @@ export const soap: Suite = {
           costs.set(`${what}_${size}`, await compare(works))
         }
       }
+      say('a large WSDL')
+      const loads = await measureLoads(UPSTREAM)
       say('small calls beside a large one')
       const small = await smallCalls(peers)
       await peers.close()
       return {
-        ratios: [...ratiosOf(costs), small.ratio],
+        ratios: [...ratiosOf(costs), ...loads.ratios, small.ratio],
         table: [
           ['CPU µs', 'souk', 'node-soap', 'strong-soap'],
           ...[...costs].map(([name, by]) => [name, ...LIBRARIES.map((library) => shown(by[library]))])
         ],
         notes: [
+          `WSDL of ${loads.megabytes.toFixed(1)} MB: ${loads.soukMs.toFixed(0)} ms to read it, describe it and open it, node-soap ${loads.nodeSoapMs.toFixed(0)} ms; again from its snapshot ${loads.reopenMs.toFixed(1)} ms.`,
           `${ROUNDS} rounds, medians; the service runs in a process of its own.`,
           `Small calls: p99 ${small.idleMs.toFixed(2)} ms idle, ${small.busyMs.toFixed(2)} ms while a megabyte is under way.`
         ],
-        details: { costs: Object.fromEntries(costs), small }
+        details: { costs: Object.fromEntries(costs), loads, small }
       }
     } finally {
       await upstream.stop()
@@ -64,7 +68,7 @@ const parsed = (json: string) => JSON.parse(json) as object
 
 /** From JSON text to JSON text, both. strong-soap builds and reads only as a part of a call. */
 function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Library, Work>>> {
-  const service = openService(parseWsdlFiles([{ url: 'http://x.invalid/', text: ORDER_WSDL }]))
+  const service = openService(planService(parseWsdlFiles([{ url: 'http://x.invalid/', text: ORDER_WSDL }])))
   const order = orderOf(ITEMS[size])
   const theirs = withAttributes(order, 'attributes')
   const strong = withAttributes(order, '$attributes')

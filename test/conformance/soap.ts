@@ -6,8 +6,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { SoukError } from '../../lib/base/errors.ts'
 import { writeEnvelope } from '../../protocols/soap/envelope.ts'
-import type { SoapOperation } from '../../protocols/soap/operations.ts'
-import { openService, type SoapService } from '../../protocols/soap/service.ts'
+import { operationOf, type SoapOperation } from '../../protocols/soap/operation.ts'
+import { openService, planService, type ServicePlan, type SoapService } from '../../protocols/soap/service.ts'
 import { type LoadFile, readWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
 import { decodeXml } from '../../protocols/soap/xml-text.ts'
 import { parseXml } from '../../protocols/soap/xml-parse.ts'
@@ -49,20 +49,28 @@ function loader(directory: string, wsdl: string): LoadFile {
   }
 }
 
-async function openWsdl(directory: string, wsdl: string): Promise<SoapService> {
+interface Opened {
+  readonly plan: ServicePlan
+  readonly service: SoapService
+}
+
+async function openWsdl(directory: string, wsdl: string): Promise<Opened> {
   const endpoint = new URL(wsdl.split('/').map(encodeURIComponent).join('/'), `${ORIGIN}/`)
   const { documents } = await readWsdlFiles(endpoint, loader(directory, wsdl), { filesMax: 500 })
-  return openService(documents)
+  const plan = planService(documents)
+  return { plan, service: openService(plan) }
 }
 
 /** What is wrong with the request that is built for a case; undefined when nothing is. Of overloads, one has to be right. */
-function judge(opened: SoapService, { service, port, operation: name, json, xml }: Case): string | undefined {
-  const overloads = opened.at(service ?? '', port, name)
+function judge(opened: Opened, { service, port, operation: name, json, xml }: Case): string | undefined {
+  const overloads = opened.plan.everywhere
+    .filter((one) => one.name === name && one.port === port && one.service === (service ?? ''))
+    .map((one) => operationOf(one, opened.service.types))
   if (overloads.length === 0) return `there is no operation ${name} at port ${port}`
   const expected = parseXml(xml)
   const outcomes = overloads.map((operation) => {
     try {
-      return { wrong: difference(built(opened, operation, json), [expected]) }
+      return { wrong: difference(built(opened.service, operation, json), [expected]) }
     } catch (error) {
       return { error }
     }
@@ -82,7 +90,7 @@ function built({ types }: SoapService, { version, input }: SoapOperation, json: 
 }
 
 const directory = resolve(process.argv[2] ?? '.')
-const services = new Map<string, Promise<SoapService>>()
+const services = new Map<string, Promise<Opened>>()
 const byWsdl: { [wsdl: string]: { total: number; exact: number } } = {}
 let total = 0
 let exact = 0
@@ -98,16 +106,16 @@ for (const line of readFileSync(join(directory, 'cases.jsonl'), 'utf8').split('\
   const before = services.get(one.wsdl)
   const opening = before ?? openWsdl(directory, one.wsdl)
   services.set(one.wsdl, opening)
-  let service: SoapService
+  let opened: Opened
   try {
-    service = await opening
+    opened = await opening
   } catch (error) {
     loadFailed++
     if (before === undefined) console.log(`${one.wsdl}: cannot be loaded: ${String(error)}`)
     continue
   }
   try {
-    const wrong = judge(service, one)
+    const wrong = judge(opened, one)
     if (wrong === undefined) {
       exact++
       tally.exact++

@@ -1,0 +1,93 @@
+import { type Definition, type SchemaContext, SchemaSet, type Space, linksOf } from './schema-set.ts'
+import type { WsdlDocument } from './wsdl-files.ts'
+import { parseXml } from './xml-parse.ts'
+import type { Scope, XmlElement } from './xml-tree.ts'
+
+/**
+ * A schema set as plain data: where in its files each definition stands, and what has to be known of all of them before one is
+ * looked at. A definition itself is parsed when it is first asked for.
+ */
+export type SchemaIndex = readonly IndexedSchema[]
+
+/** One `xs:schema`, once for each namespace that it was taken for. */
+interface IndexedSchema {
+  /** Which of the files. */
+  readonly file: number
+  readonly namespace: string
+  readonly elementsQualified: boolean
+  readonly attributesQualified: boolean
+  readonly scope: Scope
+  readonly definitions: readonly IndexedDefinition[]
+}
+
+/** `links` are what `linksOf` says. */
+type IndexedDefinition = readonly [space: number, name: string, from: number, to: number, ...links: string[]]
+
+const SPACES: readonly Space[] = ['element', 'type', 'group', 'attributeGroup', 'attribute']
+
+/** The index of what was collected from `documents`, with the file numbers of their order. */
+export function indexOf(set: SchemaSet, documents: readonly WsdlDocument[]): SchemaIndex {
+  const files = new Map(documents.map((document, file) => [document.url, { file, spans: document.spans }]))
+  const schemas = new Map<SchemaContext, IndexedSchema & { readonly definitions: IndexedDefinition[] }>()
+  for (const [number, space] of SPACES.entries()) {
+    for (const [key, definition] of set.all(space)) {
+      const { node, context } = definition
+      const { file, spans } = files.get(context.url) ?? {}
+      const span = spans?.get(node)
+      if (file === undefined || span === undefined) throw new Error('a definition stands in none of the documents')
+      const { namespace, elementsQualified, attributesQualified } = context
+      let schema = schemas.get(context)
+      if (schema === undefined) {
+        const scope = flattened(context.scope)
+        schema = { file, namespace, elementsQualified, attributesQualified, scope, definitions: [] }
+        schemas.set(context, schema)
+      }
+      const name = namespace === '' ? key : key.slice(namespace.length + 2)
+      schema.definitions.push([number, name, span.from, span.to, ...linksOf(space, definition)])
+    }
+  }
+  return [...schemas.values()]
+}
+
+/** The set again, from the files' texts. */
+export function fromIndex(index: SchemaIndex, files: ReadonlyArray<{ url: string; text: string }>): SchemaSet {
+  const set = new SchemaSet()
+  for (const { file, scope, namespace, elementsQualified, attributesQualified, definitions } of index) {
+    const { url, text } = files[file] ?? { url: '', text: '' }
+    const around: Scope = Object.assign(Object.create(null) as object, scope)
+    const context: SchemaContext = { namespace, elementsQualified, attributesQualified, url, scope: around }
+    for (const [number, name, from, to, ...links] of definitions) {
+      const space = SPACES[number]
+      if (space !== undefined) set.put(space, name, new StoredDefinition(context, text, from, to), () => links)
+    }
+  }
+  return set
+}
+
+/** Scopes inherit by prototype, which plain data has not. */
+function flattened(scope: Scope): Scope {
+  const all: Record<string, string> = {}
+  for (const prefix in scope) all[prefix] = scope[prefix] ?? ''
+  return all
+}
+
+class StoredDefinition implements Definition {
+  readonly context: SchemaContext
+  readonly #text: string
+  readonly #from: number
+  readonly #to: number
+  #node: XmlElement | undefined
+
+  constructor(context: SchemaContext, text: string, from: number, to: number) {
+    this.context = context
+    this.#text = text
+    this.#from = from
+    this.#to = to
+  }
+
+  get node(): XmlElement {
+    // What is not declared was told of when the file was read.
+    this.#node ??= parseXml(this.#text.slice(this.#from, this.#to), { scope: this.context.scope, undeclared: () => {} })
+    return this.#node
+  }
+}
