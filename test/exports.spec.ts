@@ -236,6 +236,7 @@ const EXPORTS: Record<string, Names> = {
       'ServeOptions',
       'Settled',
       'SettledTransaction',
+      'Signals',
       'Signature',
       'SignedManifest',
       'Signer',

@@ -27,6 +27,7 @@ export const ERRORS = {
   key_invalid: kind(401, 'The consumer key is not valid.'),
   key_expired: kind(401, 'The consumer key has expired.'),
   key_revoked: kind(401, 'The consumer key was revoked.'),
+  key_disabled: kind(401, 'The consumer key is disabled.'),
   admin_token_invalid: kind(401, 'The admin token is missing or wrong.'),
   payment_required: kind(402, 'This call has to be paid for.'),
   insufficient_funds: kind(402, 'There is not enough balance for this call.'),

@@ -336,6 +336,15 @@ export const NAMES_CACHED_MAX = 10_000
 
 /** Consumer keys of one node. */
 export const KEYS_MAX = 100_000
+/** Of one account: one for each program of a small company. Those that ended go first when there are more. */
+export const KEYS_PER_ACCOUNT_MAX = 100
+/** How often the keys of a node are counted: what is counted guards a disk, to which a few more are nothing. */
+export const KEYS_COUNTED_MS = 10 * SECOND
+/** APIs that a key is limited to by name. */
+export const KEY_APIS_MAX = 100
+/** How long a rotated key goes on working where nobody said otherwise, and the longest: time to change it everywhere. */
+export const KEY_OVERLAP_MS = DAY
+export const KEY_OVERLAP_MS_MAX = 30 * DAY
 /** A key's label. */
 export const LABEL_CHARS_MAX = 100
 /** Body of an admin request: a registration with an OpenAPI document in it, as a JSON string with room for what is escaped. */

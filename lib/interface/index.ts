@@ -91,6 +91,7 @@ export type {
   CallRecord,
   Documents,
   LoggedCall,
+  Signals,
   Store,
   StoredResponse,
   UsageRow

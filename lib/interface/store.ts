@@ -112,6 +112,17 @@ export interface Documents {
 }
 
 /**
+ * Tells processes that share a store what of it they may have at hand is out of date. Heard of within milliseconds as a rule; one
+ * that is lost on the way is never repeated, so whoever listens reads anew from time to time as well.
+ */
+export interface Signals {
+  /** Resolves when it is on its way to whoever listens, this process too. @throws SoukError `internal_error` */
+  send(topic: string, text: string): Promise<void>
+  /** `undefined`: some may have been missed. Returns what ends the listening. */
+  listen(topic: string, hear: (text: string | undefined) => void): () => void
+}
+
+/**
  * Everything a node keeps. Implementations pass `test/suites/store.ts`. Whatever is asked of a store that is not open
  * rejects with `internal_error`; `acknowledge` then does nothing.
  */
@@ -119,6 +130,8 @@ export interface Store {
   readonly calls: CallLog
   readonly documents: Documents
   readonly ledger: Ledger
+  /** Absent where only one process can have the store open. */
+  readonly signals?: Signals
   /** Nothing happens where it is open already. @throws SoukError `internal_error` */
   open(): Promise<void>
   /** Writes what is waiting, then lets go. May be opened again. */

@@ -56,7 +56,7 @@ export class Accounts {
     const id = `acct_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
     const account: Account = { id, label, createdAt: clock.now() }
     // The key comes first: an account without one would be of no use to anybody, a key without an account pays for nothing.
-    const key = await keys.issue({ label, account: id })
+    const key = await keys.issue({ label, account: id, manages: true })
     await documents.put(COLLECTION, id, JSON.stringify(account))
     return { account, key }
   }

@@ -9,7 +9,9 @@ import { upstreamShape } from './upstream-input.ts'
  */
 
 const timeoutMs = z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX)
-const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
+export const amount = z
+  .string()
+  .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 
 /** `POST /apis` */
 export const registerSchema = z.strictObject({
@@ -33,17 +35,6 @@ export type ReplicaInput = z.input<typeof replicaSchema>
 /** `PUT /apis/{name}/mapping`, and `POST /apis/{name}/mapping/check` */
 export const mappingSchema = z.strictObject({ mapping: z.json() })
 export type MappingInput = z.input<typeof mappingSchema>
-
-/** `POST /keys` */
-export const issueKeySchema = z.strictObject({
-  label: z.string().optional(),
-  /** Milliseconds since the epoch. Default: never. */
-  expires_at: z.int().optional(),
-  /** The dearest call, and all calls of a day (UTC). Defaults 0.05 and 1. */
-  max_price: amount.optional(),
-  daily_cap: amount.optional()
-})
-export type IssueKeyInput = z.input<typeof issueKeySchema>
 
 /** `POST /accounts` */
 export const openAccountSchema = z.strictObject({ label: z.string().optional() })
@@ -186,27 +177,6 @@ export interface MappingCheckView {
 export interface SearchView {
   readonly listings: readonly ListingView[]
   readonly next: string | null
-}
-
-/** A consumer key; never the key itself. */
-export interface KeyView {
-  readonly id: string
-  readonly label: string
-  /** Enough to recognise it by. */
-  readonly hint: string
-  readonly state: string
-  /** The dearest call, and all calls of a day (UTC). */
-  readonly max_price: string
-  readonly daily_cap: string
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
-  readonly last_used_at: number | null
-}
-
-/** The only time the key itself is shown. */
-export interface IssuedKeyView extends KeyView {
-  readonly key: string
 }
 
 /** A prepaid account. */

@@ -22,9 +22,6 @@ import type {
   DelegationView,
   DoctorView,
   EarningsView,
-  IssuedKeyView,
-  IssueKeyInput,
-  KeyView,
   MappingCheckView,
   MappingInput,
   MappingView,
@@ -42,6 +39,7 @@ import type {
   WithdrawalView,
   WithdrawInput
 } from './api.ts'
+import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
 
 /** A refusal of the admin API: its problem document as an error. Match on `code`. */
 class AdminProblem extends Error {
@@ -91,7 +89,11 @@ export interface AdminClient {
   setMapping(name: string, input: MappingInput): Promise<RegisteredView>
   checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
   issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
-  keys(): Promise<{ keys: readonly KeyView[] }>
+  keys(): Promise<KeysView>
+  key(id: string): Promise<KeyView>
+  rotateKey(id: string, input: RotateKeyInput): Promise<IssuedKeyView>
+  disableKey(id: string): Promise<KeyView>
+  enableKey(id: string): Promise<KeyView>
   revokeKey(id: string): Promise<KeyView>
   openAccount(input: OpenAccountInput): Promise<OpenedAccountView>
   accounts(): Promise<AccountsView>
@@ -175,6 +177,10 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     remove: async (name) => void (await send('DELETE', named('apis', name))),
     issueKey: (input) => json('POST', '/keys', input),
     keys: () => json('GET', '/keys'),
+    key: (id) => json('GET', named('keys', id)),
+    rotateKey: (id, input) => json('POST', `${named('keys', id)}/rotate`, input),
+    disableKey: (id) => json('POST', `${named('keys', id)}/disable`),
+    enableKey: (id) => json('POST', `${named('keys', id)}/enable`),
     revokeKey: (id) => json('DELETE', named('keys', id)),
     openAccount: (input) => json('POST', '/accounts', input),
     accounts: () => json('GET', '/accounts'),

@@ -38,7 +38,7 @@ export function addAccountRoutes(app: FastifyInstance, init: AccountRoutesInit):
     opened.count(request.raw)
     const { account, key } = await accounts.open(label)
     reply.code(201)
-    return { ...(await view(accounts, account, key)), key: key.key }
+    return { ...(await view(accounts, account, { ...key, keyId: key.id })), key: key.key }
   })
 
   app.get('/v1/account', async (request) => {
@@ -97,7 +97,7 @@ async function view(accounts: Accounts, { id, label, createdAt, funding }: Accou
     currency: 'USDC',
     funding: funding ?? null,
     created_at: new Date(createdAt).toISOString(),
-    key_id: holder.id,
+    key_id: holder.keyId,
     key_hint: holder.hint,
     max_price: formatUsdc(holder.maxPrice),
     daily_cap: formatUsdc(holder.dailyCap)

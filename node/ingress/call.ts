@@ -1,6 +1,7 @@
 import { limits, SoukError } from '../../lib/index.ts'
 import type { ApiRef, CallReply } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
+import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
@@ -42,6 +43,7 @@ export async function serveCall(
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
     const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
+    if (holder !== undefined) permitted(holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
     call.signal = signal

@@ -1,5 +1,14 @@
-import { asSoukError, type Atoms, formatRequestId, formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { CallReply, Souk } from '../../lib/interface/index.ts'
+import {
+  asSoukError,
+  type Atoms,
+  formatRequestId,
+  formatUsdc,
+  parseApiRef,
+  parseUsdc,
+  SoukError
+} from '../../lib/index.ts'
+import type { ApiRef, CallReply, Souk } from '../../lib/interface/index.ts'
+import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { CallDraft } from './request.ts'
@@ -15,7 +24,7 @@ export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>) 
 /**
  * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
  * balance, and charged to them for an answer that is delivered only. Without a holder it is paid by what comes with it.
- * @throws SoukError as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
+ * @throws SoukError `key_not_permitted`; as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
  */
 export async function callWithKey<T>(
   { souk, spending }: KeyCalls,
@@ -23,6 +32,7 @@ export async function callWithKey<T>(
   call: CallDraft,
   deliver: Deliver<T>
 ): Promise<T> {
+  if (holder !== undefined) call.api = permitted(holder, refOf(call.api))
   const purchase = holder === undefined ? undefined : spending.begin(holder)
   if (holder !== undefined) {
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
@@ -35,6 +45,10 @@ export async function callWithKey<T>(
     purchase?.release(asSoukError(error).isChargeUnknown)
     throw holder?.account === undefined ? error : notCharged(error)
   }
+}
+
+function refOf(api: string | ApiRef): ApiRef {
+  return typeof api === 'string' ? parseApiRef(api) : api
 }
 
 /** What the request allows, but never more than its key does. */

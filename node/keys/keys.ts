@@ -1,25 +1,46 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Atoms, limits, SoukError } from '../../lib/index.ts'
-import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
+import type { Clock, Documents, Random, Signals } from '../../lib/interface/index.ts'
+import { present } from '../admin/present.ts'
 import { KEY_PREFIXES, type KeyKind, keyKind, makeKey } from './format.ts'
-import { type KeyState, keyState } from './state.ts'
+import { type BookedKey, KeyBook } from './key-book.ts'
+import { checkScope } from './scope.ts'
+import { type KeyAction, type KeyState, keyState } from './state.ts'
 import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './verifier.ts'
 
 export interface KeysInit {
   readonly documents: Documents
+  /** Between processes that share the documents. Absent where none does. */
+  readonly signals?: Signals
   /** Pepper of the HMAC, kept outside the store: a stolen store alone verifies no guess. At least 32 bytes. */
   readonly secret: Uint8Array
   readonly clock: Clock
   readonly random: Random
   /** Keys say `live` on the network `base`, `test` on every other. */
   readonly network: string
+  /** A key that everybody has. Default: there is none. */
+  readonly demo?: DemoKey
+}
+
+/** A key that is published, and what it may do. */
+export interface DemoKey {
+  readonly key: string
+  readonly holder: KeyHolder
 }
 
 /** A key as listed. Times in milliseconds since the epoch. */
-export interface KeyInfo extends KeyHolder {
+export interface KeyInfo extends Omit<KeyHolder, 'id' | 'keyId' | 'isPublic'> {
+  readonly id: string
+  /** The first of the keys that followed each other by rotation: what their limits are counted under. */
+  readonly lineage: string
+  readonly replaces?: string
+  readonly successor?: string
   readonly state: KeyState
   readonly createdAt: number
   readonly expiresAt?: number
+  /** When the overlap of a rotated key ends. */
+  readonly retiresAt?: number
+  readonly disabledAt?: number
   readonly revokedAt?: number
   /** To within `KEY_USE_MS`; absent when never used. */
   readonly lastUsedAt?: number
@@ -39,98 +60,132 @@ export interface IssueInit {
   readonly dailyCap?: Atoms
   /** Id of the prepaid account that its calls are charged to. Default: none, the house pays. */
   readonly account?: string
+  /** It may also manage its account: keys, withdrawals, statements. Default false. */
+  readonly manages?: boolean
+  /** All that it may call, `name@provider` or a bare name. Default: anything. */
+  readonly apis?: readonly string[]
+}
+
+export interface RotateInit {
+  /** How long the old key goes on working; 0 ends it at once. Default `KEY_OVERLAP_MS`. */
+  readonly overlapMs?: number
+  /** Of the new one. Default: it lives as long as the old one was to live. */
+  readonly expiresAt?: number
 }
 
 export interface Keys {
-  /** @throws SoukError `invalid_request` (label, expiry in the past), `quota_exceeded` (`KEYS_MAX` reached) */
+  /** Where everybody is shown it. */
+  readonly demo: DemoKey | undefined
+  /** @throws SoukError `invalid_request` (label, expiry in the past, APIs), `quota_exceeded` (`KEYS_MAX`, `KEYS_PER_ACCOUNT_MAX`) */
   issue(init?: IssueInit): Promise<IssuedKey>
-  /** Oldest first. */
-  list(): Promise<KeyInfo[]>
-  /** Holds from the next call on. A second time changes nothing. @throws SoukError `invalid_request` (no such key) */
+  /** All, or those of one account; oldest first. */
+  list(account?: string): Promise<KeyInfo[]>
+  /** @throws SoukError `invalid_request` (no such key) */
+  get(id: string): Promise<KeyInfo>
+  /**
+   * A new key with the terms of an active one, which works on until the overlap ends. What was spent of a cap stays spent.
+   * @throws SoukError `invalid_request` (no such key, not active, overlap), `quota_exceeded`
+   */
+  rotate(id: string, init?: RotateInit): Promise<IssuedKey>
+  /** Its calls are refused until it is enabled. A second time changes nothing. @throws SoukError `invalid_request` */
+  disable(id: string): Promise<KeyInfo>
+  /** @throws SoukError `invalid_request` */
+  enable(id: string): Promise<KeyInfo>
+  /** For good. A second time changes nothing. @throws SoukError `invalid_request` (no such key) */
   revoke(id: string): Promise<KeyInfo>
   /**
-   * Answers at once for a key seen before, with a promise otherwise.
-   * @throws SoukError `key_invalid`, `key_expired`, `key_revoked`; thrown or rejected.
+   * Answers at once for a key seen before, with a promise otherwise. A change made by this process holds from the next call on;
+   * one made by another that shares the store as soon as it is heard of, and after `KEY_FRESH_MS` in any case.
+   * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown or rejected.
    */
   verify(key: string): KeyHolder | Promise<KeyHolder>
+  /** Hears no more of changes elsewhere. */
+  close(): void
 }
 
-const COLLECTION = 'consumer-keys'
-/** Beside the keys, not in them: noting a use can never undo a revocation that happens at the same time. */
-const USES = 'consumer-key-uses'
 const ID_CHARS = 20
 const SECRET_BYTES_MIN = 32
+/** Its messages name a key that was changed. */
+const TOPIC = 'consumer-keys'
 
-export function createKeys({ documents, secret, clock, random, network }: KeysInit): Keys {
+export function createKeys(init: KeysInit): Keys {
+  const { documents, signals, secret, clock, random, network, demo } = init
   if (secret.length < SECRET_BYTES_MIN) throw new SoukError('invalid_request', 'The secret for keys is too short.')
   const kind: KeyKind = network === 'base' ? 'live' : 'test'
-
-  async function read(id: string): Promise<KeyDocument | undefined> {
-    const value = await documents.get(COLLECTION, id)
-    return value === undefined ? undefined : (JSON.parse(value) as KeyDocument)
-  }
-
-  const verifier = createVerifier({
-    clock,
-    read: (digest) => read(idOf(digest)),
-    // A lost note of a use harms nobody, so no call waits for it or fails with it.
-    noteUse: (digest, at) => void documents.put(USES, idOf(digest), String(at)).catch(() => {})
-  })
+  const book = new KeyBook({ documents, clock })
+  const verifier = createVerifier({ clock, read: (id) => book.find(id), noteUse: (id, at) => book.noteUse(id, at) })
+  const deafen = signals?.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
   // A key object made once: from bytes, Node would make one for every call, eight times as slow.
   const pepper = createSecretKey(secret)
   const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
 
+  /** A fresh key with these terms, written down. */
+  async function mint(terms: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): Promise<IssuedKey> {
+    checkTerms(terms)
+    const key = makeKey(kind, random)
+    const digest = digestOf(key)
+    const document: KeyDocument = {
+      ...terms,
+      id: idOf(digest),
+      hint: `${KEY_PREFIXES[kind]}…${key.slice(-4)}`,
+      digest
+    }
+    await book.add(document)
+    return { key, ...describe({ document }, terms.createdAt) }
+  }
+
+  async function change(id: string, action: KeyAction, to: (document: KeyDocument) => KeyDocument): Promise<KeyInfo> {
+    const document = await book.change(id, action, to)
+    verifier.forget(id)
+    // Where it does not get through, others read the key again before long.
+    await signals?.send(TOPIC, id).catch(() => {})
+    return describe({ document }, clock.now())
+  }
+
   return {
-    async issue({ label = '', expiresAt, maxPrice, dailyCap, account } = {}) {
-      checkLabel(label)
-      const createdAt = clock.now()
-      if (expiresAt !== undefined && !(expiresAt > createdAt)) {
-        throw new SoukError('invalid_request', 'The key would have expired already.')
-      }
-      if ((await documents.list(COLLECTION)).length >= limits.KEYS_MAX) {
-        throw new SoukError('quota_exceeded', `A node keeps at most ${limits.KEYS_MAX} keys.`)
-      }
-      const key = makeKey(kind, random)
-      const digest = digestOf(key)
-      const document: KeyDocument = {
-        id: idOf(digest),
+    demo,
+
+    issue({ label = '', maxPrice, dailyCap, apis, manages = false, ...rest } = {}) {
+      return mint({
+        ...rest,
         label,
-        hint: `${KEY_PREFIXES[kind]}…${key.slice(-4)}`,
-        digest,
-        createdAt,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
+        createdAt: clock.now(),
         // Written down with the key, so that a later default changes no key that was issued.
         maxPrice: String(maxPrice ?? limits.CALL_PRICE_ATOMS_MAX),
         dailyCap: String(dailyCap ?? limits.KEY_DAILY_ATOMS_MAX),
-        ...(account === undefined ? {} : { account })
-      }
-      const { id } = document
-      if (!(await documents.insert(COLLECTION, id, JSON.stringify(document)))) {
-        throw new SoukError('internal_error', undefined, { cause: new Error(`The key id ${id} exists already.`) })
-      }
-      return { key, ...describe(document, createdAt) }
+        manages,
+        ...(apis === undefined ? {} : { apis: checkScope(apis) })
+      })
     },
 
-    async list() {
-      const [rows, uses] = await Promise.all([documents.list(COLLECTION), documents.list(USES)])
-      const used = new Map(uses.map(({ key, value }) => [key, Number(value)]))
+    async rotate(id, { overlapMs = limits.KEY_OVERLAP_MS, expiresAt } = {}) {
+      checkOverlap(overlapMs)
+      const { document } = await book.get(id)
       const now = clock.now()
-      return rows
-        .map(({ key, value }) => describe(JSON.parse(value) as KeyDocument, now, used.get(key)))
-        .sort((a, b) => a.createdAt - b.createdAt)
+      // The new key comes first: where this process is killed in between, there is one more that nobody has.
+      const issued = await mint(succeeding(document, now, expiresAt))
+      const retire = (old: KeyDocument): KeyDocument => ({ ...old, successor: issued.id, retiresAt: now + overlapMs })
+      try {
+        await change(id, 'rotate', retire)
+      } catch (error) {
+        await book.drop({ ...document, id: issued.id })
+        throw error
+      }
+      return issued
     },
 
-    async revoke(id) {
-      const document = await read(id)
-      if (document === undefined) throw new SoukError('invalid_request', `There is no key ${id.slice(0, 80)}.`)
+    async list(account) {
       const now = clock.now()
-      const revoked: KeyDocument = { ...document, revokedAt: document.revokedAt ?? now }
-      await documents.put(COLLECTION, id, JSON.stringify(revoked))
-      verifier.forget(document.digest)
-      return describe(revoked, now)
+      return (await book.list(account)).map((key) => describe(key, now))
     },
+
+    get: async (id) => describe(await book.get(id), clock.now()),
+    disable: (id) => change(id, 'disable', (document) => ({ ...document, disabledAt: clock.now() })),
+    enable: (id) => change(id, 'enable', ({ disabledAt: _, ...document }) => document),
+    revoke: (id) => change(id, 'revoke', (document) => ({ ...document, revokedAt: clock.now() })),
 
     verify(key) {
+      if (key === demo?.key) return demo.holder
       const found = keyKind(key)
       if (found === undefined)
         throw new SoukError('key_invalid', 'This is not a consumer key, or part of it is missing.')
@@ -140,8 +195,11 @@ export function createKeys({ documents, secret, clock, random, network }: KeysIn
           `A ${found} key is of no use on the network ${network}: it takes ${kind} keys.`
         )
       }
-      return verifier.verify(digestOf(key))
-    }
+      const digest = digestOf(key)
+      return verifier.verify(idOf(digest), digest)
+    },
+
+    close: () => deafen?.()
   }
 }
 
@@ -150,20 +208,39 @@ function idOf(digest: string): string {
   return `key_${digest.slice(0, ID_CHARS)}`
 }
 
-function checkLabel(label: string): void {
-  if (label.length > limits.LABEL_CHARS_MAX || /\p{Cc}/u.test(label)) {
-    throw new SoukError('invalid_request', `A label is one line of at most ${limits.LABEL_CHARS_MAX} characters.`)
+/** What a key has that takes the place of another: all of its terms, and a life of its own. */
+function succeeding(old: KeyDocument, now: number, expiresAt?: number): Omit<KeyDocument, 'id' | 'digest' | 'hint'> {
+  const { id, digest: _, hint: __, retiresAt: ___, successor: ____, ...terms } = old
+  const lifeMs = old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt
+  const until = expiresAt ?? (lifeMs === undefined ? undefined : now + lifeMs)
+  return {
+    ...terms,
+    lineage: old.lineage ?? id,
+    replaces: id,
+    createdAt: now,
+    ...(until === undefined ? {} : { expiresAt: until })
   }
 }
 
-function describe(document: KeyDocument, now: number, lastUsedAt?: number): KeyInfo {
-  const { createdAt, expiresAt, revokedAt } = document
-  return {
-    ...holderOf(document),
-    state: keyState(document, now),
-    createdAt,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(revokedAt === undefined ? {} : { revokedAt }),
-    ...(lastUsedAt === undefined ? {} : { lastUsedAt })
+function checkTerms({ label, createdAt, expiresAt }: Pick<KeyDocument, 'label' | 'createdAt' | 'expiresAt'>): void {
+  if (label.length > limits.LABEL_CHARS_MAX || /\p{Cc}/u.test(label)) {
+    throw new SoukError('invalid_request', `A label is one line of at most ${limits.LABEL_CHARS_MAX} characters.`)
   }
+  if (expiresAt !== undefined && !(expiresAt > createdAt)) {
+    throw new SoukError('invalid_request', 'The key would have expired already.')
+  }
+}
+
+function checkOverlap(overlapMs: number): void {
+  if (Number.isInteger(overlapMs) && overlapMs >= 0 && overlapMs <= limits.KEY_OVERLAP_MS_MAX) return
+  const days = limits.KEY_OVERLAP_MS_MAX / limits.DAY_MS
+  throw new SoukError('invalid_request', `The old key goes on working for at most ${days} days.`)
+}
+
+function describe({ document, lastUsedAt }: BookedKey, now: number): KeyInfo {
+  const { id, digest: _, ...stored } = document
+  const { id: lineage, keyId: __, ...holder } = holderOf(document)
+  const { createdAt, expiresAt, retiresAt, disabledAt, revokedAt, replaces, successor } = stored
+  const told = { expiresAt, retiresAt, disabledAt, revokedAt, replaces, successor, lastUsedAt }
+  return { ...holder, id, lineage, state: keyState(document, now), createdAt, ...present(told) }
 }

@@ -1,29 +1,39 @@
 import { LRUCache } from 'lru-cache'
 import { type Atoms, equalInConstantTime, limits, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
-import { KEY_STATES, keyState } from './state.ts'
+import { KEY_STATES, type KeyTimes, keyState } from './state.ts'
 
 /** A key as stored. The digest is all that is kept of the key itself. Times in milliseconds since the epoch. */
-export interface KeyDocument {
+export interface KeyDocument extends KeyTimes {
   readonly id: string
+  /** The first of the keys that followed each other by rotation. Absent: itself. */
+  readonly lineage?: string
+  /** The key that took its place, and the one whose place it took. */
+  readonly successor?: string
+  readonly replaces?: string
   readonly label: string
   /** Enough to recognise it by: prefix and last four characters. */
   readonly hint: string
   /** HMAC-SHA-256 of the key, hex. */
   readonly digest: string
   readonly createdAt: number
-  readonly expiresAt?: number
-  readonly revokedAt?: number
   /** Atoms, as decimal digits. */
   readonly maxPrice?: string
   readonly dailyCap?: string
   /** Whose balance its calls are paid from. Absent: the house's own wallet pays. */
   readonly account?: string
+  /** False for a key that only calls. Absent: it was made before there were any. */
+  readonly manages?: boolean
+  /** All that it may call: `name@provider` or a bare name. Absent: anything. */
+  readonly apis?: readonly string[]
 }
 
 /** Whom a call is made for, and what it may cost. */
 export interface KeyHolder {
+  /** What its limits are counted under: the same for a key and for all that come of it by rotation. */
   readonly id: string
+  /** Of this very key. */
+  readonly keyId: string
   readonly label: string
   /** Enough to recognise the key by. */
   readonly hint: string
@@ -33,17 +43,27 @@ export interface KeyHolder {
   readonly dailyCap: Atoms
   /** The prepaid account that its calls are charged to. Absent for a key of the house. */
   readonly account?: string
+  /** It speaks for its account, whose keys and money it may move. Absent for one that only calls. */
+  readonly manages?: true
+  /** All that it may call, see `permitted`. Absent: anything. */
+  readonly apis?: readonly string[]
+  /** Everybody has it. */
+  readonly isPublic?: true
 }
 
 /** A key that says nothing of its limits has the usual ones. */
-export function holderOf({ id, label, hint, maxPrice, dailyCap, account }: KeyDocument): KeyHolder {
+export function holderOf(document: KeyDocument): KeyHolder {
+  const { id: keyId, lineage: id = keyId, label, hint, maxPrice, dailyCap, account, manages, apis } = document
   return {
     id,
+    keyId,
     label,
     hint,
     maxPrice: maxPrice === undefined ? limits.CALL_PRICE_ATOMS_MAX : BigInt(maxPrice),
     dailyCap: dailyCap === undefined ? limits.KEY_DAILY_ATOMS_MAX : BigInt(dailyCap),
-    ...(account === undefined ? {} : { account })
+    ...(account === undefined ? {} : { account }),
+    ...(account === undefined || manages === false ? {} : { manages: true }),
+    ...(apis === undefined ? {} : { apis })
   }
 }
 
@@ -58,17 +78,21 @@ interface KnownKey {
 
 interface VerifierInit {
   readonly clock: Clock
-  /** The document that may belong to a digest. */
-  readonly read: (digest: string) => Promise<KeyDocument | undefined>
+  readonly read: (id: string) => Promise<KeyDocument | undefined>
   /** Called at most once per `KEY_USE_MS` for a key in use. */
-  readonly noteUse: (digest: string, at: number) => void
+  readonly noteUse: (id: string, at: number) => void
 }
 
 interface Verifier {
-  /** @throws SoukError `key_invalid`, `key_expired`, `key_revoked`; thrown for a key at hand, rejected otherwise. */
-  verify(digest: string): KeyHolder | Promise<KeyHolder>
+  /**
+   * By id, which the digest begins with, and the whole of it.
+   * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown for a key at hand, rejected otherwise.
+   */
+  verify(id: string, digest: string): KeyHolder | Promise<KeyHolder>
   /** The stored document has changed. */
-  forget(digest: string): void
+  forget(id: string): void
+  /** Any of them may have. */
+  forgetAll(): void
 }
 
 /** Answers for known keys from memory, so that a busy key costs one HMAC per call and a look-up now and then. */
@@ -76,20 +100,18 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
   const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
   let changes = 0
 
-  async function load(digest: string): Promise<KeyHolder> {
+  async function load(id: string, digest: string): Promise<KeyHolder> {
     let document: KeyDocument | undefined
     // A revocation while the store is read would otherwise be missed, and the key kept at hand as good.
     for (let seen = -1; seen !== changes; ) {
       seen = changes
-      document = await read(digest)
+      document = await read(id)
     }
-    if (document === undefined || !equalInConstantTime(utf8(document.digest), utf8(digest))) {
-      throw new SoukError('key_invalid', 'This node has issued no such key.')
-    }
-    const usedAt = atHand.get(digest)?.usedAt ?? 0
+    if (document === undefined || !isSame(document, digest)) throw unknownKey()
+    const usedAt = atHand.get(id)?.usedAt ?? 0
     const known: KnownKey = { document, holder: holderOf(document), readAt: clock.elapsed(), usedAt }
     const holder = admit(known)
-    atHand.set(digest, known)
+    atHand.set(id, known)
     return holder
   }
 
@@ -99,20 +121,33 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
     if (refusal !== undefined) throw new SoukError(refusal)
     if (now - known.usedAt >= limits.KEY_USE_MS) {
       known.usedAt = now
-      noteUse(known.document.digest, now)
+      noteUse(known.document.id, now)
     }
     return known.holder
   }
 
   return {
-    verify(digest) {
-      const known = atHand.get(digest)
-      if (known === undefined || clock.elapsed() - known.readAt >= limits.KEY_FRESH_MS) return load(digest)
+    verify(id, digest) {
+      const known = atHand.get(id)
+      if (known === undefined || clock.elapsed() - known.readAt >= limits.KEY_FRESH_MS) return load(id, digest)
+      if (!isSame(known.document, digest)) throw unknownKey()
       return admit(known)
     },
-    forget(digest) {
+    forget(id) {
       changes++
-      atHand.delete(digest)
+      atHand.delete(id)
+    },
+    forgetAll() {
+      changes++
+      atHand.clear()
     }
   }
+}
+
+function isSame(document: KeyDocument, digest: string): boolean {
+  return equalInConstantTime(utf8(document.digest), utf8(digest))
+}
+
+function unknownKey(): SoukError {
+  return new SoukError('key_invalid', 'This node has issued no such key.')
 }

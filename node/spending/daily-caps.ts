@@ -41,7 +41,7 @@ export class DailyCaps {
     this.#slices = new Slices(init.clock, source)
   }
 
-  today({ id: key, dailyCap: cap }: KeyHolder): KeyDay {
+  today({ id: key, dailyCap: cap }: Pick<KeyHolder, 'id' | 'dailyCap'>): KeyDay {
     const day = Math.floor(this.#clock.now() / limits.DAY_MS)
     return { id: `${key}/${day}`, key, day, cap }
   }

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
 import * as limits from '../../lib/base/limits.ts'
 import { CHANNEL_MOVES } from '../../lib/interface/channel.ts'
+import { KEY_STATES } from '../../node/keys/state.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const NOTICE = '<!-- Made from the code by `node test/docs/reference.ts`. -->'
@@ -17,6 +18,7 @@ export async function referencePages(): Promise<Map<string, string>> {
     ['docs/ERRORS.md', errorsPage()],
     ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
     ['docs/PAYMENTS.md', withChannelStates(await read('docs/PAYMENTS.md'))],
+    ['docs/how-to/keys.md', withKeyStates(await read('docs/how-to/keys.md'))],
     ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
   ])
 }
@@ -51,6 +53,18 @@ function withChannelStates(page: string): string {
   })
   const table = ['| state | may become |', '|---|---|', ...rows].join('\n')
   return page.replace(/(<!-- channel states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
+}
+
+function withKeyStates(page: string): string {
+  const rows = Object.entries(KEY_STATES).map(([state, { refusal, moves }]) => {
+    const ways = Object.entries<readonly string[]>(moves).map(
+      ([by, to]) => `${to.map((name) => `\`${name}\``).join(' or ')} (${by})`
+    )
+    const call = refusal === undefined ? 'is made' : `401 \`${refusal}\``
+    return `| \`${state}\` | ${call} | ${ways.join(', ') || '–'} |`
+  })
+  const table = ['| state | a call | may become |', '|---|---|---|', ...rows].join('\n')
+  return page.replace(/(<!-- key states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
 }
 
 function limitsPage(source: string): string {

@@ -179,6 +179,32 @@ describe('admin API', () => {
     await assert.rejects(bench.client.issueKey({ expires_at: 1 }), code('invalid_request'))
   })
 
+  it('limits keys to APIs, rotates, disables and enables them', async () => {
+    const issued = await bench.client.issueKey({ apis: ['ticker', 'ticker'] })
+    assert.deepEqual(
+      [issued.apis, issued.lineage, issued.account, issued.manages],
+      [['ticker'], issued.id, null, false]
+    )
+    const next = await bench.client.rotateKey(issued.id, { overlap_ms: 60_000 })
+    assert.match(next.key, /^souk_test_/)
+    assert.deepEqual([next.apis, next.lineage, next.replaces], [['ticker'], issued.id, issued.id])
+    const old = await bench.client.key(issued.id)
+    assert.deepEqual([old.state, old.successor, (old.retires_at ?? 0) > Date.now()], ['rotating', next.id, true])
+    assert.equal((await bench.client.disableKey(next.id)).state, 'disabled')
+    assert.equal((await bench.client.enableKey(next.id)).state, 'active')
+    await assert.rejects(bench.client.rotateKey(issued.id, {}), code('invalid_request'))
+    await assert.rejects(bench.client.rotateKey(next.id, { overlap_ms: -1 }), code('invalid_request'))
+    await assert.rejects(bench.client.issueKey({ apis: ['No such'] }), code('invalid_request'))
+    await assert.rejects(bench.client.key('key_none'), code('invalid_request'))
+  })
+
+  it('issues keys of accounts that there are', async () => {
+    const { id } = await bench.client.openAccount({})
+    const issued = await bench.client.issueKey({ account: id })
+    assert.deepEqual([issued.account, issued.manages], [id, false])
+    await assert.rejects(bench.client.issueKey({ account: 'acct_none' }), code('invalid_request'))
+  })
+
   it('finds, calls and then serves what another provider delegated', async () => {
     const replica = await startBench({ bootstrap: bench.souk.status().addresses })
     peers.push(replica)

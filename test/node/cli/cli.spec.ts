@@ -147,6 +147,30 @@ describe('souk, with nodes that run', function () {
     assert.equal((await call()).status, 401)
   })
 
+  it('limits a key to APIs, rotates it without a refused call, and disables it', async () => {
+    const statusWith = async (key: string, api = 'bb-echo') =>
+      (
+        await fetch(`${consumer.ready.ingress}/api/demo/api/${api}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-consumer-key': key },
+          body: '{"n":3}'
+        })
+      ).status
+    const asJson = async (...args: string[]) =>
+      JSON.parse((await onConsumer(...args, '--json')).stdout) as { id: string; key: string; state: string }
+    const old = await asJson('key', 'issue', '--api', 'bb-echo')
+    assert.deepEqual([await statusWith(old.key), await statusWith(old.key, 'other')], [200, 403])
+    const next = await asJson('key', 'rotate', old.id, '--overlap', '1h')
+    assert.deepEqual([await statusWith(old.key), await statusWith(next.key)], [200, 200])
+    assert.match((await onConsumer('key', 'show', old.id)).stdout, /^state +rotating$[^]*^may call +bb-echo$/m)
+    assert.equal((await asJson('key', 'disable', old.id)).state, 'disabled')
+    assert.deepEqual([await statusWith(old.key), await statusWith(next.key)], [401, 200])
+    assert.equal((await asJson('key', 'enable', old.id)).state, 'rotating')
+    const last = await asJson('key', 'rotate', next.id, '--now')
+    assert.deepEqual([await statusWith(next.key), await statusWith(last.key, 'other')], [401, 403])
+    assert.notEqual((await onConsumer('key', 'rotate', next.id)).code, 0)
+  })
+
   it('says in status and peers who is connected', async () => {
     const status = await run('status')
     assert.match(status.stdout, /^network +dev \(play USDC\)$/m)

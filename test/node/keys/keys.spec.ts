@@ -39,8 +39,8 @@ describe('consumer keys', () => {
 
   it('are verified, by whichever process shares store and secret', async () => {
     const { key, id } = await keys.issue({ label: 'ci' })
-    assert.deepEqual(await verify(key), { id, label: 'ci', ...USUAL(key) })
-    assert.deepEqual(await verify(key, create()), { id, label: 'ci', ...USUAL(key) })
+    assert.deepEqual(await verify(key), { id, keyId: id, label: 'ci', ...USUAL(key) })
+    assert.deepEqual(await verify(key, create()), { id, keyId: id, label: 'ci', ...USUAL(key) })
   })
 
   it('are not in the store, nor anything they could be guessed from without the secret', async () => {
@@ -175,6 +175,86 @@ describe('consumer keys', () => {
     await assert.rejects(keys.issue({ label: 'a\u001b[31m' }), { code: 'invalid_request' })
     await assert.rejects(keys.issue({ expiresAt: now }), { code: 'invalid_request' })
     await assert.rejects(keys.issue({ expiresAt: Number.NaN }), { code: 'invalid_request' })
+  })
+
+  it('are rotated: the new one has the old one’s terms, the old one works until the overlap ends', async () => {
+    const old = await keys.issue({
+      label: 'shop',
+      maxPrice: 7n,
+      dailyCap: 9n,
+      apis: ['ticker'],
+      expiresAt: now + 90 * HOUR
+    })
+    now += HOUR
+    const next = await keys.rotate(old.id)
+    assert.notEqual(next.key, old.key)
+    assert.deepEqual(
+      [next.label, next.maxPrice, next.dailyCap, next.apis, next.state, next.replaces, next.expiresAt],
+      ['shop', 7n, 9n, ['ticker'], 'active', old.id, now + 90 * HOUR]
+    )
+    const retired = await keys.get(old.id)
+    assert.deepEqual(
+      [retired.state, retired.successor, retired.retiresAt],
+      ['rotating', next.id, now + limits.KEY_OVERLAP_MS]
+    )
+    now += limits.KEY_OVERLAP_MS - 1
+    await verify(old.key)
+    now += 1
+    await assert.rejects(verify(old.key), { code: 'key_expired' })
+    await verify(next.key)
+  })
+
+  it('are counted together with what came of them by rotation, however often', async () => {
+    const first = await keys.issue()
+    const second = await keys.rotate(first.id)
+    const third = await keys.rotate(second.id, { overlapMs: 0 })
+    assert.deepEqual(
+      [(await verify(first.key)).id, (await verify(third.key)).id, third.lineage, (await verify(third.key)).keyId],
+      [first.id, first.id, first.id, third.id]
+    )
+    await assert.rejects(verify(second.key), { code: 'key_expired' })
+  })
+
+  it('are rotated once only, by whoever comes first, and no other key is left behind', async () => {
+    const { id } = await keys.issue()
+    const tries = await Promise.allSettled([keys.rotate(id), create().rotate(id), keys.rotate(id)])
+    assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
+    assert.equal((await keys.list()).length, 2)
+    for (const overlapMs of [-1, 0.5, Number.NaN, limits.KEY_OVERLAP_MS_MAX + 1]) {
+      await assert.rejects(keys.rotate((await keys.issue()).id, { overlapMs }), { code: 'invalid_request' })
+    }
+  })
+
+  it('are refused while they are disabled, at once', async () => {
+    const { key, id } = await keys.issue()
+    await verify(key)
+    assert.equal((await keys.disable(id)).state, 'disabled')
+    await assert.rejects(verify(key), { code: 'key_disabled' })
+    assert.equal((await keys.enable(id)).state, 'active')
+    await verify(key)
+  })
+
+  it('of an account are found by it, and those that ended make room for others', async () => {
+    const account = 'acct_1'
+    await keys.issue()
+    const first = await keys.issue({ account, manages: true })
+    const made = [first]
+    for (let i = 1; i < limits.KEYS_PER_ACCOUNT_MAX; i++) made.push(await keys.issue({ account }))
+    await assert.rejects(keys.issue({ account }), { code: 'quota_exceeded' })
+    assert.equal((await keys.list(account)).length, limits.KEYS_PER_ACCOUNT_MAX)
+    await keys.revoke(made[3]!.id)
+    const late = await keys.issue({ account })
+    const ids = (await keys.list(account)).map(({ id }) => id)
+    assert.ok(ids.includes(late.id) && !ids.includes(made[3]!.id))
+    await assert.rejects(verify(made[3]!.key), { code: 'key_invalid' })
+    assert.deepEqual([(await verify(first.key)).manages, (await verify(late.key)).manages], [true, undefined])
+  })
+
+  it('keep what two processes do to them at the same time', async () => {
+    const { id } = await keys.issue()
+    const other = create()
+    await Promise.all([keys.disable(id), other.revoke(id), keys.rotate(id).catch(() => {})])
+    assert.equal((await keys.get(id)).state, 'revoked')
   })
 
   it('that do not exist cannot be revoked', async () => {

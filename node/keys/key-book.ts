@@ -1,0 +1,154 @@
+import { limits, SoukError } from '../../lib/index.ts'
+import type { Clock, Documents } from '../../lib/interface/index.ts'
+import { isDone, type KeyAction, keyState, mayMove } from './state.ts'
+import type { KeyDocument } from './verifier.ts'
+
+const COLLECTION = 'consumer-keys'
+/** Beside the keys, not in them: noting a use can never undo a revocation that happens at the same time. */
+const USES = 'consumer-key-uses'
+/** By account, the ids of its keys: nobody who lists a few reads all there are. */
+const keysOf = (account: string): string => `consumer-keys-of/${account}`
+
+/** A key with when it was used last, to within `KEY_USE_MS`. */
+export interface BookedKey {
+  readonly document: KeyDocument
+  readonly lastUsedAt?: number
+}
+
+/** The keys as they are stored. Each change is one that the table of states has, whoever else changes the same key. */
+export class KeyBook {
+  readonly #documents: Documents
+  readonly #clock: Pick<Clock, 'now' | 'elapsed'>
+  #counted: { count: number; at: number } | undefined
+
+  constructor(init: { readonly documents: Documents; readonly clock: Pick<Clock, 'now' | 'elapsed'> }) {
+    this.#documents = init.documents
+    this.#clock = init.clock
+  }
+
+  async find(id: string): Promise<KeyDocument | undefined> {
+    const value = await this.#documents.get(COLLECTION, id)
+    return value === undefined ? undefined : (JSON.parse(value) as KeyDocument)
+  }
+
+  /** @throws SoukError `invalid_request` */
+  async get(id: string): Promise<BookedKey> {
+    return this.#withUse(await this.#read(id))
+  }
+
+  /** All, or those of one account; oldest first. */
+  async list(account?: string): Promise<BookedKey[]> {
+    const found = account === undefined ? await this.#all() : await this.#of(account)
+    return found.sort((a, b) => a.document.createdAt - b.document.createdAt)
+  }
+
+  /**
+   * Writes down a new key. Of an account that has too many, those that ended go; those that did not are never touched.
+   * @throws SoukError `quota_exceeded`
+   */
+  async add(document: KeyDocument): Promise<void> {
+    const { id, account } = document
+    if (account === undefined) await this.#checkCount()
+    else await this.#makeRoom(account)
+    if (!(await this.#documents.insert(COLLECTION, id, JSON.stringify(document)))) {
+      throw new SoukError('internal_error', undefined, { cause: new Error(`The key id ${id} exists already.`) })
+    }
+    if (account !== undefined) await this.#documents.put(keysOf(account), id, '{}')
+    if (this.#counted !== undefined) this.#counted.count++
+  }
+
+  /** Forgets one that nobody has. */
+  async drop({ id, account }: KeyDocument): Promise<void> {
+    await this.#documents.delete(COLLECTION, id)
+    await this.#documents.delete(USES, id)
+    if (account !== undefined) await this.#documents.delete(keysOf(account), id)
+  }
+
+  /**
+   * What `change` makes of a key, where its state allows `action`; what was done before is not done again.
+   * @throws SoukError `invalid_request` (no such key, not in this state)
+   */
+  async change(id: string, action: KeyAction, change: (document: KeyDocument) => KeyDocument): Promise<KeyDocument> {
+    for (;;) {
+      const before = await this.#documents.get(COLLECTION, id)
+      if (before === undefined) throw noKey(id)
+      const document = JSON.parse(before) as KeyDocument
+      const state = keyState(document, this.#clock.now())
+      if (isDone(state, action)) return document
+      if (!mayMove(state, action)) throw new SoukError('invalid_request', `This key is ${state}: ${REFUSALS[action]}`)
+      const after = change(document)
+      if (await this.#documents.replace(COLLECTION, id, before, JSON.stringify(after))) return after
+    }
+  }
+
+  /** A lost note of a use harms nobody, so no call waits for it or fails with it. */
+  noteUse(id: string, at: number): void {
+    void this.#documents.put(USES, id, String(at)).catch(() => {})
+  }
+
+  async #read(id: string): Promise<KeyDocument> {
+    const document = await this.find(id)
+    if (document === undefined) throw noKey(id)
+    return document
+  }
+
+  async #withUse(document: KeyDocument): Promise<BookedKey> {
+    return used(document, await this.#documents.get(USES, document.id))
+  }
+
+  async #all(): Promise<BookedKey[]> {
+    const [rows, uses] = await Promise.all([this.#documents.list(COLLECTION), this.#documents.list(USES)])
+    const lastUses = new Map(uses.map(({ key, value }) => [key, value]))
+    return rows.map(({ key, value }) => used(JSON.parse(value) as KeyDocument, lastUses.get(key)))
+  }
+
+  async #of(account: string): Promise<BookedKey[]> {
+    const found: BookedKey[] = []
+    for (const { key } of await this.#documents.list(keysOf(account))) {
+      const document = await this.find(key)
+      if (document !== undefined) found.push(await this.#withUse(document))
+    }
+    return found
+  }
+
+  async #makeRoom(account: string): Promise<void> {
+    const known = await this.list(account)
+    const now = this.#clock.now()
+    const ended = known.filter(({ document }) => hasEnded(document, now))
+    const live = known.length - ended.length
+    if (live >= limits.KEYS_PER_ACCOUNT_MAX) {
+      throw new SoukError('quota_exceeded', `An account has at most ${limits.KEYS_PER_ACCOUNT_MAX} keys: revoke one.`)
+    }
+    const tooMany = known.length + 1 - limits.KEYS_PER_ACCOUNT_MAX
+    for (const { document } of ended.slice(0, Math.max(0, tooMany))) await this.drop(document)
+  }
+
+  async #checkCount(): Promise<void> {
+    const now = this.#clock.elapsed()
+    if (this.#counted === undefined || now - this.#counted.at >= limits.KEYS_COUNTED_MS) {
+      this.#counted = { count: (await this.#documents.list(COLLECTION)).length, at: now }
+    }
+    if (this.#counted.count < limits.KEYS_MAX) return
+    throw new SoukError('quota_exceeded', `A node keeps at most ${limits.KEYS_MAX} keys.`)
+  }
+}
+
+const REFUSALS: Readonly<Record<KeyAction, string>> = {
+  rotate: 'only an active one is rotated.',
+  disable: 'only one that works is disabled.',
+  enable: 'only a disabled one is enabled.',
+  revoke: 'it cannot be revoked.'
+}
+
+function hasEnded(document: KeyDocument, now: number): boolean {
+  const state = keyState(document, now)
+  return state === 'expired' || state === 'revoked'
+}
+
+function used(document: KeyDocument, lastUse: string | undefined): BookedKey {
+  return lastUse === undefined ? { document } : { document, lastUsedAt: Number(lastUse) }
+}
+
+function noKey(id: string): SoukError {
+  return new SoukError('invalid_request', `There is no key ${id.slice(0, 80)}.`)
+}

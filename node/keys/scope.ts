@@ -1,0 +1,45 @@
+import { formatApiRef, limits, parseApiRef, SoukError } from '../../lib/index.ts'
+import type { ApiRef } from '../../lib/interface/index.ts'
+
+/**
+ * The APIs that a key may call: `name@provider`, or a bare name, which is any provider's. Each once.
+ * @throws SoukError `invalid_request`
+ */
+export function checkScope(apis: readonly string[]): readonly string[] {
+  if (apis.length === 0) {
+    throw new SoukError(
+      'invalid_request',
+      'A key that may call nothing is of no use: leave the APIs out for all of them.'
+    )
+  }
+  if (apis.length > limits.KEY_APIS_MAX) {
+    throw new SoukError('invalid_request', `A key names at most ${limits.KEY_APIS_MAX} APIs.`)
+  }
+  return [...new Set(apis.map((api) => formatApiRef(parseApiRef(api))))].sort()
+}
+
+/**
+ * The API that a call by a key goes to. Where the key may call one provider's only, its bare name is that one's: whoever else
+ * takes the name never sees the call.
+ * @throws SoukError `key_not_permitted`; `name_conflict` where it may call several of that name
+ */
+export function permitted({ apis }: { readonly apis?: readonly string[] }, asked: ApiRef): ApiRef {
+  if (apis === undefined) return asked
+  const named = apis.map(parseApiRef).filter(({ name }) => name === asked.name)
+  const exact = named.filter(({ provider }) => provider !== undefined)
+  const isOpen = exact.length < named.length
+  if (asked.provider !== undefined) {
+    if (isOpen || exact.some(({ provider }) => provider === asked.provider)) return asked
+    throw notPermitted(asked)
+  }
+  const [only, ...others] = exact
+  if (isOpen) return asked
+  if (only === undefined) throw notPermitted(asked)
+  if (others.length === 0) return only
+  const detail = `This key may call several APIs named ${asked.name}: say whose.`
+  throw new SoukError('name_conflict', detail, { members: { candidates: exact.map(formatApiRef) } })
+}
+
+function notPermitted(asked: ApiRef): SoukError {
+  return new SoukError('key_not_permitted', `This key may not call ${formatApiRef(asked)}.`)
+}
