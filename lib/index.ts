@@ -17,6 +17,7 @@ export {
   SoukError,
   toProblem
 } from './base/errors.ts'
+export { checkRateLimit, type RateLimit, RateLimiter } from './base/gcra.ts'
 export * as limits from './base/limits.ts'
 export { type Atoms, formatUsdc, parseUsdc } from './base/money.ts'
 export { fromHex, type Hex, toHex } from './base/hex.ts'

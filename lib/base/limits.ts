@@ -29,6 +29,8 @@ export const HEADER_BYTES_MAX = 16 * KiB
 export const PATH_BYTES_MAX = 8 * KiB
 /** A payment as a header of x402: requirements, authorisation and one signature, that of a smart wallet with room. */
 export const PAYMENT_CHARS_MAX = 8 * KiB
+/** The name by which a provider knows one of a consumer node's accounts: 128 bits, which nobody guesses. */
+export const CONSUMER_BYTES = 16
 /** An `Idempotency-Key`, as the IETF draft's implementations bound it. */
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
@@ -96,6 +98,20 @@ export const BULK_TAG_BYTES_MAX = 64
 export const IN_FLIGHT_PER_PEER_MAX = 1_024
 /** Calls in flight at one listing: what a modest upstream takes, and no queue behind it. */
 export const IN_FLIGHT_PER_API_MAX = 512
+/** Of these, calls of one consumer, unless the listing says otherwise: one alone leaves room for others. */
+export const IN_FLIGHT_PER_CONSUMER_MAX = 256
+/** After so long a caller that was turned away for load may come again: half of what is under way is over by then. */
+export const OVERLOAD_PAUSE_MS = 1 * SECOND
+/** Calls of a rate limit, also at once: more is no limit for one consumer, and twice as many could not be counted exactly. */
+export const RATE_CALLS_MAX = 100_000
+/** The longest time that a rate limit spreads its calls over; what is longer is a quota. */
+export const RATE_PER_MS_MAX = DAY
+/** Name of a limit, as headers tell it. */
+export const RATE_POLICY_CHARS_MAX = 63
+/** Consumers whose rate an owner keeps; past it, those that are new share with others of their node. */
+export const RATED_CONSUMERS_MAX = 65_536
+/** What such newcomers share, so that a flood by one node leaves those of nearly all others alone. */
+export const RATE_SHARES = 1_024
 /** Peers whose newest request id is remembered, so that a repeat of an older one is looked for in the books before it runs. */
 export const NEWEST_IDS_MAX = 10_000
 /** How far a consumer's clock may be ahead: ids from before an owner's start, and this much after it, are looked for as well. */
@@ -378,6 +394,13 @@ export const KEY_FRESH_MS = 5 * SECOND
 export const ACCOUNTS_PER_HOST = 10
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
 export const HOSTS_COUNTED_MAX = 10_000
+/** Requests without a key, or with one that is none, of one host in a window: each costs a look at the store or an owner. */
+export const STRANGERS_PER_HOST = 6_000
+export const STRANGERS_PER_HOST_MS = 1 * MINUTE
+/** Calls under way of one key: as many as one listing takes of a consumer. */
+export const IN_FLIGHT_PER_KEY_MAX = 256
+/** Calls under way at an ingress, of all keys: their bodies may be held, 64 KiB for most. */
+export const IN_FLIGHT_PER_INGRESS_MAX = 4_096
 /** A body sent to `/v1/account`: an amount, a label. */
 export const ACCOUNT_BODY_BYTES_MAX = 4 * KiB
 /** A segment of an ingress path: `name@provider` percent-encoded, with room. */

@@ -92,7 +92,7 @@ export class Consumer {
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
-      if (prepared.signal.aborted) throw last
+      if (prepared.signal.aborted || FOR_ALL_OWNERS.has(last.code)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
         throw last
@@ -197,6 +197,14 @@ const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([
   'spend_cap_reached',
   'insufficient_funds',
   'internal_error'
+])
+
+/** An owner's word on whoever calls: others would say the same, or be used to get around it. It says nothing of the owner. */
+const FOR_ALL_OWNERS: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'quota_exceeded',
+  'idempotency_in_flight',
+  'idempotency_mismatch'
 ])
 
 /** Nothing was sent. Where it is not the owner who refused, it says nothing of the owner. @throws SoukError one of `OWN_LIMITS` */

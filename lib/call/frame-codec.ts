@@ -7,6 +7,7 @@ import {
   knownField,
   readHeader,
   readNumber,
+  readRate,
   skip,
   tag,
   VARINT,
@@ -14,6 +15,7 @@ import {
   writeNumber,
   writeOptionalBytes,
   writeOptionalText,
+  writeRate,
   writeText
 } from './frame-fields.ts'
 import { MessageBytes } from './message-bytes.ts'
@@ -98,9 +100,22 @@ const FIELDS = {
     12: BYTES,
     13: BYTES,
     14: VARINT,
-    15: BYTES
+    15: BYTES,
+    16: BYTES
   },
-  response: { 1: VARINT, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 7: VARINT, 8: VARINT, 9: BYTES },
+  response: {
+    1: VARINT,
+    2: VARINT,
+    3: BYTES,
+    4: BYTES,
+    5: VARINT,
+    6: BYTES,
+    7: VARINT,
+    8: VARINT,
+    9: BYTES,
+    10: VARINT,
+    11: BYTES
+  },
   failure: { 1: VARINT, 2: BYTES, 3: BYTES, 4: VARINT, 5: VARINT, 6: BYTES, 7: VARINT, 8: BYTES }
 } as const satisfies Record<string, Readonly<Record<number, number>>>
 
@@ -154,6 +169,7 @@ function writeRequest(request: RequestFrame, w: MessageBytes): void {
   writeText(w, 13, request.traceparent ?? '')
   if (request.resentFromEpoch !== undefined) w.bigint(14, request.resentFromEpoch)
   writeOptionalText(w, 15, request.payment)
+  writeOptionalBytes(w, 16, request.consumer)
 }
 
 function readRequest(r: Reader, end: number): Frame {
@@ -173,7 +189,8 @@ function readRequest(r: Reader, end: number): Frame {
     idempotencyKey: undefined,
     traceparent: undefined,
     resentFromEpoch: undefined,
-    payment: undefined
+    payment: undefined,
+    consumer: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.request)
@@ -223,6 +240,9 @@ function readRequest(r: Reader, end: number): Frame {
       case 15:
         request.payment = r.string()
         break
+      case 16:
+        request.consumer = r.bytes()
+        break
     }
   }
   return { kind: 'request', ...request }
@@ -238,6 +258,8 @@ function writeResponse(response: ResponseFrame, w: MessageBytes): void {
   writeNumber(w, 7, response.ownerUs)
   writeNumber(w, 8, response.upstreamUs)
   writeOptionalText(w, 9, response.payment)
+  writeNumber(w, 10, response.replayed ? 1 : 0)
+  if (response.rate !== undefined) writeRate(w, 11, response.rate)
 }
 
 function readResponse(r: Reader, end: number): Frame {
@@ -251,7 +273,9 @@ function readResponse(r: Reader, end: number): Frame {
     receipt: EMPTY_BYTES,
     ownerUs: 0,
     upstreamUs: 0,
-    payment: undefined
+    payment: undefined,
+    replayed: false,
+    rate: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.response)
@@ -282,6 +306,12 @@ function readResponse(r: Reader, end: number): Frame {
         break
       case 9:
         response.payment = r.string()
+        break
+      case 10:
+        response.replayed = r.bool()
+        break
+      case 11:
+        response.rate = readRate(r, end)
         break
     }
   }

@@ -1,5 +1,6 @@
 import type { Reader } from 'protons-runtime'
 import type { Headers } from '../interface/payload.ts'
+import type { RateStanding } from '../interface/rate.ts'
 import type { MessageBytes } from './message-bytes.ts'
 
 /** Reading and writing of protobuf fields. Defaults of proto3 are not written, as every implementation does. */
@@ -80,4 +81,30 @@ export function readHeader(r: Reader, limit: number): [string, string] {
   }
   if (r.pos !== end) throw new RangeError('a field runs past its header')
   return header
+}
+
+export function writeRate(w: MessageBytes, field: number, rate: RateStanding): void {
+  w.message(field, (message) => {
+    writeText(message, 1, rate.policy)
+    writeNumber(message, 2, rate.calls)
+    writeNumber(message, 3, rate.perMs)
+    writeNumber(message, 4, rate.remaining)
+    writeNumber(message, 5, rate.resetMs)
+  })
+}
+
+export function readRate(r: Reader, limit: number): RateStanding {
+  const rate = { policy: '', calls: 0, perMs: 0, remaining: 0, resetMs: 0 }
+  const end = endOfMessage(r, limit)
+  while (r.pos < end) {
+    const key = r.uint32()
+    if (key === tag(1, BYTES)) rate.policy = r.string()
+    else if (key === tag(2, VARINT)) rate.calls = readNumber(r)
+    else if (key === tag(3, VARINT)) rate.perMs = readNumber(r)
+    else if (key === tag(4, VARINT)) rate.remaining = readNumber(r)
+    else if (key === tag(5, VARINT)) rate.resetMs = readNumber(r)
+    else skip(r, key)
+  }
+  if (r.pos !== end) throw new RangeError('a field runs past its message')
+  return rate
 }

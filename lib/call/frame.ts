@@ -1,4 +1,5 @@
 import type { Headers } from '../interface/payload.ts'
+import type { RateStanding } from '../interface/rate.ts'
 
 /**
  * The messages of `/souk/call/1.0.0`, one to a frame. `docs/souk-call.proto` specifies them for other implementations, and a
@@ -44,6 +45,8 @@ export interface RequestFrame {
   readonly resentFromEpoch: bigint | undefined
   /** Relayed as it came: the consumer node neither reads it nor pays. */
   readonly payment: string | undefined
+  /** Who calls, by a name that only this provider is told. */
+  readonly consumer: Uint8Array | undefined
 }
 
 export interface ResponseFrame {
@@ -58,6 +61,9 @@ export interface ResponseFrame {
   readonly upstreamUs: number
   /** What became of the request's payment, relayed as well. */
   readonly payment: string | undefined
+  /** An answer that was given before, to another call with the same idempotency key. */
+  readonly replayed: boolean
+  readonly rate: RateStanding | undefined
 }
 
 /** An error of the table instead of a response. Never an exception's own text. */

@@ -2,9 +2,11 @@ import { type ApiId, isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
+  CONSUMER_BYTES,
   IDEMPOTENCY_KEY_CHARS_MAX,
   IN_FLIGHT_PER_PEER_MAX,
   LINK_QUEUE_BYTES_MAX,
+  OVERLOAD_PAUSE_MS,
   PAYMENT_CHARS_MAX,
   PATH_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
@@ -51,7 +53,10 @@ export class IncomingCalls {
     } else if (this.#running.size >= IN_FLIGHT_PER_PEER_MAX || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
       this.#fail(
         request.id,
-        new SoukError('overloaded', 'Too many calls of yours are under way here.', { notAccepted: true })
+        new SoukError('overloaded', 'Too many calls of yours are under way here.', {
+          notAccepted: true,
+          retryAfterMs: OVERLOAD_PAUSE_MS
+        })
       )
     } else {
       void this.#run(request)
@@ -96,7 +101,8 @@ export class IncomingCalls {
   async #read(request: RequestFrame, timeoutMs: number, signal: AbortSignal): Promise<ReceivedCall> {
     checkRequest(request)
     const { peer } = this.#session.channel
-    const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch, payment } = request
+    const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
+    const { payment, consumer } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
     const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
@@ -114,7 +120,9 @@ export class IncomingCalls {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(resentFromEpoch === undefined ? {} : { resentFromEpoch }),
-      ...(payment === undefined ? {} : { payment })
+      ...(payment === undefined ? {} : { payment }),
+      // A copy: the frame it came in is not kept for it.
+      ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) })
     }
   }
 
@@ -131,7 +139,9 @@ export class IncomingCalls {
       receipt: answer.receipt,
       ownerUs: microseconds(answer.ownerMs),
       upstreamUs: microseconds(answer.upstreamMs),
-      payment: answer.payment
+      payment: answer.payment,
+      replayed: answer.replayed === true,
+      rate: answer.rate === undefined ? undefined : { ...answer.rate, resetMs: Math.ceil(answer.rate.resetMs) }
     })
     if (isSent && body !== undefined) return
     try {
@@ -158,7 +168,7 @@ const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
 /** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
-function checkRequest({ api, requestId, method, path, idempotencyKey, payment }: RequestFrame): void {
+function checkRequest({ api, requestId, method, path, idempotencyKey, payment, consumer }: RequestFrame): void {
   const at = api.indexOf('@')
   const isSound =
     isApiName(api.slice(0, at)) &&
@@ -168,7 +178,8 @@ function checkRequest({ api, requestId, method, path, idempotencyKey, payment }:
     PATH.test(path) &&
     path.length <= PATH_BYTES_MAX &&
     (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX &&
-    (payment?.length ?? 0) <= PAYMENT_CHARS_MAX
+    (payment?.length ?? 0) <= PAYMENT_CHARS_MAX &&
+    (consumer === undefined || consumer.length === CONSUMER_BYTES)
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
 }
 

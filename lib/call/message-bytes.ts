@@ -20,15 +20,15 @@ export class MessageBytes {
   }
 
   number(field: number, value: number): void {
-    this.#room(11)
-    this.#byte((field << 3) | VARINT)
+    this.#room(12)
+    this.#varint((field << 3) | VARINT)
     this.#varint(value)
   }
 
   /** Sixty-four bits. */
   bigint(field: number, value: bigint): void {
-    this.#room(11)
-    this.#byte((field << 3) | VARINT)
+    this.#room(12)
+    this.#varint((field << 3) | VARINT)
     let rest = value
     while (rest > 0x7fn) {
       this.#byte(Number(rest & 0x7fn) | 0x80)
@@ -38,16 +38,16 @@ export class MessageBytes {
   }
 
   bytes(field: number, value: Uint8Array): void {
-    this.#room(6 + value.length)
-    this.#byte((field << 3) | BYTES)
+    this.#room(7 + value.length)
+    this.#varint((field << 3) | BYTES)
     this.#varint(value.length)
     this.#bytes.set(value, this.#at)
     this.#at += value.length
   }
 
   text(field: number, value: string): void {
-    this.#room(6 + value.length * UTF8_BYTES_PER_CHAR)
-    this.#byte((field << 3) | BYTES)
+    this.#room(7 + value.length * UTF8_BYTES_PER_CHAR)
+    this.#varint((field << 3) | BYTES)
     if (value.length <= SHORT_CHARS && this.#ascii(value)) return
     this.#varint(Buffer.byteLength(value))
     this.#at += this.#bytes.write(value, this.#at)
@@ -67,7 +67,7 @@ export class MessageBytes {
     let start = ROOM_FOR_PREFIX - 2
     for (let rest = length; rest > 0x7f; rest >>>= 7) start--
     this.#at = start
-    this.#byte((field << 3) | BYTES)
+    this.#varint((field << 3) | BYTES)
     this.#varint(length)
     const { buffer, byteOffset } = this.#bytes
     return new Uint8Array(buffer, byteOffset + start, end - start)

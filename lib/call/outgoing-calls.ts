@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { DEADLINE_HOP_MS, DEADLINE_MS_MIN, LINK_QUEUE_BYTES_MAX } from '../base/limits.ts'
+import { DEADLINE_HOP_MS, DEADLINE_MS_MIN, LINK_QUEUE_BYTES_MAX, OVERLOAD_PAUSE_MS } from '../base/limits.ts'
 import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallAnswer } from '../interface/call.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
@@ -53,7 +53,9 @@ export class OutgoingCalls {
       if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
         settle({
           fate: 'not_accepted',
-          error: new SoukError('overloaded', 'Too many calls are under way to this owner.')
+          error: new SoukError('overloaded', 'Too many calls are under way to this owner.', {
+            retryAfterMs: OVERLOAD_PAUSE_MS
+          })
         })
         return
       }
@@ -81,7 +83,8 @@ export class OutgoingCalls {
         idempotencyKey: call.idempotencyKey,
         traceparent: call.traceparent,
         resentFromEpoch,
-        payment: call.payment
+        payment: call.payment,
+        consumer: call.consumer
       })
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
@@ -110,7 +113,9 @@ export class OutgoingCalls {
         receipt: response.receipt,
         ownerMs: response.ownerUs / 1_000,
         upstreamMs: response.upstreamUs / 1_000,
-        ...(response.payment === undefined ? {} : { payment: response.payment })
+        ...(response.payment === undefined ? {} : { payment: response.payment }),
+        ...(response.replayed ? { replayed: true } : {}),
+        ...(response.rate === undefined ? {} : { rate: response.rate })
       }
     })
     if (response.body === undefined) {

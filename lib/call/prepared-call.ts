@@ -76,6 +76,7 @@ export function callFor(
   authorization?: Uint8Array
 ): Call {
   const { idempotencyKey, traceparent, payment } = init
+  const consumer = init.consumer?.(order.api.slice(order.api.indexOf('@') + 1))
   return {
     requestId,
     api: order.api,
@@ -89,7 +90,8 @@ export function callFor(
     ...(authorization === undefined ? {} : { authorization }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(traceparent === undefined ? {} : { traceparent }),
-    ...(payment === undefined ? {} : { payment })
+    ...(payment === undefined ? {} : { payment }),
+    ...(consumer === undefined ? {} : { consumer })
   }
 }
 

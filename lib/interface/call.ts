@@ -3,6 +3,7 @@ import type { SoukError } from '../base/errors.ts'
 import type { Atoms } from '../base/money.ts'
 import type { PeerAddress } from './link.ts'
 import type { Headers, Payload } from './payload.ts'
+import type { RateStanding } from './rate.ts'
 import type { Quota } from './subscription.ts'
 
 /** What of a listing a call is for, beside the API itself: the subscriptions to it. */
@@ -31,6 +32,11 @@ export interface Call {
    * yet: then nothing is run, and the refusal says how the call can be paid.
    */
   readonly payment?: string
+  /**
+   * Who calls, by a name of `CONSUMER_BYTES` bytes that the consumer node gives one account at one provider. Absent where the
+   * node calls for itself.
+   */
+  readonly consumer?: Uint8Array
   readonly idempotencyKey?: string
   readonly traceparent?: string
   /** Absent: the API itself. */
@@ -69,6 +75,10 @@ export interface CallAnswer {
   readonly payment?: string
   /** Of the subscription it was called with, this call included. */
   readonly quota?: Quota
+  /** It was given before, to another call with the same idempotency key. */
+  readonly replayed?: boolean
+  /** Where there is a rate limit. */
+  readonly rate?: RateStanding
 }
 
 /**

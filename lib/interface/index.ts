@@ -4,6 +4,7 @@ export type { Hex } from '../base/hex.ts'
 export type { Atoms } from '../base/money.ts'
 export type { Clock, Timer } from '../base/clock.ts'
 export type { Random } from '../base/random.ts'
+export type { RateLimit } from '../base/gcra.ts'
 export {
   type Adapter,
   type AdapterFactory,
@@ -80,6 +81,7 @@ export type { ChainParameters, PinnedContract, TokenParameters } from './network
 export type { Headers, Payload } from './payload.ts'
 export { type Period, PERIODS, type Plan, type PlanInit, type Tier } from './plan.ts'
 export type { ChargeRule } from './charge-rule.ts'
+export { RATE_MEMBER, type RateStanding } from './rate.ts'
 export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'

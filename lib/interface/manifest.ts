@@ -2,6 +2,7 @@ import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ApiDescription, Protocol } from './adapter.ts'
 import type { Plan } from './plan.ts'
+import type { RateLimit } from '../base/gcra.ts'
 import type { Address } from './signer.ts'
 
 /**
@@ -52,6 +53,8 @@ export interface Manifest {
   readonly payout?: Address
   /** Declared by the provider: a call may be repeated at another owner without harm. Default false. */
   readonly idempotent: boolean
+  /** Of each consumer, at each node that serves the API. Absent: none. */
+  readonly rateLimit?: RateLimit
   readonly api: ApiDescription
   /** Absent: none. */
   readonly plans?: readonly Plan[]

@@ -4,6 +4,8 @@ import type { Adapter } from './adapter.ts'
 import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } from './directory.ts'
 import type { PeerAddress } from './link.ts'
 import type { Delegation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
+import type { RateLimit } from '../base/gcra.ts'
+import type { RateStanding } from './rate.ts'
 import type { Headers, Payload } from './payload.ts'
 import type { Address } from './signer.ts'
 import type { PlanInit } from './plan.ts'
@@ -35,6 +37,10 @@ export interface ListingInit {
   readonly requestBytesMax?: number
   /** Methods other than POST, and sub-paths, are passed to the adapter. Default false. */
   readonly forwardsPaths?: boolean
+  /** Calls of one consumer. Default none. Each node that serves the API counts for itself. */
+  readonly rateLimit?: RateLimit
+  /** Calls of one consumer that are under way at once. Default `IN_FLIGHT_PER_CONSUMER_MAX`, at most `IN_FLIGHT_PER_API_MAX`. */
+  readonly inFlightPerConsumer?: number
 }
 
 /** An API this node serves. */
@@ -77,7 +83,16 @@ export interface CallInit {
   readonly subscription?: string
   /** With a subscription: told the fee of a renewal, before it is sent for. What it throws or rejects with ends the call. */
   readonly onFee?: (fee: Atoms) => void | Promise<void>
+  /**
+   * The same key with the same request is answered with what the first such call was answered, for 24 hours, and charged once.
+   * `docs/how-to/limits-and-retries.md` says what is kept.
+   */
   readonly idempotencyKey?: string
+  /**
+   * For whom this node calls: a name of `CONSUMER_BYTES` bytes for one provider, the same each time. Rate limits and idempotency
+   * keys are by it. Default: the node's own peer id.
+   */
+  readonly consumer?: (provider: string) => Uint8Array
   /** W3C trace context, passed on to the owner and the upstream. */
   readonly traceparent?: string
   /** Sixteen bytes, UUID version 7. Default: a fresh one. An id that may have been sent before goes with `sentTo` only. */
@@ -128,6 +143,10 @@ export interface CallReply {
   readonly fee?: Atoms
   /** With a subscription: by this call 85 or 100 percent of the included calls are used. Said once in a period for each. */
   readonly alert?: 85 | 100
+  /** It was given before, to another call with the same idempotency key. */
+  readonly replayed?: boolean
+  /** Where this consumer stands with the rate limit of the API, if it has one. */
+  readonly rate?: RateStanding
   readonly timing: CallTiming
   /** Reads the body whole and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
   json(): Promise<unknown>

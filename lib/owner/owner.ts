@@ -12,8 +12,9 @@ import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallLog, CallRecord } from '../interface/store.ts'
 import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
+import { Gate, type Pass } from './gate.ts'
 import { NewestIds } from './newest-ids.ts'
-import { admit, boundedBody, type ServedApi } from './served-api.ts'
+import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
 
 export interface OwnerInit {
   readonly clock: Clock
@@ -43,12 +44,14 @@ export class Owner {
   /** By peer and request id: calls that have no answer yet, and repeats that are being looked up. */
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
+  readonly #gate: Gate
   #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
   constructor(init: OwnerInit) {
     this.#init = init
     this.#newest = new NewestIds(init.epoch)
+    this.#gate = new Gate(init.clock)
   }
 
   get inFlight(): number {
@@ -116,20 +119,28 @@ export class Owner {
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
+    const pass = this.#gate.enter(api.signed.id, call, limitsOf(api))
     this.#enter(api)
-    const leave = once(() => this.#leave(api))
+    const leave = once(() => {
+      pass.leave()
+      this.#leave(api)
+    })
+    let isTaken = false
     try {
       const reservation = await this.#reserve(api, call)
+      isTaken = true
       if (reservation.replay !== undefined) {
         leave()
-        return replayed(reservation.replay)
+        return rated(replayed(reservation.replay), pass)
       }
       const reply = await this.#ask(api, call, signal, reservation, startedAt)
-      const answer = await this.#settle(call, reply, reservation, startedAt)
+      const answer = rated(await this.#settle(call, reply, reservation, startedAt), pass)
       if (answer.body instanceof Uint8Array) leave()
       else return { ...answer, body: untilOver(answer.body, signal, leave) }
       return answer
     } catch (error) {
+      // A call that is refused does not count: its payer may have to try again with a better payment.
+      if (!isTaken) pass.giveBack()
       leave()
       throw error
     }
@@ -306,6 +317,10 @@ function replayed({ response, settled }: Replay): CallAnswer {
 function repeatable(answer: CallAnswer): CallAnswer {
   if (answer.body instanceof Uint8Array) return answer
   throw new SoukError('call_interrupted', 'The call is answered by a stream, which was cut off.')
+}
+
+function rated(answer: CallAnswer, { rate }: Pass): CallAnswer {
+  return rate === undefined ? answer : { ...answer, rate }
 }
 
 function once(task: () => void): () => void {

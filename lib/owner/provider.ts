@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, REQUEST_BYTES_MAX, UPLOAD_BYTES_CEILING } from '../base/limits.ts'
+import { DELEGATION_TTL_MS, IN_FLIGHT_PER_API_MAX, MANIFEST_TTL_MS, UPLOAD_BYTES_CEILING } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import {
@@ -154,6 +154,7 @@ export class Provider {
       currency: 'USDC',
       ...(init.payout === undefined ? {} : { payout: init.payout }),
       idempotent: init.idempotent ?? false,
+      ...(init.rateLimit === undefined ? {} : { rateLimit: init.rateLimit }),
       api: adapter.description,
       // Serving a retired name again starts it anew.
       state: state === 'retired' ? 'published' : state,
@@ -222,11 +223,16 @@ function checkMove(from: ListingState, to: ListingState): void {
   throw new SoukError('invalid_request', `A listing that is ${from} can become ${allowed}, not ${to}.`)
 }
 
-function servingTerms({ requestBytesMax = REQUEST_BYTES_MAX, forwardsPaths = false }: ListingInit): ServingTerms {
+function servingTerms(init: ListingInit): ServingTerms {
+  const { requestBytesMax, forwardsPaths, inFlightPerConsumer } = { ...DEFAULT_TERMS, ...init }
   if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > UPLOAD_BYTES_CEILING) {
     throw new SoukError('invalid_request', `Request bodies can be allowed up to ${UPLOAD_BYTES_CEILING} bytes.`)
   }
-  return { requestBytesMax, forwardsPaths }
+  const isCount = Number.isInteger(inFlightPerConsumer) && inFlightPerConsumer >= 1
+  if (!isCount || inFlightPerConsumer > IN_FLIGHT_PER_API_MAX) {
+    throw new SoukError('invalid_request', `A consumer can be allowed 1 to ${IN_FLIGHT_PER_API_MAX} calls at once.`)
+  }
+  return { requestBytesMax, forwardsPaths, inFlightPerConsumer }
 }
 
 /** Everything a consumer relies on is the same; only the signature's own dates and number may differ. */

@@ -1,14 +1,22 @@
 import { SoukError } from '../base/errors.ts'
-import { IN_FLIGHT_PER_API_MAX, REQUEST_BYTES_MAX } from '../base/limits.ts'
+import {
+  IN_FLIGHT_PER_API_MAX,
+  IN_FLIGHT_PER_CONSUMER_MAX,
+  OVERLOAD_PAUSE_MS,
+  REQUEST_BYTES_MAX
+} from '../base/limits.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
+import type { CallLimits } from './gate.ts'
 
 /** Terms of a listing that only its owner needs; they are not part of the manifest. */
 export interface ServingTerms {
   readonly requestBytesMax: number
   /** Methods other than POST, and sub-paths, go to the adapter. */
   readonly forwardsPaths: boolean
+  /** Calls of one consumer that are under way at once. */
+  readonly inFlightPerConsumer: number
 }
 
 /** One API this node runs calls of. */
@@ -18,7 +26,18 @@ export interface ServedApi {
   readonly terms: ServingTerms
 }
 
-export const DEFAULT_TERMS: ServingTerms = { requestBytesMax: REQUEST_BYTES_MAX, forwardsPaths: false }
+export const DEFAULT_TERMS: ServingTerms = {
+  requestBytesMax: REQUEST_BYTES_MAX,
+  forwardsPaths: false,
+  inFlightPerConsumer: IN_FLIGHT_PER_CONSUMER_MAX
+}
+
+/** What a call is held to that is made under no plan. */
+export function limitsOf({ signed, terms }: ServedApi): CallLimits {
+  const { rateLimit } = signed.manifest
+  const inFlightMax = terms.inFlightPerConsumer
+  return rateLimit === undefined ? { policy: 'default', inFlightMax } : { policy: 'default', rateLimit, inFlightMax }
+}
 
 /**
  * Whether a call may run, before anything of it is paid for or reaches the upstream.
@@ -38,7 +57,7 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
   if (inFlight >= IN_FLIGHT_PER_API_MAX) {
     throw new SoukError('overloaded', 'This API has too many calls under way.', {
       notAccepted: true,
-      retryAfterMs: 1_000
+      retryAfterMs: OVERLOAD_PAUSE_MS
     })
   }
 }

@@ -1,5 +1,6 @@
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
+import { checkRateLimit } from '../base/gcra.ts'
 import { isHex } from '../base/hex.ts'
 import {
   API_NAME_CHARS_MAX,
@@ -35,6 +36,7 @@ export function checkManifest(manifest: Manifest): void {
   must(issuedAt < expiresAt && expiresAt - issuedAt <= MANIFEST_TTL_MS, 'it holds for too long, or for no time')
   must(description.length <= DESCRIPTION_CHARS_MAX, `its description is over ${DESCRIPTION_CHARS_MAX} characters`)
   must(!CONTROL.test(description), 'its description has control characters')
+  if (manifest.rateLimit !== undefined) checkRateLimit(manifest.rateLimit)
   checkTags(manifest.tags)
   checkOperations(manifest)
 }

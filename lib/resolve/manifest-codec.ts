@@ -1,4 +1,5 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
+import type { RateLimit } from '../base/gcra.ts'
 import { toHex } from '../base/hex.ts'
 import { JSON_DEPTH_MAX, OPERATIONS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
@@ -33,6 +34,22 @@ const operationCodec = codec<OperationMessage>({
   }
 })
 
+const rateLimitCodec = codec<{ calls: number; perMs: number; burst?: number }>({
+  start: () => ({ calls: 0, perMs: 0 }),
+  write({ calls, perMs, burst }, writer) {
+    writeInteger(writer, 1, calls)
+    writeInteger(writer, 2, perMs)
+    if (burst !== undefined) writeInteger(writer, 3, burst)
+  },
+  read(value, tag, reader) {
+    if (tag === varintTag(1)) value.calls = readSafeInteger(reader)
+    else if (tag === varintTag(2)) value.perMs = readSafeInteger(reader)
+    else if (tag === varintTag(3)) value.burst = readSafeInteger(reader)
+    else return false
+    return true
+  }
+})
+
 interface ManifestMessage {
   name: string
   provider: string
@@ -49,6 +66,7 @@ interface ManifestMessage {
   issuedAt: number
   expiresAt: number
   payout?: Uint8Array
+  rateLimit?: RateLimit
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -86,6 +104,10 @@ const manifestCodec = codec<ManifestMessage>({
     writeInteger(writer, 13, value.issuedAt)
     writeInteger(writer, 14, value.expiresAt)
     if (value.payout !== undefined) writer.uint32(bytesTag(15)).bytes(value.payout)
+    if (value.rateLimit !== undefined) {
+      writer.uint32(bytesTag(30))
+      rateLimitCodec.encode(value.rateLimit, writer)
+    }
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.name = reader.string()
@@ -104,6 +126,7 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(13)) value.issuedAt = readSafeInteger(reader)
     else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
     else if (tag === bytesTag(15)) value.payout = reader.bytes()
+    else if (tag === bytesTag(30)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
     else return false
     return true
   }

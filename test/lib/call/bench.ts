@@ -137,6 +137,7 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   traceparent: undefined,
   resentFromEpoch: undefined,
   payment: undefined,
+  consumer: undefined,
   ...changes
 })
 

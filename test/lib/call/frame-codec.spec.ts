@@ -34,7 +34,8 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     idempotencyKey: optionalText,
     traceparent: optionalText,
     resentFromEpoch: optional(amount),
-    payment: optional(text)
+    payment: optional(text),
+    consumer: optional(bytes)
   }),
   response: fc.record({
     kind: fc.constant('response'),
@@ -46,7 +47,9 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     receipt: bytes,
     ownerUs: count,
     upstreamUs: count,
-    payment: optional(text)
+    payment: optional(text),
+    replayed: fc.boolean(),
+    rate: optional(fc.record({ policy: text, calls: count, perMs: count, remaining: count, resetMs: count }))
   }),
   failure: fc.record({
     kind: fc.constant('failure'),
@@ -70,7 +73,7 @@ function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return String(value)
-  const members = Object.entries(value).filter(([name, member]) => member !== undefined && name !== 'kind')
+  const members = Object.entries(value).filter(([name, member]) => member != null && name !== 'kind')
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]))
 }
 

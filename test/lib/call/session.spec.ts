@@ -151,7 +151,9 @@ describe('a session', () => {
       receipt: utf8(''),
       ownerUs: 0,
       upstreamUs: 0,
-      payment: undefined
+      payment: undefined,
+      replayed: false,
+      rate: undefined
     })
     await settle()
     assert.equal(peer.closes.length, 0)

@@ -6,6 +6,7 @@ import type { AdapterReply } from '../../../lib/interface/adapter.ts'
 import type { CallAnswer } from '../../../lib/interface/call.ts'
 import type { Reservation, Till } from '../../../lib/interface/till.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
+import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
@@ -239,7 +240,9 @@ describe('Owner', () => {
     it('refuses methods and paths where the listing forwards none, and passes them where it does', async () => {
       await refused('method_not_allowed', false, { method: 'GET' })
       await refused('method_not_allowed', false, { path: '/candles' })
-      await bench.owner.set(servedApi(bench.adapter, {}, { requestBytesMax: 10, forwardsPaths: true }))
+      await bench.owner.set(
+        servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, requestBytesMax: 10, forwardsPaths: true })
+      )
       await bench.handle({ method: 'GET', path: '/candles?x=1', body: utf8('') })
       const [{ method, path } = assert.fail()] = bench.adapter.reached
       assert.deepEqual([method, path], ['GET', '/candles?x=1'])
@@ -264,7 +267,10 @@ describe('Owner', () => {
         await release.promise
         return replyOf()
       }
-      const calls = Array.from({ length: IN_FLIGHT_PER_API_MAX }, () => bench.handle())
+      // Of two consumers: none may have all of it.
+      const calls = Array.from({ length: IN_FLIGHT_PER_API_MAX }, (_, i) =>
+        bench.handle({ peer: peerId('CD'.charAt(i % 2)) })
+      )
       await settle()
       await assert.rejects(bench.handle(), { code: 'overloaded', notAccepted: true, retryAfterMs: 1_000 })
       release.resolve()

@@ -108,6 +108,8 @@ describe('manifest', () => {
     ['an unknown protocol', { protocol: 'gRPC' as 'REST' }, /protocol/],
     ['another currency', { currency: 'EUR' as 'USDC' }, /currency/],
     ['a payout that is no address', { payout: '0x12' }, /payout/],
+    ['a rate of no calls', { rateLimit: { calls: 0, perMs: 1 } }, /rate limit/],
+    ['a rate over more than a day', { rateLimit: { calls: 1, perMs: 86_400_001 } }, /rate limit/],
     ['a price above all USDC', { price: 10n ** 15n + 1n }, /price/],
     ['an unknown state', { state: 'toString' as 'draft' }, /state/],
     ['no revision', { revision: 0 }, /revision/],

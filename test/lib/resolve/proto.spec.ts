@@ -49,6 +49,7 @@ describe('docs/souk-directory.proto', () => {
       idempotent: true,
       price: 10n ** 15n,
       payout: `0x${'ab'.repeat(20)}`,
+      rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
       revision: Number.MAX_SAFE_INTEGER,
       api: { operations: [operation, { name: 'bare' }], sdl: '' }
     })
@@ -97,7 +98,7 @@ describe('docs/souk-directory.proto', () => {
       ])
     )
     assert.deepEqual(fields, {
-      Manifest: 15,
+      Manifest: 16,
       Operation: 4,
       Record: 7,
       Delegation: 2,
