@@ -418,6 +418,33 @@ export const LINGER_MS = 2 * SECOND
 /** While a server drains, connections that fell idle are closed this often. */
 export const DRAIN_SWEEP_MS = 50
 
+// ── Agents and events ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A tool's name, as the Model Context Protocol's clients and the models behind them take it. */
+export const MCP_NAME_CHARS_MAX = 64
+/** APIs whose operations are tools, tools of one of them, and of all: a model chooses badly among more, and pays for reading each. */
+export const MCP_APIS_MAX = 32
+export const MCP_TOOLS_PER_API_MAX = 64
+export const MCP_TOOLS_MAX = 256
+/** How long an API is looked up for a list of tools. The others do not wait longer for one that cannot be found. */
+export const MCP_LOOKUP_MS = 5 * SECOND
+/** How long a list of tools is good for, as clients are told: prices may change with every revision. */
+export const MCP_LIST_FRESH_MS = 1 * MINUTE
+/** A tool's description, and the outline of a GraphQL schema in one: what a model reads before every choice. */
+export const MCP_DESCRIPTION_CHARS_MAX = 1_000
+export const MCP_OUTLINE_CHARS_MAX = 6_000
+/** A schema that is shown with its tool. Larger ones are shown when asked for. */
+export const MCP_SCHEMA_BYTES_MAX = 32 * KiB
+/** How deep, and how much, of a schema of answers is promised. */
+export const MCP_SCHEMA_DEPTH_MAX = 16
+export const MCP_SCHEMA_NODES_MAX = 1_000
+/** An answer as the result of a tool: more than a model reads of it. */
+export const MCP_ANSWER_BYTES_MAX = 256 * KiB
+/** How long a tool waits for the end of an answer that comes as a stream. */
+export const MCP_STREAM_MS = 30 * SECOND
+/** A message of an agent: a call's body, and what the protocol puts around it. */
+export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
+
 // ── Plans and subscriptions ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** Plans of one listing, closed ones included: more than anybody compares. */

@@ -21,11 +21,11 @@ export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get('/v1/apis', async (request, reply) => {
     const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
     const page = await souk.search(query, whileConnected(reply.raw))
-    return { data: page.listings.map(summary), next_cursor: page.next ?? null }
+    return { data: page.listings.map(apiSummary), next_cursor: page.next ?? null }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    return details(signed)
+    return apiDetails(signed)
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
@@ -77,11 +77,13 @@ function readLimit(text: string): number {
   return limit
 }
 
-function summary({ id, manifest }: SignedManifest) {
+/** An API in a list. */
+export function apiSummary({ id, manifest }: SignedManifest) {
   return { ...head(id, manifest), operations: manifest.api.operations.map(({ name }) => name) }
 }
 
-function details({ id, manifest }: SignedManifest) {
+/** An API with everything that is published of it. */
+export function apiDetails({ id, manifest }: SignedManifest) {
   const { api, idempotent, issuedAt, expiresAt } = manifest
   return {
     ...head(id, manifest),

@@ -12,6 +12,7 @@ import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts
 import { SetupError } from '../setup-error.ts'
 import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
 import { addAccountRoutes } from './account-routes.ts'
+import { Agents, type AgentApis } from './agents.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { EventStreams } from './event-streams.ts'
@@ -44,11 +45,13 @@ export interface IngressOptions extends ListenWish {
 export interface IngressInit {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
   readonly keys: Pick<Keys, 'verify'>
-  readonly spending: Pick<Spending, 'begin'>
+  readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */
   readonly accounts?: Accounts
   /** How money gets into them and out again. Default: not here. */
   readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
+  /** APIs that are tools of their own to agents. Default: those that an agent names. */
+  readonly agentApis?: AgentApis
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -65,6 +68,7 @@ export interface Ingress {
 const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const REQUEST_HEADERS =
   'content-type, accept, accept-language, range, if-range, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
   // The last is sent by common clients of x402, of which a browser asks first.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
@@ -171,6 +175,8 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     addAccountRoutes(app, { accounts, keys, clock: init.clock, opensAccounts, trustProxy })
     if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
+  const agents = new Agents(init, options.corsOrigins ?? [])
+  app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...keyless }
   addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)

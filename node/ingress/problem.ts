@@ -51,7 +51,7 @@ const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/api\/[^/?]+\/api\/[^/?]/, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
   [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
   [/^\/v1\/account\/(?:entries|withdrawals\/[^/?]+)(?:\?|$)/, 'GET, HEAD'],
-  [/^\/v1\/account\/(?:deposits|withdrawals)(?:\?|$)/, 'POST'],
+  [/^\/(?:v1\/account\/(?:deposits|withdrawals)|mcp)(?:\?|$)/, 'POST'],
   [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+(?:\/schema\.graphql)?)?)(?:\?|$)/, 'GET, HEAD']
 ]
 

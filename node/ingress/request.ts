@@ -92,7 +92,8 @@ function subPath(target: string): string {
   return target.slice(at)
 }
 
-function readOptions(call: CallDraft, headers: IncomingMessage['headers']): void {
+/** @throws SoukError `invalid_request` */
+export function readOptions(call: CallDraft, headers: IncomingMessage['headers']): void {
   const traceparent = single(headers['traceparent'])
   if (traceparent !== undefined && TRACEPARENT.test(traceparent)) call.traceparent = traceparent
   const idempotencyKey = single(headers['idempotency-key'])

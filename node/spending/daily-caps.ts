@@ -55,6 +55,15 @@ export class DailyCaps {
     this.#slices.release(day, amount)
   }
 
+  /** Of today's cap. What other processes have taken to spend it counts as spent. */
+  async left(holder: KeyHolder): Promise<Atoms> {
+    const day = this.today(holder)
+    const value = await this.#documents.get(COLLECTION, day.key)
+    const last = value === undefined ? undefined : (JSON.parse(value) as SpentDocument)
+    const taken = last === undefined || last.day < day.day ? 0n : BigInt(last.taken)
+    return (day.cap > taken ? day.cap - taken : 0n) + this.#slices.atHand(day)
+  }
+
   /** What is not spent counts as unspent from here on. */
   stop(): Promise<void> {
     return this.#slices.stop()

@@ -40,6 +40,11 @@ export class Spending {
     }
     return new KeyPurchase(this.#init, holder)
   }
+
+  /** What the calls of a key may still cost today. */
+  left(holder: KeyHolder): Promise<Atoms> {
+    return this.#init.caps.left(holder)
+  }
 }
 
 class KeyPurchase implements Purchase {

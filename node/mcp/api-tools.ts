@@ -1,0 +1,109 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import { formatUsdc, limits } from '../../lib/index.ts'
+import type { Manifest, Operation, SignedManifest } from '../../lib/interface/index.ts'
+import { outlineOf } from './outline.ts'
+import { toolName } from './tool-name.ts'
+import { answerSchema, type InputSchema, inputSchema } from './tool-schema.ts'
+
+/** A tool that is one operation of an API. */
+export interface ApiTool {
+  readonly name: string
+  /** `name@provider`. */
+  readonly api: string
+  /** What is promised of its answers. */
+  answers(): InputSchema | undefined
+  /** As agents are shown it. */
+  describe(): Tool
+  /** The body of the call, as the API takes it. */
+  body(given: Readonly<Record<string, unknown>>): unknown
+}
+
+/**
+ * The operations of an API as tools, with nothing done by its provider. They are made of the signed manifest alone.
+ *
+ * @param isTaken - a tool has this name already
+ */
+export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: string) => boolean): ApiTool[] {
+  const { protocol, api } = manifest
+  if (protocol === 'GraphQL') {
+    const name = toolName(id, manifest.name, 'query', isTaken)
+    const describe = () => ({
+      ...head(name, manifest, 'query'),
+      inputSchema: QUERY,
+      description: aboutQuery(id, manifest)
+    })
+    return [{ name, api: id, answers: () => undefined, describe, body: (given) => given }]
+  }
+  const taken = new Set<string>()
+  return api.operations.slice(0, limits.MCP_TOOLS_PER_API_MAX).map((operation) => {
+    const name = toolName(id, manifest.name, operation.name, (known) => isTaken(known) || taken.has(known))
+    taken.add(name)
+    // Without a description of its own a REST API has one operation, which nobody names.
+    const isUnnamed = protocol === 'REST' && api.operations.length === 1
+    return {
+      name,
+      api: id,
+      answers: () => answerSchema(operation.output),
+      describe: () => operationTool(name, id, manifest, operation),
+      body: (given) => (isUnnamed ? given : { ...given, operation: operation.name })
+    }
+  })
+}
+
+/** The bare name of the API that a tool of this name can only be of. */
+export function apiNameIn(tool: string): string | undefined {
+  const end = tool.indexOf('_')
+  return end > 0 ? tool.slice(0, end) : undefined
+}
+
+function operationTool(name: string, id: string, manifest: Manifest, operation: Operation): Tool {
+  const takes = inputSchema(operation.input)
+  const gives = answerSchema(operation.output)
+  const about = operation.description ?? manifest.description
+  const large = takes === undefined ? ['What it takes is too much to be shown here: souk_show tells.'] : []
+  return {
+    ...head(name, manifest, operation.name),
+    description: [brief(about), ...large, costs(id, manifest)].filter((part) => part !== '').join('\n\n'),
+    inputSchema: takes ?? { type: 'object' },
+    ...(gives === undefined ? {} : { outputSchema: gives })
+  }
+}
+
+function head(name: string, { name: api, idempotent }: Manifest, operation: string) {
+  const annotations = { openWorldHint: true, ...(idempotent ? { idempotentHint: true } : {}) }
+  return {
+    name,
+    title: brief(`${api}: ${operation}`).replaceAll('\n', ' ').slice(0, limits.LABEL_CHARS_MAX),
+    annotations
+  }
+}
+
+const QUERY = {
+  type: 'object' as const,
+  properties: {
+    query: { type: 'string', description: 'a GraphQL document' },
+    variables: { type: 'object' },
+    operationName: { type: 'string' },
+    documentId: { type: 'string', description: 'in place of a query: a trusted document of the provider' }
+  }
+}
+
+function aboutQuery(id: string, manifest: Manifest): string {
+  return [brief(manifest.description), outlineOf(manifest.api), costs(id, manifest)]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function costs(id: string, { price, protocol }: Manifest): string {
+  const most = protocol === 'GraphQL' ? 'at most ' : ''
+  const cost = price === 0n ? 'Free of charge.' : `Costs ${most}${formatUsdc(price)} USDC, and nothing where it fails.`
+  return `${cost} API: ${id}.`
+}
+
+/** A stranger's text, without what moves a cursor or hides a line. */
+function brief(text: string): string {
+  const plain = text.replaceAll(/[^\P{C}\n]/gu, '').trim()
+  return plain.length > limits.MCP_DESCRIPTION_CHARS_MAX
+    ? `${plain.slice(0, limits.MCP_DESCRIPTION_CHARS_MAX)}…`
+    : plain
+}

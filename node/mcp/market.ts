@@ -1,0 +1,227 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import {
+  deadline,
+  formatRequestId,
+  formatUsdc,
+  limits,
+  parseApiRef,
+  parseUsdc,
+  requestIds,
+  SoukError
+} from '../../lib/index.ts'
+import type { Clock, Random, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { apiDetails, apiSummary } from '../ingress/apis.ts'
+import { callWithKey } from '../ingress/key-call.ts'
+import { type CallDraft, readOptions } from '../ingress/request.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
+import type { Spending } from '../spending/spending.ts'
+import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
+import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
+import type { ToolBox, ToolCall } from './tool-box.ts'
+import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
+import type { InputSchema } from './tool-schema.ts'
+
+export interface MarketInit {
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
+  readonly spending: Pick<Spending, 'begin' | 'left'>
+  /** Default: none are kept. */
+  readonly accounts?: Pick<Accounts, 'balance'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Whom an agent acts for. */
+export interface Principal {
+  /** Absent for whoever runs this node: it pays itself. */
+  readonly holder?: KeyHolder
+  /** APIs whose operations are tools: names, or `name@provider`. Any other is reached by `souk_call`. */
+  readonly apis: readonly string[]
+}
+
+type Ids = ReturnType<typeof requestIds>
+
+/** What agents can do on this node: the marketplace as tools, and each operation of the APIs that were chosen. */
+export class Market {
+  readonly #init: MarketInit
+  readonly #ids: Ids
+
+  constructor(init: MarketInit) {
+    this.#init = init
+    this.#ids = requestIds(init.clock, init.random)
+  }
+
+  for(principal: Principal): ToolBox {
+    return new PrincipalTools(this.#init, this.#ids, principal)
+  }
+}
+
+class PrincipalTools implements ToolBox {
+  readonly #init: MarketInit
+  readonly #ids: Ids
+  readonly #principal: Principal
+
+  constructor(init: MarketInit, ids: Ids, principal: Principal) {
+    this.#init = init
+    this.#ids = ids
+    this.#principal = principal
+  }
+
+  async list(signal: AbortSignal): Promise<readonly Tool[]> {
+    const found = await this.#toolsOf(this.#principal.apis, signal)
+    return [...marketTools(), ...found.slice(0, limits.MCP_TOOLS_MAX).map((tool) => tool.describe())]
+  }
+
+  async call({ name, arguments: given, meta }: ToolCall, signal: AbortSignal): Promise<CallToolResult> {
+    const requestId = this.#ids.next()
+    const call: CallDraft = { api: '', body: undefined, requestId, signal }
+    try {
+      readOptions(call, optionsIn(meta))
+      if (isMarketTool(name)) return await this.#run(name, given, call)
+      const tool = await this.#find(name, signal)
+      if (tool === undefined) {
+        throw new SoukError('operation_not_found', `There is no tool "${name.slice(0, limits.MCP_NAME_CHARS_MAX)}".`)
+      }
+      call.api = parseApiRef(tool.api)
+      call.body = tool.body(given)
+      return await this.#pay(call, tool.answers())
+    } catch (error) {
+      return toolProblem(error, formatRequestId(requestId))
+    }
+  }
+
+  #run(name: MarketTool, given: unknown, call: CallDraft): Promise<CallToolResult> {
+    if (name === 'souk_search') return this.#search(marketInput(name, given), call.signal)
+    if (name === 'souk_show') return this.#show(marketInput(name, given), call.signal)
+    if (name === 'souk_call') return this.#callAny(marketInput(name, given), call)
+    return this.#balance()
+  }
+
+  /** An API that cannot be found now is left out, and holds up no other. */
+  async #toolsOf(apis: readonly string[], signal: AbortSignal): Promise<ApiTool[]> {
+    const { clock, souk } = this.#init
+    const late = deadline(clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
+    try {
+      const all = [...new Set(apis)].slice(0, limits.MCP_APIS_MAX)
+      const found = await Promise.allSettled(all.map((api) => souk.resolve(api, { signal: late.signal })))
+      const names = new Map<string, ApiTool>()
+      for (const each of found) {
+        if (each.status === 'rejected' || isGone(each.value.signed)) continue
+        const tools = apiTools(each.value.signed, (name) => isMarketTool(name) || names.has(name))
+        for (const tool of tools) names.set(tool.name, tool)
+      }
+      return [...names.values()]
+    } finally {
+      late.clear()
+    }
+  }
+
+  async #find(name: string, signal: AbortSignal): Promise<ApiTool | undefined> {
+    const start = apiNameIn(name)
+    if (start === undefined) return undefined
+    const may = this.#principal.apis.filter((api) => api.startsWith(start))
+    return (await this.#toolsOf(may, signal)).find((tool) => tool.name === name)
+  }
+
+  async #pay(call: CallDraft, promised?: InputSchema): Promise<CallToolResult> {
+    const { clock } = this.#init
+    const startedAt = clock.elapsed()
+    return callWithKey(this.#init, this.#principal.holder, call, async (reply, settle) => {
+      // Booked before anything of it is handed out, as everywhere.
+      await settle()
+      return toolAnswer(reply, promised, clock, () => clock.elapsed() - startedAt)
+    })
+  }
+
+  #callAny(input: MarketInput<'souk_call'>, call: CallDraft): Promise<CallToolResult> {
+    const { api, operation, arguments: given = {}, max_price, idempotency_key, timeout_ms } = input
+    call.api = parseApiRef(api)
+    call.body = operation === undefined ? given : { ...given, operation }
+    readOptions(call, {
+      'souk-max-price': max_price,
+      ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }),
+      ...(timeout_ms === undefined ? {} : { 'souk-timeout-ms': String(timeout_ms) })
+    })
+    return this.#pay(call)
+  }
+
+  async #search(
+    { query, max_price, ...rest }: MarketInput<'souk_search'>,
+    signal?: AbortSignal
+  ): Promise<CallToolResult> {
+    const given = Object.entries({
+      ...rest,
+      text: query,
+      maxPrice: max_price === undefined ? undefined : parseUsdc(max_price)
+    })
+    const page = await this.#init.souk.search(
+      Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+      signal
+    )
+    return told({ apis: page.listings.map(apiSummary), next_cursor: page.next ?? null })
+  }
+
+  async #show({ api, operation }: MarketInput<'souk_show'>, signal?: AbortSignal): Promise<CallToolResult> {
+    const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
+    const { operations, ...rest } = apiDetails(signed)
+    const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)
+    if (operation !== undefined && shown.length === 0) {
+      throw new SoukError('operation_not_found', `${rest.name} has no operation "${operation.slice(0, 80)}".`)
+    }
+    const whole = { ...rest, operations: shown }
+    if (JSON.stringify(whole).length <= limits.MCP_ANSWER_BYTES_MAX / 4) return told(whole)
+    const { sdl, ...less } = rest as typeof rest & { sdl?: string }
+    const note = 'Too much to be shown at once: name an operation to see its schemas.'
+    const part = sdl === undefined ? {} : { sdl: sdl.slice(0, limits.MCP_ANSWER_BYTES_MAX / 8), sdl_chars: sdl.length }
+    return told({
+      ...less,
+      ...part,
+      note,
+      operations: operations.map(({ name, description }) => ({ name, description }))
+    })
+  }
+
+  async #balance(): Promise<CallToolResult> {
+    const { spending, accounts, clock } = this.#init
+    const { holder } = this.#principal
+    if (holder === undefined) return told({ paid_by: 'the node itself' })
+    const left = await spending.left(holder)
+    const tomorrow = (Math.floor(clock.now() / limits.DAY_MS) + 1) * limits.DAY_MS
+    const { account } = holder
+    const balance = account === undefined ? undefined : await accounts?.balance(account)
+    return told({
+      paid_by: account === undefined ? 'the operator of this node' : 'the account of this key',
+      currency: 'USDC',
+      max_price: formatUsdc(holder.maxPrice),
+      daily_cap: formatUsdc(holder.dailyCap),
+      left_today: formatUsdc(left),
+      resets_at: new Date(tomorrow).toISOString(),
+      ...(balance === undefined ? {} : { balance: formatUsdc(balance.balance) })
+    })
+  }
+}
+
+function isGone({ manifest }: SignedManifest): boolean {
+  return manifest.state === 'retired'
+}
+
+/** The members of a request's `_meta` that say how it is called, as the headers that say so over HTTP. */
+function optionsIn(meta: ToolCall['meta']): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [member, header] of OPTIONS) {
+    const value = meta[member]
+    if (typeof value === 'string' || typeof value === 'number') headers[header] = String(value)
+  }
+  return headers
+}
+
+const OPTIONS = [
+  ['traceparent', 'traceparent'],
+  [`${META}idempotency_key`, 'idempotency-key'],
+  [`${META}timeout_ms`, 'souk-timeout-ms'],
+  [`${META}max_price`, 'souk-max-price']
+] as const
+
+function told(value: Record<string, unknown>): CallToolResult {
+  return { content: [text(JSON.stringify(value))], structuredContent: value }
+}

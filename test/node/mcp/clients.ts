@@ -1,0 +1,93 @@
+import { Client as CurrentClient, StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextprotocol/client'
+import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/client/stdio'
+import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as FormerStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport as FormerHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+
+export interface AgentTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema: Record<string, unknown>
+  readonly outputSchema?: Record<string, unknown> | undefined
+  readonly annotations?: Record<string, unknown> | undefined
+}
+
+export interface AgentResult {
+  readonly content: ReadonlyArray<{ readonly type: string; readonly [member: string]: unknown }>
+  readonly structuredContent?: unknown
+  readonly isError?: boolean | undefined
+  /** What goes beside it, by its name behind `dev.souk/`. */
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+/** An agent, whichever client it is made with. */
+export interface AgentClient {
+  tools(): Promise<AgentTool[]>
+  call(name: string, given?: Record<string, unknown>, options?: CallOptions): Promise<AgentResult>
+  readonly version: string | undefined
+  close(): Promise<void>
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal
+  readonly meta?: Record<string, unknown>
+}
+
+/** How the clients of the SDKs come to a server. */
+export type Way =
+  | { readonly url: string; readonly headers?: Record<string, string> }
+  | { readonly command: string; readonly args: string[]; readonly env: Record<string, string> }
+
+const INFO = { name: 'tests', version: '1' }
+
+/** The protocol as it is, and as it was before. */
+export const CLIENTS: ReadonlyArray<readonly [revision: string, connect: (way: Way) => Promise<AgentClient>]> = [
+  ['2026-07-28', connectCurrent],
+  ['2025-11-25', connectFormer]
+]
+
+export async function connectCurrent(way: Way): Promise<AgentClient> {
+  const client = new CurrentClient(INFO, { versionNegotiation: { mode: 'auto' } })
+  const transport =
+    'url' in way
+      ? new CurrentHttp(new URL(way.url), { requestInit: { headers: way.headers ?? {} } })
+      : new CurrentStdio({ ...way, stderr: 'pipe' })
+  await client.connect(transport)
+  return {
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, given = {}, { signal, meta } = {}) => {
+      const params = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) }
+      return resultOf(await client.callTool(params, signal === undefined ? {} : { signal }))
+    },
+    get version() {
+      return client.getNegotiatedProtocolVersion()
+    },
+    close: () => client.close()
+  }
+}
+
+async function connectFormer(way: Way): Promise<AgentClient> {
+  const client = new FormerClient(INFO)
+  const transport =
+    'url' in way
+      ? new FormerHttp(new URL(way.url), { requestInit: { headers: way.headers ?? {} } })
+      : new FormerStdio({ ...way, stderr: 'pipe' })
+  await client.connect(transport)
+  return {
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, given = {}, { signal, meta } = {}) => {
+      const params = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) }
+      return resultOf(await client.callTool(params, undefined, signal === undefined ? {} : { signal }))
+    },
+    get version() {
+      return transport instanceof FormerHttp ? transport.protocolVersion : undefined
+    },
+    close: () => client.close()
+  }
+}
+
+function resultOf(result: object): AgentResult {
+  const { _meta: beside = {}, ...rest } = result as AgentResult & { _meta?: Record<string, unknown> }
+  const meta = Object.entries(beside).map(([name, value]): [string, unknown] => [name.replace('dev.souk/', ''), value])
+  return { ...rest, meta: Object.fromEntries(meta) }
+}
