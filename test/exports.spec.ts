@@ -274,7 +274,8 @@ const EXPORTS: Record<string, Names> = {
       'Voucher',
       'Wallet',
       'WalletBalance',
-      'Withdrawal'
+      'Withdrawal',
+      'WsdlSource'
     ]
   },
   './testing': {

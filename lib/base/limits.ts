@@ -264,6 +264,8 @@ export const OPERATIONS_MAX = 2_000
 /** A WSDL with everything it imports. */
 export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
+/** Entries of a zip with a WSDL in it: such bundles carry documents and samples, but are no archives. */
+export const WSDL_ZIP_ENTRIES_MAX = 1_000
 /** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
 /** Values of one in YAML, which can say a thing once and mean it a billion times: as many as that text could hold in JSON. */
@@ -363,7 +365,10 @@ export const KEY_OVERLAP_MS = DAY
 export const KEY_OVERLAP_MS_MAX = 30 * DAY
 /** A key's label. */
 export const LABEL_CHARS_MAX = 100
-/** Body of an admin request: a registration with an OpenAPI document in it, as a JSON string with room for what is escaped. */
+/**
+ * Body of an admin request: a registration with an OpenAPI document in it, as a JSON string with room for what is escaped, or with
+ * the files of a WSDL in base64.
+ */
 export const ADMIN_BODY_BYTES_MAX = 8 * MiB
 /** How long a node that stops fetches what was earned: a few blocks of Base. */
 export const SETTLE_ON_STOP_MS = 15 * SECOND

@@ -126,7 +126,7 @@ export interface UpstreamGuard {
 
 /** What a provider registers an upstream with. */
 export interface UpstreamConfig {
-  /** REST: base URL. SOAP: URL of the WSDL. GraphQL: URL of the endpoint. `http:` or `https:`, no credentials in it. */
+  /** REST: base URL. SOAP: URL of the WSDL, or of the service. GraphQL: URL of the endpoint. `http:` or `https:`, no credentials in it. */
   readonly endpoint: string
   /** Limit of one upstream request, milliseconds. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
   readonly timeoutMs?: number
@@ -151,7 +151,24 @@ export interface UpstreamConfig {
   readonly responseHeaders?: readonly string[]
   /** REST only: path below the endpoint that answers a GET with 2xx as long as the API is well. */
   readonly healthPath?: string
+  /** SOAP only. Default: the WSDL is what the endpoint answers, and imports from that origin only. */
+  readonly wsdl?: WsdlSource
   readonly graphql?: GraphqlTerms
+}
+
+/**
+ * How the WSDL of a SOAP API gets in, where it is not read from the endpoint alone. Contents are base64, so that each file keeps
+ * the charset that it declares.
+ */
+export interface WsdlSource {
+  /** The WSDL with what it imports, by path, `/` between folders. The endpoint is then the address of the service. */
+  readonly files?: Readonly<Record<string, string>>
+  /** The same as a zip; of the two, one at most. */
+  readonly zip?: string
+  /** Path of the WSDL among them. Default: the one with a service that no other one imports. */
+  readonly entry?: string
+  /** Origins that imports may be read from besides the endpoint's own, without its credentials: `https://host[:port]`. */
+  readonly origins?: readonly string[]
 }
 
 /** What a provider sets for a GraphQL API: what may be asked for, and what it costs. All of it is optional. */

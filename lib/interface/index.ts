@@ -24,7 +24,8 @@ export {
   type UpstreamAuth,
   type UpstreamConfig,
   type UpstreamGuard,
-  type UpstreamMethod
+  type UpstreamMethod,
+  type WsdlSource
 } from './adapter.ts'
 export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
 export type {

@@ -4,6 +4,7 @@ import { UPSTREAM_METHODS } from '../../lib/interface/index.ts'
 import type { AskedUpstream } from '../upstream/vault.ts'
 import { graphqlSchema, graphqlTermsOf } from './graphql-input.ts'
 import { present } from './present.ts'
+import { wsdlOf, wsdlSchema } from './wsdl-input.ts'
 
 const httpUrl = z
   .string()
@@ -57,6 +58,7 @@ export const upstreamShape = {
   request_headers: names.optional(),
   response_headers: names.optional(),
   health_path: text.optional(),
+  wsdl: wsdlSchema.optional(),
   graphql: graphqlSchema.optional()
 }
 
@@ -77,6 +79,7 @@ export function upstreamOf(input: UpstreamInput, idempotent?: boolean): AskedUps
     requestHeaders: input.request_headers,
     responseHeaders: input.response_headers,
     healthPath: input.health_path,
+    wsdl: wsdlOf(input.wsdl),
     graphql: input.graphql === undefined ? undefined : graphqlTermsOf(input.graphql),
     auth: auth === undefined || auth === null ? auth : authOf(auth)
   })

@@ -6,8 +6,9 @@ import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-
 import { decimal, wholeNumber } from './number-option.ts'
 import { protocolNamed } from './protocol-option.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
+import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
 
-interface RegisterFlags extends UpstreamFlags, GraphqlFlags {
+interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
   readonly name: string
   readonly protocol: Protocol
   readonly price: string
@@ -26,7 +27,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .description('publish an API; its endpoint is read first. A name again makes a new revision')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
     .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
-    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL')
+    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
     .requiredOption('--price <number>', 'per call; 0 is free', decimal)
     .option('--currency <currency>', 'of the price', currency, 'USDC')
     .option('--description <text>', 'what it is for')
@@ -34,8 +35,9 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--idempotent', 'a call may be repeated without harm')
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: pass other methods and sub-paths on')
-  addGraphqlOptions(addUpstreamOptions(command)).action(async (flags: RegisterFlags) => {
-    const input = { ...inputOf(flags), ...(await upstreamInputOf(flags)), ...(await graphqlInputOf(flags)) }
+  addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
+    const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
+    const input = { ...inputOf(flags), ...upstream, ...(await graphqlInputOf(flags)) }
     const view = await (await cli.node()).register(input)
     await tellRegistered(cli, view)
   })

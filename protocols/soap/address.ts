@@ -1,14 +1,51 @@
+import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { parseEndpoint } from '../upstream/target.ts'
+import { isHandedOver } from './wsdl-source.ts'
+
 /** Where an operation is called, and what about it is worth telling. */
 export interface Target {
   readonly url: string
   readonly warning: string | undefined
 }
 
+/** The address of an operation, by the one that the WSDL gives it. */
+export type Targeting = (address: string | undefined) => Target
+
+/** What frameworks publish their WSDL at: the service's own address with such a query. */
+const WSDL_QUERY = /^\?(?:single)?wsdl\d?(?:[=&]|$)/i
+
 /**
- * The address of a port, always at the origin that the WSDL was read from. WSDLs name inner hosts, test machines and
- * placeholders; and what a provider registered must decide where its node sends requests, not what a document says.
+ * Where the operations of an API are called. What a provider registered decides where its node sends requests, not what a
+ * document says; WSDLs name inner hosts, test machines and placeholders.
+ *
+ * - A WSDL that was read from the endpoint: each at the path that the WSDL gives it, at the endpoint's origin.
+ * - One that was handed over: all at the endpoint, without a query like `?wsdl`. Where the endpoint is nothing but an origin, or is
+ *   itself one of the WSDL's addresses, each at the path that the WSDL gives it, at the endpoint's origin.
  */
-export function addressOf(endpoint: URL, address: string | undefined): Target {
+export function targetsOf(
+  config: Pick<UpstreamConfig, 'endpoint' | 'wsdl'>,
+  addresses: readonly (string | undefined)[]
+): Targeting {
+  const endpoint = parseEndpoint(config.endpoint)
+  if (!isHandedOver(config)) return (address) => addressOf(endpoint, address)
+  const isOrigin = endpoint.pathname === '/' && endpoint.search === ''
+  if (isOrigin || addresses.some((address) => isAt(endpoint, address))) {
+    return (address) => {
+      const { url, warning } = addressOf(endpoint, address)
+      return { url, warning: isElsewhere(endpoint, address) ? undefined : warning }
+    }
+  }
+  const url = endpoint.origin + endpoint.pathname + (WSDL_QUERY.test(endpoint.search) ? '' : endpoint.search)
+  const paths = new Set(addresses.map((address) => URL.parse(address ?? '')?.pathname ?? ''))
+  const warning =
+    paths.size < 2
+      ? undefined
+      : `The WSDL has ${paths.size} addresses, and the endpoint is none of them: all operations are called at ${url}. For paths as in the WSDL, register ${endpoint.origin} alone.`
+  return () => ({ url, warning })
+}
+
+/** Always at the endpoint's origin. */
+function addressOf(endpoint: URL, address: string | undefined): Target {
   const own = endpoint.origin + endpoint.pathname
   if (address === undefined || address === '') return { url: own, warning: undefined }
   const url = URL.parse(address, endpoint)
@@ -19,11 +56,20 @@ export function addressOf(endpoint: URL, address: string | undefined): Target {
     }
   }
   const here = endpoint.origin + url.pathname + url.search
-  const foreign = url.origin !== endpoint.origin
   return {
     url: here,
-    warning: foreign
+    warning: isElsewhere(endpoint, address)
       ? `The WSDL's address is at ${url.origin}, but it was read from ${endpoint.origin}: ${here} is called.`
       : undefined
   }
+}
+
+function isElsewhere(endpoint: URL, address: string | undefined): boolean {
+  const url = URL.parse(address ?? '', endpoint)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin !== endpoint.origin
+}
+
+function isAt(endpoint: URL, address: string | undefined): boolean {
+  const url = URL.parse(address ?? '')
+  return url !== null && url.origin === endpoint.origin && url.pathname === endpoint.pathname
 }

@@ -5,7 +5,6 @@ export const NS = {
   xsd: 'http://www.w3.org/2001/XMLSchema',
   xsi: 'http://www.w3.org/2001/XMLSchema-instance',
   wsdl: 'http://schemas.xmlsoap.org/wsdl/',
-  wsdl2: 'http://www.w3.org/ns/wsdl',
   soapBinding11: 'http://schemas.xmlsoap.org/wsdl/soap/',
   soapBinding12: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   envelope11: 'http://schemas.xmlsoap.org/soap/envelope/',

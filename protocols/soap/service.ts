@@ -114,7 +114,7 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
   if (wsdl.bindings.size === 0) {
     throw new SoukError(
       'invalid_request',
-      'The WSDL has no SOAP binding: it describes an interface only, or another protocol. Use the address that the service itself publishes.'
+      `The WSDL has no SOAP binding: ${instead(wsdl)}. Use the WSDL that the service itself publishes, mostly at ?wsdl of its address; where the binding stands in a file of its own, that is the one to register.`
     )
   }
   if (wsdl.ports.length === 0) warnings.add('The WSDL names no service address; calls go to the address of the WSDL.')
@@ -123,6 +123,11 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
     warnings.add(`Port ${name} is left out: its transport ${binding.transport} is not HTTP.`)
     return false
   })
+}
+
+function instead({ otherBindings, portTypes }: Wsdl): string {
+  if (otherBindings.length > 0) return `it binds ${otherBindings.slice(0, 5).join(', ')} to other protocols only`
+  return portTypes.size > 0 ? 'it describes an interface only' : 'it describes neither an interface nor a service'
 }
 
 function portsOfBindings(wsdl: Wsdl): Port[] {

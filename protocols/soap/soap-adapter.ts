@@ -8,10 +8,9 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
 import { headerOf, wholeBody } from '../json.ts'
-import { parseEndpoint } from '../upstream/target.ts'
 import type { UpstreamResponse } from '../upstream/answer.ts'
 import { createUpstream, type Upstream } from '../upstream/upstream.ts'
-import { addressOf } from './address.ts'
+import { type Targeting, targetsOf } from './address.ts'
 import { envelopeHeaders } from './envelope.ts'
 import { isMultipart } from './multipart.ts'
 import type { SoapOperation } from './operation.ts'
@@ -30,19 +29,22 @@ export class SoapAdapter implements Adapter {
   readonly description: ApiDescription
   readonly #service: SoapService
   readonly #translator: Translator
-  readonly #endpoint: URL
+  readonly #target: Targeting
   readonly #upstreams = new Map<string, Upstream>()
 
   /** @throws SoukError `invalid_request` for an endpoint or time limit that cannot be used. */
   constructor(config: UpstreamConfig, service: SoapService, translator: Translator, description: ApiDescription) {
-    this.#endpoint = parseEndpoint(config.endpoint)
+    // The WSDL itself is in the snapshot.
+    const { wsdl: _, ...rest } = config
+    const addresses = [...service.operations.values()].map(({ address }) => address)
+    this.#target = targetsOf(config, addresses)
     this.#service = service
     this.#translator = translator
     this.description = description
-    for (const { address } of service.operations.values()) {
-      const { url } = addressOf(this.#endpoint, address)
+    for (const address of addresses) {
+      const { url } = this.#target(address)
       if (!this.#upstreams.has(url))
-        this.#upstreams.set(url, createUpstream({ ...config, endpoint: url, shownAs: 'The API' }))
+        this.#upstreams.set(url, createUpstream({ ...rest, endpoint: url, shownAs: 'The API' }))
     }
   }
 
@@ -71,7 +73,7 @@ export class SoapAdapter implements Adapter {
   }
 
   #upstream({ address }: SoapOperation): Upstream {
-    const upstream = this.#upstreams.get(addressOf(this.#endpoint, address).url)
+    const upstream = this.#upstreams.get(this.#target(address).url)
     if (upstream === undefined) throw new SoukError('internal_error', 'The operation has no address.')
     return upstream
   }

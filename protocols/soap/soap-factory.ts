@@ -1,16 +1,17 @@
-import { SoukError } from '../../lib/base/errors.ts'
+import { isSoukError } from '../../lib/base/errors.ts'
 import type { AdapterFactory, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { diagnosis } from '../inspection.ts'
-import { createUpstream } from '../upstream/upstream.ts'
 import { parseEndpoint } from '../upstream/target.ts'
-import { addressOf } from './address.ts'
+import { createUpstream } from '../upstream/upstream.ts'
+import { targetsOf } from './address.ts'
 import { SOAP_MAPPING_SCHEMA } from './mapping.ts'
+import type { SoapService } from './service.ts'
 import { checkMapping, mappingOf, openSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
 import { SoapAdapter } from './soap-adapter.ts'
 import { Translator } from './translator.ts'
-import { type LoadFile, readWsdlFiles } from './wsdl-files.ts'
-import { XmlError } from './xml-error.ts'
-import { decodeXml } from './xml-text.ts'
+import { explained } from './wsdl-diagnosis.ts'
+import type { WsdlDocuments } from './wsdl-files.ts'
+import { isHandedOver, readWsdlOf } from './wsdl-source.ts'
 
 /**
  * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, rpc/literal and rpc/encoded. Consumers post
@@ -21,15 +22,20 @@ export const soapFactory: AdapterFactory = {
   protocol: 'SOAP',
 
   async inspect(config, signal) {
-    const endpoint = parseEndpoint(config.endpoint)
-    const { files, documents, warnings } = await readWsdlFiles(endpoint, loader(config, signal)).catch(
-      (error: unknown) => {
-        throw diagnosis(error)
-      }
-    )
-    const { service, snapshot, description, warning } = takeSnapshot(files, documents)
-    const addresses = [...service.operations.values()].map(({ address }) => addressOf(endpoint, address).warning)
-    const all = [...warnings, ...service.warnings, ...addresses, warning].filter((text) => text !== undefined)
+    const read = await readWsdlOf(config, signal).catch((error: unknown) => {
+      throw diagnosis(error)
+    })
+    const { service, snapshot, description, warning } = taken(read)
+    const addresses = [...service.operations.values()].map(({ address }) => address)
+    const targets = addresses.map(targetsOf(config, addresses))
+    const reached = isHandedOver(config) ? await probe(config, targets[0]?.url ?? config.endpoint, signal) : []
+    const all = [
+      ...read.warnings,
+      ...service.warnings,
+      ...targets.map((target) => target.warning),
+      warning,
+      ...reached
+    ].filter((text) => text !== undefined)
     return { description, snapshot, warnings: [...new Set(all)] }
   },
 
@@ -38,53 +44,37 @@ export const soapFactory: AdapterFactory = {
   open(config, snapshot) {
     parseEndpoint(config.endpoint)
     const { service: opened, description } = openSnapshot(snapshot)
-    const service = { ...opened, usernameToken: config.auth?.usernameToken }
+    const service: SoapService = { ...opened, usernameToken: config.auth?.usernameToken }
     return new SoapAdapter(config, service, new Translator(service, snapshot), description)
   }
 }
 
-function loader(config: UpstreamConfig, signal: AbortSignal): LoadFile {
-  return async (url, bytesMax) => {
-    const upstream = createUpstream({ ...config, endpoint: url.href })
-    try {
-      const response = await upstream.request({
-        method: 'GET',
-        headers: [['accept', 'text/xml, application/xml, application/wsdl+xml, */*;q=0.5']],
-        signal
-      })
-      const { status, headers } = response
-      if (status !== 200) {
-        response.discard()
-        throw new SoukError('invalid_request', refusal(url, status), { source: 'upstream' })
-      }
-      const bytes = await response.bytes(bytesMax)
-      const type = headers.find(([name]) => name === 'content-type')?.[1]
-      return { text: decode(bytes, type, url), bytes: bytes.length }
-    } finally {
-      await upstream.close()
-    }
-  }
-}
-
-function decode(bytes: Uint8Array, type: string | undefined, url: URL): string {
+function taken({ files, documents, warnings }: WsdlDocuments): ReturnType<typeof takeSnapshot> {
   try {
-    return decodeXml(bytes, type)
+    return takeSnapshot(files, documents)
   } catch (error) {
-    if (!(error instanceof XmlError)) throw error
-    throw new SoukError('invalid_request', `What ${url.pathname}${url.search} answers ${error.message}.`, {
-      cause: error
-    })
+    throw explained(error, warnings)
   }
 }
 
-/** What a provider can do about an answer that is no WSDL. */
-function refusal(url: URL, status: number): string {
-  const where = `${url.origin}${url.pathname}${url.search}`
-  if (status === 401 || status === 403) {
-    return `${where} answers HTTP ${status}: the WSDL wants a login. Register it with credentials, or let this node read it without.`
+/** A WSDL that was handed over says nothing of its service. Any answer in HTTP, even that a GET is not allowed, shows that it is there. */
+async function probe(config: UpstreamConfig, url: string, signal: AbortSignal): Promise<string[]> {
+  const upstream = createUpstream({ ...config, endpoint: url })
+  try {
+    const response = await upstream.request({ method: 'GET', headers: [['accept', 'text/xml, */*;q=0.5']], signal })
+    response.discard()
+    const { status } = response
+    if (status === 404 || status === 410) return [`The service answers ${status} to a GET: is ${url} its address?`]
+    if (status !== 401 && status !== 403) return []
+    const why =
+      config.auth === undefined ? 'seems to want credentials (--auth-file)' : 'does not take these credentials'
+    return [`The service answers ${status}: it ${why}.`]
+  } catch (error) {
+    const told = diagnosis(error)
+    // A GET may be sent on to a page for people; that says nothing of what is posted.
+    if (isSoukError(told) && told !== error) return [told.message]
+    throw told
+  } finally {
+    await upstream.close()
   }
-  if (status === 404 || status === 410) {
-    return `${where} answers HTTP ${status}: there is nothing. The address of a WSDL usually ends with ?wsdl.`
-  }
-  return `${where} answers HTTP ${status} instead of a WSDL.`
 }

@@ -1,9 +1,12 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../lib/base/limits.ts'
 import { NS } from './names.ts'
-import { parseXml, type Span } from './xml-parse.ts'
-import { type XmlElement, attribute, elements } from './xml-tree.ts'
+import { shownUrl } from './wsdl-bundle-path.ts'
+import { checkDefinitions, notXml, refuseRedefine, refuseWsdl2, type Source } from './wsdl-diagnosis.ts'
 import { XmlError } from './xml-error.ts'
+import { parseXml, type Span } from './xml-parse.ts'
+import { decodeXml } from './xml-text.ts'
+import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
 /** A WSDL or a schema as fetched. */
 export interface WsdlFile {
@@ -25,8 +28,17 @@ export interface WsdlDocuments {
   readonly warnings: readonly string[]
 }
 
-/** Gets one file, or says by a SoukError why not. */
-export type LoadFile = (url: URL, bytesMax: number) => Promise<{ readonly text: string; readonly bytes: number }>
+/** Gets the bytes of one file with its content type, or says by a SoukError why not. */
+export type LoadFile = (
+  url: URL,
+  bytesMax: number
+) => Promise<{ readonly bytes: Uint8Array; readonly type?: string | undefined }>
+
+export interface ReadOptions {
+  readonly filesMax?: number
+  /** Whether what is imported may be read from there. Default: from the WSDL's own origin only. */
+  readonly admits?: (url: URL) => boolean
+}
 
 /** Namespaces whose few attributes and elements are known, or taken as open content: nobody has to host these. */
 const STANDARD: ReadonlySet<string> = new Set([
@@ -86,22 +98,22 @@ export function schemasOf(root: XmlElement): XmlElement[] {
 }
 
 /**
- * Reads a WSDL and, from its own origin only, everything it imports. Another origin is never asked: a WSDL must not make
- * its provider's node reach into other networks. What cannot be had is a warning; the WSDL itself must be there.
+ * Reads a WSDL and everything it imports from where that is admitted: a WSDL must not make its provider's node reach into
+ * other networks. What cannot be had is a warning; the WSDL itself must be there.
  *
- * @throws SoukError `invalid_request` for a WSDL that is none, past `WSDL_FILES_MAX` or `WSDL_BYTES_MAX`, and what `load` throws
- *   for the first file.
+ * @throws SoukError `invalid_request` for a WSDL that is none, that is or imports WSDL 2.0, that redefines a schema, past
+ *   `WSDL_FILES_MAX` or `WSDL_BYTES_MAX`, and what `load` throws for the first file.
  */
 export async function readWsdlFiles(
-  endpoint: URL,
+  first: URL,
   load: LoadFile,
-  { filesMax = WSDL_FILES_MAX }: { readonly filesMax?: number } = {}
+  { filesMax = WSDL_FILES_MAX, admits = ({ origin }) => origin === first.origin }: ReadOptions = {}
 ): Promise<WsdlDocuments> {
   const files: WsdlFile[] = []
   const documents: WsdlDocument[] = []
   const warnings: string[] = []
   const seen = new Set<string>()
-  const waiting: URL[] = [endpoint]
+  const waiting: URL[] = [first]
   let bytesLeft = WSDL_BYTES_MAX
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
     if (seen.has(url.href)) continue
@@ -109,17 +121,20 @@ export async function readWsdlFiles(
     if (seen.size > filesMax) {
       throw new SoukError('invalid_request', `The WSDL imports more than ${filesMax - 1} files; put them together.`)
     }
-    const file = await attempt(url, documents.length === 0, () => load(url, bytesLeft), warnings)
+    const isFirst = documents.length === 0
+    const file = await attempt(url, isFirst, () => load(url, bytesLeft), warnings)
     if (file === undefined) continue
-    bytesLeft -= file.bytes
-    const document = parseFile(url, file.text, documents.length === 0, warnings)
-    if (document === undefined) continue
-    files.push({ url: url.href, text: file.text })
+    bytesLeft -= file.bytes.length
+    const parsed = parseFile(url, file, isFirst, warnings)
+    if (parsed === undefined) continue
+    const { source, document } = parsed
+    files.push({ url: url.href, text: source.text })
     documents.push(document)
     for (const reference of referencesOf(document)) {
-      const warning = admit(reference, endpoint)
-      if (warning === undefined && reference.url !== undefined) waiting.push(reference.url)
-      else if (warning !== undefined && warning !== '') warnings.push(warning)
+      if (reference.kind === 'redefine') refuseRedefine(source, reference.location)
+      if (reference.url === undefined) continue
+      if (isReadable(reference.url) && admits(reference.url)) waiting.push(reference.url)
+      else if (!STANDARD.has(reference.namespace)) warnings.push(notRead(reference.url, source.url, first))
     }
   }
   return { files, documents, warnings: [...new Set(warnings)] }
@@ -127,72 +142,74 @@ export async function readWsdlFiles(
 
 /** Files that were read before, parsed again. @throws SoukError `invalid_request` */
 export function parseWsdlFiles(files: readonly WsdlFile[]): WsdlDocument[] {
-  return files.map(({ url, text }, index) => {
-    const warnings: string[] = []
-    const document = parseFile(new URL(url), text, index === 0, warnings)
-    if (document === undefined) throw new SoukError('invalid_request', warnings[0])
-    return document
+  return files.map(({ url, text }) => {
+    const source = { url: new URL(url), text, type: undefined }
+    try {
+      const spans = new Map<XmlElement, Span>()
+      return { url, root: parseXml(text, { undeclared: () => undefined, spans }), spans }
+    } catch (error) {
+      throw error instanceof XmlError ? notXml(source, error) : error
+    }
   })
 }
 
-/** Nothing when the reference may be followed; else the warning, which is empty where nothing is lost. */
-function admit({ url, location, namespace, kind }: Reference, endpoint: URL): string | undefined {
-  if (kind === 'redefine') return `The redefinition of ${location} is not supported; its types are taken as they are.`
-  if (url?.origin === endpoint.origin && (url.protocol === 'http:' || url.protocol === 'https:')) return undefined
-  if (STANDARD.has(namespace) || location === '') return ''
-  return `${location} is not at the WSDL's own origin (${endpoint.origin}) and was not read: host it beside the WSDL.`
+function isReadable({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:' || protocol === 'file:'
+}
+
+function notRead(url: URL, by: URL, first: URL): string {
+  const what = `${shownUrl(url)}, which ${shownUrl(by)} imports, was not read`
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${what}: it is at no http: or https: address.`
+  const own = first.protocol === 'file:' ? "the endpoint's origin" : `the WSDL's own origin (${first.origin})`
+  return `${what}: it is not at ${own}. To have it read, register with --wsdl-origin ${url.origin}, or with --wsdl-file and a copy of it.`
 }
 
 async function attempt<T>(
   url: URL,
-  first: boolean,
+  isFirst: boolean,
   load: () => Promise<T>,
   warnings: string[]
 ): Promise<T | undefined> {
   try {
     return await load()
   } catch (error) {
-    if (first || !(error instanceof SoukError) || error.code === 'call_interrupted') throw error
+    if (!(error instanceof SoukError) || error.code === 'call_interrupted') throw error
     if (error.code === 'response_too_large') {
       throw new SoukError('invalid_request', `The WSDL and its imports are larger than ${WSDL_BYTES_MAX} bytes.`, {
         cause: error
       })
     }
-    warnings.push(`${url.pathname}${url.search} is imported, but could not be read: ${error.message}`)
+    if (isFirst) throw error
+    warnings.push(`${shownUrl(url)} is imported, but could not be read: ${error.message}`)
     return undefined
   }
 }
 
-function parseFile(url: URL, text: string, first: boolean, warnings: string[]): WsdlDocument | undefined {
+/** Undefined, with a warning, for an import that cannot be read. */
+function parseFile(
+  url: URL,
+  { bytes, type }: Awaited<ReturnType<LoadFile>>,
+  isFirst: boolean,
+  warnings: string[]
+): { readonly source: Source; readonly document: WsdlDocument } | undefined {
+  let text = ''
   try {
-    const where = first ? 'The WSDL' : `${url.pathname}${url.search}`
+    text = decodeXml(bytes, type)
     const undeclared = (prefix: string) =>
-      warnings.push(`${where} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`)
+      warnings.push(
+        `${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`
+      )
     const spans = new Map<XmlElement, Span>()
     const root = parseXml(text, { undeclared, spans })
-    if (first) checkWsdl(root)
-    return { url: url.href, root, spans }
+    const source = { url, text, type }
+    refuseWsdl2(source, root)
+    if (isFirst) checkDefinitions(source, root)
+    return { source, document: { url: url.href, root, spans } }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
-    const what = first ? 'What the endpoint answers' : `${url.pathname}${url.search} is imported, but`
-    const hint =
-      first && /^\s*(?:<!doctype html|<html)/i.test(text)
-        ? ': it is an HTML page. Is this the address of the WSDL?'
-        : '.'
-    const message = `${what} ${error.message}${hint}`
-    if (first) throw new SoukError('invalid_request', message, { cause: error })
-    warnings.push(message)
+    const problem = notXml({ url, text, type }, error)
+    if (isFirst) throw problem
+    warnings.push(`An import could not be used: ${problem.message}`)
     return undefined
   }
-}
-
-function checkWsdl({ namespace, name }: XmlElement): void {
-  if (namespace === NS.wsdl && name === 'definitions') return
-  if (namespace === NS.wsdl2)
-    throw new SoukError('invalid_request', 'This is WSDL 2.0, which is not supported: publish WSDL 1.1.')
-  const html = name.toLowerCase() === 'html' ? ' It is an HTML page.' : ''
-  throw new SoukError(
-    'invalid_request',
-    `The endpoint does not answer with a WSDL, but with the XML element <${name}>.${html} The address usually ends with ?wsdl.`
-  )
 }

@@ -8,6 +8,8 @@ export interface Wsdl {
   readonly messages: ReadonlyMap<string, Message>
   readonly portTypes: ReadonlyMap<string, XmlElement>
   readonly bindings: ReadonlyMap<string, Binding>
+  /** Names of those to something else than SOAP. */
+  readonly otherBindings: readonly string[]
   readonly ports: readonly Port[]
 }
 
@@ -80,6 +82,7 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
   const messages = new Map<string, Message>()
   const portTypes = new Map<string, XmlElement>()
   const bindings = new Map<string, Binding>()
+  const otherBindings: string[] = []
   const definitions = documents.map(({ root }) => root).filter((root) => root.namespace === NS.wsdl)
   const policies = policiesOf(definitions)
   for (const root of definitions) {
@@ -89,13 +92,14 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
     for (const node of elements(root, NS.wsdl, 'portType')) portTypes.set(named(node), node)
     for (const node of elements(root, NS.wsdl, 'binding')) {
       const binding = readBinding(node, policies)
-      if (binding !== undefined) bindings.set(named(node), binding)
+      if (binding === undefined) otherBindings.push(attribute(node, 'name')?.trim() ?? '')
+      else bindings.set(named(node), binding)
     }
   }
   const ports = definitions
     .flatMap((root) => elements(root, NS.wsdl, 'service'))
     .flatMap((node) => readPorts(node, bindings, policies))
-  return { messages, portTypes, bindings, ports }
+  return { messages, portTypes, bindings, otherBindings, ports }
 }
 
 /**

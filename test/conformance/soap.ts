@@ -9,7 +9,6 @@ import { writeEnvelope } from '../../protocols/soap/envelope.ts'
 import { operationOf, type SoapOperation } from '../../protocols/soap/operation.ts'
 import { openService, planService, type ServicePlan, type SoapService } from '../../protocols/soap/service.ts'
 import { type LoadFile, readWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
-import { decodeXml } from '../../protocols/soap/xml-text.ts'
 import { parseXml } from '../../protocols/soap/xml-parse.ts'
 import { type XmlElement, elements, firstElement } from '../../protocols/soap/xml-tree.ts'
 import { difference } from './infoset.ts'
@@ -39,8 +38,7 @@ function loader(directory: string, wsdl: string): LoadFile {
     if (name !== undefined) candidates.push(join(beside, name))
     for (const file of candidates) {
       try {
-        const bytes = readFileSync(file)
-        return { text: decodeXml(bytes), bytes: bytes.length }
+        return { bytes: readFileSync(file) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error)) throw error
       }
@@ -56,7 +54,7 @@ interface Opened {
 
 async function openWsdl(directory: string, wsdl: string): Promise<Opened> {
   const endpoint = new URL(wsdl.split('/').map(encodeURIComponent).join('/'), `${ORIGIN}/`)
-  const { documents } = await readWsdlFiles(endpoint, loader(directory, wsdl), { filesMax: 500 })
+  const { documents } = await readWsdlFiles(endpoint, loader(directory, wsdl), { filesMax: 500, admits: () => true })
   const plan = planService(documents)
   return { plan, service: openService(plan) }
 }

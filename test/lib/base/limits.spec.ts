@@ -52,6 +52,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['IN_FLIGHT_PER_PEER_MAX', 'COMMIT_BATCH_MAX', 'one busy peer would fill a commit'],
   ['RESPONSES_DROPPED_AT_ONCE', 'COMMIT_BATCH_MAX', 'tidying up would hold commits up'],
   ['UPSTREAM_TIMEOUT_MS_MAX', 'STORED_RESPONSE_MS', 'an answer would be gone before it is asked for'],
+  ['WSDL_FILES_MAX', 'WSDL_ZIP_ENTRIES_MAX', 'a zip could not hold a WSDL in files'],
   ['MANIFEST_BYTES_MAX', 'ADMIN_BODY_BYTES_MAX', 'a registration could not carry what a manifest may hold'],
 
   ['WINDOW_ATOMS', 'CALL_PRICE_ATOMS_MAX', 'signing ahead would risk more than the dearest call does'],
@@ -79,6 +80,10 @@ describe('the limits', () => {
   it('a frame holds an inline body, all headers and a path, with room for the rest', () => {
     const { FRAME_BYTES_MAX, HEADER_BYTES_MAX, INLINE_BODY_BYTES_MAX, PATH_BYTES_MAX } = limits
     assert.ok(FRAME_BYTES_MAX - HEADER_BYTES_MAX - INLINE_BODY_BYTES_MAX - PATH_BYTES_MAX >= 1_024)
+  })
+
+  it('an admin request holds the largest WSDL in base64', () => {
+    assert.ok((limits.WSDL_BYTES_MAX * 4) / 3 + limits.MANIFEST_BYTES_MAX < limits.ADMIN_BODY_BYTES_MAX)
   })
 
   it('a record survives two lost puts', () => {

@@ -1,0 +1,67 @@
+import { crc32 } from 'node:zlib'
+import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl'
+import { SoukError, isSoukError } from '../../lib/base/errors.ts'
+import { WSDL_ZIP_ENTRIES_MAX } from '../../lib/base/limits.ts'
+import { bundlePath, type ReadFile } from './wsdl-bundle-path.ts'
+
+/** APPNOTE.TXT 4.4.5: what every unzipper knows, and all that is read here. */
+const METHODS: ReadonlySet<number> = new Set([0, 8])
+
+/**
+ * The files of a zip by path; each is unpacked when it is read, and held against its checksum. Sizes that a zip tells of itself
+ * are not believed: bytes are counted as they come out.
+ *
+ * @throws SoukError `invalid_request` for what is no zip, is cut off, has more than `WSDL_ZIP_ENTRIES_MAX` entries, a name that leads
+ *   out of it, or something encrypted
+ */
+export async function openZip(bytes: Uint8Array): Promise<ReadonlyMap<string, ReadFile>> {
+  const files = new Map<string, ReadFile>()
+  let entries = 0
+  try {
+    // Names are decoded below, so that a bad one is refused in words of ours.
+    const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true, decodeStrings: false })
+    if (zip.entryCount > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
+    for await (const entry of zip.eachEntry()) {
+      // What the zip says of their number is not believed either.
+      if (++entries > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
+      const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
+      const path = bundlePath(name)
+      if (path === undefined)
+        throw refuse(`has an entry named ${JSON.stringify(name.slice(0, 80))}, which leads out of it`)
+      if (entry.isEncrypted()) throw refuse('is encrypted')
+      if (name.endsWith('/')) continue
+      if (files.has(path)) throw refuse(`has ${path} twice`)
+      files.set(path, (bytesMax) => unpacked(zip, entry, path, bytesMax))
+    }
+  } catch (error) {
+    throw isSoukError(error) ? error : refuse('cannot be read: it is no zip file, or is damaged or cut off', error)
+  }
+  return files
+}
+
+async function unpacked(zip: ZipFile, entry: Entry, path: string, bytesMax: number): Promise<Uint8Array> {
+  if (!METHODS.has(entry.compressionMethod)) throw refuse(`has ${path} in a compression other than deflate`)
+  const chunks: Buffer[] = []
+  let size = 0
+  let sum = 0
+  try {
+    for await (const chunk of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > bytesMax) throw new SoukError('response_too_large', `${path} is larger than ${bytesMax} bytes.`)
+      sum = crc32(chunk, sum)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw isSoukError(error) ? error : refuse(`has ${path} damaged, or cut off`, error)
+  }
+  if (sum !== entry.crc32) throw refuse(`has ${path} damaged: its checksum is another`)
+  return Buffer.concat(chunks)
+}
+
+function tooMany(): SoukError {
+  return refuse(`has more than ${WSDL_ZIP_ENTRIES_MAX} entries: leave the WSDL and what it imports`)
+}
+
+function refuse(what: string, cause?: unknown): SoukError {
+  return new SoukError('invalid_request', `The zip ${what}.`, { cause })
+}

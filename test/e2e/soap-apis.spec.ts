@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CallHead, DoctorView, RegisteredView } from '../../node/admin/api.ts'
+import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { zipOf } from '../helpers/zip.ts'
+
+type Called = CallHead & { readonly body: unknown }
+
+const XML = { 'content-type': 'text/xml' }
+const TYPES = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t" elementFormDefault="qualified">
+  <xs:element name="größe" type="xs:int"/></xs:schema>`
+const wsdl = (location: string) => `<?xml version="1.0" encoding="ISO-8859-1"?>
+<wsdl:definitions targetNamespace="urn:t" xmlns:t="urn:t" xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/"
+  xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/">
+  <wsdl:types><xs:schema targetNamespace="urn:t"><xs:include schemaLocation="${location}"/></xs:schema></wsdl:types>
+  <wsdl:message name="m"><wsdl:part name="body" element="t:größe"/></wsdl:message>
+  <wsdl:portType name="P"><wsdl:operation name="echo"><wsdl:input message="t:m"/><wsdl:output message="t:m"/></wsdl:operation></wsdl:portType>
+  <wsdl:binding name="B" type="t:P"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+    <wsdl:operation name="echo"><soap:operation soapAction="echo"/>
+      <wsdl:input><soap:body use="literal"/></wsdl:input><wsdl:output><soap:body use="literal"/></wsdl:output></wsdl:operation></wsdl:binding>
+  <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><soap:address location="http://inner.invalid/x"/></wsdl:port></wsdl:service>
+</wsdl:definitions>`
+/** Gives back the envelope that came, and has no WSDL. */
+const service: Behaviour = (response, received) =>
+  answering(received.method === 'POST' ? 200 : 405, XML, received.body)(response, received)
+
+/** Providers whose WSDL is not at their service, by command line. */
+describe('SOAP APIs', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let node: NodeProcess
+  let upstream: ScriptedUpstream
+
+  before(async () => {
+    home = await soukHome()
+    upstream = await scriptedUpstream(service)
+    node = await home.up('provider')
+    await mkdir(join(home.directory, 'wsdl/types'), { recursive: true })
+    await file('wsdl/service.wsdl', Buffer.from(wsdl('types/größe.xsd'), 'latin1'))
+    await file('wsdl/types/größe.xsd', TYPES)
+  })
+  beforeEach(() => {
+    upstream.received.length = 0
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home.close()
+    await upstream.close()
+  })
+
+  const file = async (name: string, content: string | Uint8Array, mode = 0o600) => {
+    const path = join(home.directory, name)
+    await writeFile(path, content, { mode })
+    return path
+  }
+  const register = (name: string, ...args: string[]) =>
+    node.cli<RegisteredView>(`api register --name ${name} --protocol SOAP --price 0 --endpoint`, ...args)
+  const call = async (name: string) =>
+    (await node.cli<Called>(`call ${name}`, JSON.stringify({ operation: 'echo', größe: 7 }))).body
+
+  it('are registered by a file with its imports beside it, called at the endpoint, and survive a restart', async () => {
+    const { api, warnings } = await register(
+      'by-file',
+      `${upstream.url}/v1/size`,
+      '--wsdl-file',
+      join(home.directory, 'wsdl/service.wsdl')
+    )
+    assert.deepEqual(warnings, [])
+    assert.deepEqual(api.operations, ['echo'])
+    assert.deepEqual(await call('by-file'), { größe: 7 })
+    assert.equal(upstream.received.at(-1)?.target, '/v1/size')
+    const { checks } = await node.cli<DoctorView>('doctor')
+    assert.deepEqual(
+      checks.filter(({ result }) => result === 'fail'),
+      []
+    )
+    await node.end('SIGTERM')
+    node = await home.up('provider')
+    assert.deepEqual(await call('by-file'), { größe: 7 })
+  })
+
+  it('are registered by a zip, which is asked about where several files could be the WSDL', async () => {
+    const entries = [
+      { name: 'bundle/a.wsdl', content: Buffer.from(wsdl('x/t.xsd'), 'latin1') },
+      { name: 'bundle/x/t.xsd', content: TYPES }
+    ]
+    await register('by-zip', `${upstream.url}/v2`, '--wsdl-file', await file('one.zip', zipOf(entries)))
+    assert.deepEqual(await call('by-zip'), { größe: 7 })
+    const two = await file('two.zip', zipOf([...entries, { name: 'b.wsdl', content: wsdl('bundle/x/t.xsd') }]))
+    const args = ['--endpoint', upstream.url, '--wsdl-file', two]
+    const asked = await home.run('--profile provider api register --name two --protocol SOAP --price 0', args)
+    assert.match(asked.stderr, /Several files could be the WSDL: bundle\/a\.wsdl, b\.wsdl\. .*--wsdl-entry/)
+    assert.notEqual(asked.code, 0)
+    await register('two', upstream.url, '--wsdl-file', two, '--wsdl-entry', 'bundle/a.wsdl')
+  })
+
+  it('import from another origin where they say so', async () => {
+    const schemas = await scriptedUpstream(answering(200, XML, TYPES))
+    upstream.behave((response, received) =>
+      received.method === 'POST'
+        ? service(response, received)
+        : answering(200, XML, Buffer.from(wsdl(`${schemas.url}/t.xsd`), 'latin1'))(response, received)
+    )
+    const command = '--profile provider api register --name far --protocol SOAP --price 0'
+    const refused = await home.run(command, ['--endpoint', `${upstream.url}/x?wsdl`])
+    const option = `--wsdl-origin ${schemas.url}`
+    assert(refused.stderr.includes(option), refused.stderr)
+    assert.equal(schemas.received.length, 0)
+    await register('far', `${upstream.url}/x?wsdl`, ...option.split(' '))
+    assert.deepEqual(await call('far'), { größe: 7 })
+    upstream.behave(service)
+    await schemas.close()
+  })
+})
