@@ -8,7 +8,7 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
 import { headerOf, wholeBody } from '../json.ts'
-import type { UpstreamResponse } from '../upstream/answer.ts'
+import { joined, type UpstreamResponse } from '../upstream/answer.ts'
 import { createUpstream, type Upstream } from '../upstream/upstream.ts'
 import { type Targeting, targetsOf } from './address.ts'
 import { envelopeHeaders } from './envelope.ts'
@@ -90,9 +90,9 @@ export class SoapAdapter implements Adapter {
       response.discard()
       throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)
     }
-    const bytes = await response.bytes(RESPONSE_BYTES_MAX)
-    const body = isXml ? await this.#translator.reply({ operation, status, type, bytes }) : undefined
-    if (body === undefined) return { status, headers, body: bytes, success: false, upstreamMs }
+    const pieces = await response.pieces(RESPONSE_BYTES_MAX)
+    const body = isXml ? await this.#translator.reply({ operation, status, type }, pieces) : undefined
+    if (body === undefined) return { status, headers, body: joined(pieces), success: false, upstreamMs }
     return { status: 200, headers: [['content-type', JSON_TYPE]], body, success: true, upstreamMs }
   }
 }

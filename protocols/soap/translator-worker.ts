@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { openSnapshot } from './snapshot.ts'
-import { type JsonCall, type SoapReply, translateReply, translateRequest } from './translation.ts'
+import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
 import type { UsernameToken } from './username-token.ts'
 
 /** What the thread starts with. */
@@ -17,7 +17,7 @@ export interface Job {
   readonly id: number
   readonly work:
     | { readonly kind: 'request'; readonly call: JsonCall }
-    | { readonly kind: 'reply'; readonly reply: SoapReply }
+    | { readonly kind: 'reply'; readonly reply: Omit<SoapReply, 'bytes'>; readonly pieces: readonly Uint8Array[] }
 }
 
 export interface Outcome {
@@ -38,16 +38,20 @@ const service = { ...openSnapshot(snapshot).service, usernameToken }
 yieldToLoop()
 
 parentPort?.on('message', ({ id, work }: Job) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-  parentPort?.postMessage(run(id, work))
+  const outcome = run(id, work)
+  parentPort?.postMessage(outcome, bytesOf(outcome))
 })
+
+/** The document goes over as it is: a copy would be the loop's to make. */
+function bytesOf({ value }: Outcome): ArrayBuffer[] {
+  const bytes = value instanceof Uint8Array ? value : (value as SoapRequest | undefined)?.document
+  return bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []
+}
 
 function run(id: number, work: Job['work']): Outcome {
   try {
-    return {
-      id,
-      value: work.kind === 'request' ? translateRequest(service, work.call) : translateReply(service, work.reply)
-    }
+    if (work.kind === 'request') return { id, value: translateRequest(service, work.call) }
+    return { id, value: translateReply(service, { ...work.reply, bytes: Buffer.concat(work.pieces) }) }
   } catch (error) {
     const { code, message, members, status, source } = isSoukError(error) ? error : new SoukError('internal_error')
     return {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { SoukError } from '../../lib/base/errors.ts'
 import { SOAP_INLINE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { joined } from '../upstream/answer.ts'
 import type { SoapService } from './service.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
 import type { Job, Outcome, WorkerInit } from './translator-worker.ts'
@@ -33,12 +34,11 @@ export class Translator {
     return (await this.#run({ kind: 'request', call: { ...call, bytes: owned(call.bytes) } })) as SoapRequest
   }
 
-  /** As `translateReply`. */
-  async reply(reply: SoapReply): Promise<Uint8Array | undefined> {
-    if (reply.bytes.length <= SOAP_INLINE_BYTES_MAX) return translateReply(this.#service, reply)
-    return (await this.#run({ kind: 'reply', reply: { ...reply, bytes: owned(reply.bytes) } })) as
-      | Uint8Array
-      | undefined
+  /** As `translateReply`, of a document in pieces: what goes to the thread is put together there. */
+  async reply(reply: Omit<SoapReply, 'bytes'>, pieces: readonly Uint8Array[]): Promise<Uint8Array | undefined> {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    if (length <= SOAP_INLINE_BYTES_MAX) return translateReply(this.#service, { ...reply, bytes: joined(pieces) })
+    return (await this.#run({ kind: 'reply', reply, pieces: pieces.map(owned) })) as Uint8Array | undefined
   }
 
   /** Gives up what is running. */

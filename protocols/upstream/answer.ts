@@ -24,6 +24,8 @@ export interface UpstreamResponse {
    * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and as `body`.
    */
   bytes(bytesMax: number): Promise<Uint8Array>
+  /** As `bytes`, in the pieces in which they came: for whoever hands them on, and need not have them in one. */
+  pieces(bytesMax: number): Promise<readonly Uint8Array[]>
   /** The body whole when it has at most `inlineBytesMax` decoded bytes, within the time limit; else as a stream. */
   payload(inlineBytesMax: number): Promise<Payload>
   /** Gives the body up and the connection with it. */
@@ -44,6 +46,13 @@ export function answerOf(
     const raw = exchange.body()
     return decode === undefined ? raw : decode(raw)
   }
+  const pieces = async (bytesMax: number) => {
+    const source = open()
+    const { chunks, whole } = await take(source, bytesMax)
+    if (whole) return chunks
+    await source.return?.()
+    throw new SoukError('response_too_large', undefined, { source: 'upstream' })
+  }
   return {
     status: head.status,
     headers,
@@ -55,13 +64,8 @@ export function answerOf(
         return leavable(exchange, open())
       }
     },
-    async bytes(bytesMax) {
-      const source = open()
-      const { chunks, whole } = await take(source, bytesMax)
-      if (whole) return joined(chunks)
-      await source.return?.()
-      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
-    },
+    pieces,
+    bytes: async (bytesMax) => joined(await pieces(bytesMax)),
     async payload(inlineBytesMax) {
       const source = open()
       const { chunks, whole } = await take(source, inlineBytesMax)
@@ -124,7 +128,7 @@ function lengthOf(headers: IncomingHttpHeaders): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
+export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length <= 1) return chunks[0] ?? EMPTY_BYTES
   return Buffer.concat(chunks)
 }
