@@ -13,7 +13,7 @@ import { Consumer } from './call/consumer.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
-import type { Delegation, ListingState, Notary } from './interface/manifest.ts'
+import type { Delegation, DeprecationNotice, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
@@ -106,6 +106,7 @@ class SoukService implements Souk, Startable {
     await this.store.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
     await this.#running.till.start?.()
+    await this.#running.provider.restore()
     await this.#options.prepare?.(this)
     await this.#link.start()
   }
@@ -166,8 +167,8 @@ class SoukService implements Souk, Startable {
     return this.#run().provider.listings()
   }
 
-  move(name: string, state: ListingState): Promise<Listing> {
-    return this.#run().provider.move(name, state)
+  move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<Listing> {
+    return this.#run().provider.move(name, state, notice)
   }
 
   remove(name: string): Promise<void> {

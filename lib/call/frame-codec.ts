@@ -1,13 +1,13 @@
 import { type Reader, reader } from 'protons-runtime'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
+import { readFailure, readResponse, writeFailure, writeResponse } from './answer-codec.ts'
+import type { Frame, Hello, RequestFrame } from './frame.ts'
 import {
   BYTES,
   endOfMessage,
   knownField,
   readHeader,
   readNumber,
-  readRate,
   skip,
   tag,
   VARINT,
@@ -15,7 +15,6 @@ import {
   writeNumber,
   writeOptionalBytes,
   writeOptionalText,
-  writeRate,
   writeText
 } from './frame-fields.ts'
 import { MessageBytes } from './message-bytes.ts'
@@ -101,22 +100,10 @@ const FIELDS = {
     13: BYTES,
     14: VARINT,
     15: BYTES,
-    16: BYTES
-  },
-  response: {
-    1: VARINT,
-    2: VARINT,
-    3: BYTES,
-    4: BYTES,
-    5: VARINT,
-    6: BYTES,
-    7: VARINT,
-    8: VARINT,
-    9: BYTES,
-    10: VARINT,
-    11: BYTES
-  },
-  failure: { 1: VARINT, 2: BYTES, 3: BYTES, 4: VARINT, 5: VARINT, 6: BYTES, 7: VARINT, 8: BYTES }
+    16: BYTES,
+    20: VARINT,
+    21: BYTES
+  }
 } as const satisfies Record<string, Readonly<Record<number, number>>>
 
 // ── Messages ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -170,6 +157,8 @@ function writeRequest(request: RequestFrame, w: MessageBytes): void {
   if (request.resentFromEpoch !== undefined) w.bigint(14, request.resentFromEpoch)
   writeOptionalText(w, 15, request.payment)
   writeOptionalBytes(w, 16, request.consumer)
+  writeNumber(w, 20, request.service)
+  writeOptionalBytes(w, 21, request.subscription)
 }
 
 function readRequest(r: Reader, end: number): Frame {
@@ -190,7 +179,9 @@ function readRequest(r: Reader, end: number): Frame {
     traceparent: undefined,
     resentFromEpoch: undefined,
     payment: undefined,
-    consumer: undefined
+    consumer: undefined,
+    service: 0,
+    subscription: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.request)
@@ -243,133 +234,15 @@ function readRequest(r: Reader, end: number): Frame {
       case 16:
         request.consumer = r.bytes()
         break
+      case 20:
+        request.service = readNumber(r)
+        break
+      case 21:
+        request.subscription = r.bytes()
+        break
     }
   }
   return { kind: 'request', ...request }
-}
-
-function writeResponse(response: ResponseFrame, w: MessageBytes): void {
-  writeNumber(w, 1, response.id)
-  writeNumber(w, 2, response.status)
-  writeHeaders(w, 3, response.headers)
-  writeOptionalBytes(w, 4, response.body)
-  if (response.charged !== 0n) w.bigint(5, response.charged)
-  if (response.receipt.length > 0) writeOptionalBytes(w, 6, response.receipt)
-  writeNumber(w, 7, response.ownerUs)
-  writeNumber(w, 8, response.upstreamUs)
-  writeOptionalText(w, 9, response.payment)
-  writeNumber(w, 10, response.replayed ? 1 : 0)
-  if (response.rate !== undefined) writeRate(w, 11, response.rate)
-}
-
-function readResponse(r: Reader, end: number): Frame {
-  const headers: Array<[string, string]> = []
-  const response: { -readonly [K in keyof ResponseFrame]: ResponseFrame[K] } = {
-    id: 0,
-    status: 0,
-    headers,
-    body: undefined,
-    charged: 0n,
-    receipt: EMPTY_BYTES,
-    ownerUs: 0,
-    upstreamUs: 0,
-    payment: undefined,
-    replayed: false,
-    rate: undefined
-  }
-  while (r.pos < end) {
-    const field = knownField(r, FIELDS.response)
-    switch (field) {
-      case 1:
-        response.id = readNumber(r)
-        break
-      case 2:
-        response.status = readNumber(r)
-        break
-      case 3:
-        headers.push(readHeader(r, end))
-        break
-      case 4:
-        response.body = r.bytes()
-        break
-      case 5:
-        response.charged = r.uint64()
-        break
-      case 6:
-        response.receipt = r.bytes()
-        break
-      case 7:
-        response.ownerUs = readNumber(r)
-        break
-      case 8:
-        response.upstreamUs = readNumber(r)
-        break
-      case 9:
-        response.payment = r.string()
-        break
-      case 10:
-        response.replayed = r.bool()
-        break
-      case 11:
-        response.rate = readRate(r, end)
-        break
-    }
-  }
-  return { kind: 'response', ...response }
-}
-
-function writeFailure(failure: FailureFrame, w: MessageBytes): void {
-  writeNumber(w, 1, failure.id)
-  writeText(w, 2, failure.code)
-  writeText(w, 3, failure.detail)
-  writeNumber(w, 4, failure.status)
-  writeNumber(w, 5, failure.notAccepted ? 1 : 0)
-  writeText(w, 6, failure.source)
-  writeNumber(w, 7, failure.retryAfterMs)
-  writeText(w, 8, failure.members)
-}
-
-function readFailure(r: Reader, end: number): Frame {
-  const failure: { -readonly [K in keyof FailureFrame]: FailureFrame[K] } = {
-    id: 0,
-    code: '',
-    detail: '',
-    status: 0,
-    notAccepted: false,
-    source: '',
-    retryAfterMs: 0,
-    members: ''
-  }
-  while (r.pos < end) {
-    const field = knownField(r, FIELDS.failure)
-    switch (field) {
-      case 1:
-        failure.id = readNumber(r)
-        break
-      case 2:
-        failure.code = r.string()
-        break
-      case 3:
-        failure.detail = r.string()
-        break
-      case 4:
-        failure.status = readNumber(r)
-        break
-      case 5:
-        failure.notAccepted = r.bool()
-        break
-      case 6:
-        failure.source = r.string()
-        break
-      case 7:
-        failure.retryAfterMs = readNumber(r)
-        break
-      case 8:
-        failure.members = r.string()
-        break
-    }
-  }
-  return { kind: 'failure', ...failure }
 }
 
 function readCancel(r: Reader, end: number): Frame {

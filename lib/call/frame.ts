@@ -1,5 +1,6 @@
 import type { Headers } from '../interface/payload.ts'
 import type { RateStanding } from '../interface/rate.ts'
+import type { Quota } from '../interface/subscription.ts'
 
 /**
  * The messages of `/souk/call/1.0.0`, one to a frame. `docs/souk-call.proto` specifies them for other implementations, and a
@@ -47,6 +48,10 @@ export interface RequestFrame {
   readonly payment: string | undefined
   /** Who calls, by a name that only this provider is told. */
   readonly consumer: Uint8Array | undefined
+  /** What of the listing it is for: 0 is the API itself, 1 its subscriptions. */
+  readonly service: number
+  /** Id of the subscription it is on the terms of. */
+  readonly subscription: Uint8Array | undefined
 }
 
 export interface ResponseFrame {
@@ -64,6 +69,8 @@ export interface ResponseFrame {
   /** An answer that was given before, to another call with the same idempotency key. */
   readonly replayed: boolean
   readonly rate: RateStanding | undefined
+  /** Of the subscription it was called with. */
+  readonly quota: Quota | undefined
 }
 
 /** An error of the table instead of a response. Never an exception's own text. */

@@ -12,7 +12,7 @@ import {
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../base/limits.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
-import type { CallAnswer, CallHandler, IncomingCall } from '../interface/call.ts'
+import { type CallAnswer, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { pump, ridesInline } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
@@ -102,7 +102,7 @@ export class IncomingCalls {
     checkRequest(request)
     const { peer } = this.#session.channel
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const { payment, consumer } = request
+    const { payment, consumer, service, subscription } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
     const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
@@ -122,7 +122,9 @@ export class IncomingCalls {
       ...(resentFromEpoch === undefined ? {} : { resentFromEpoch }),
       ...(payment === undefined ? {} : { payment }),
       // A copy: the frame it came in is not kept for it.
-      ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) })
+      ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) }),
+      ...(service === 0 ? {} : { service: SUBSCRIPTION_SERVICE }),
+      ...(subscription === undefined ? {} : { subscription: Uint8Array.from(subscription) })
     }
   }
 
@@ -141,7 +143,8 @@ export class IncomingCalls {
       upstreamUs: microseconds(answer.upstreamMs),
       payment: answer.payment,
       replayed: answer.replayed === true,
-      rate: answer.rate === undefined ? undefined : { ...answer.rate, resetMs: Math.ceil(answer.rate.resetMs) }
+      rate: answer.rate === undefined ? undefined : { ...answer.rate, resetMs: Math.ceil(answer.rate.resetMs) },
+      quota: answer.quota
     })
     if (isSent && body !== undefined) return
     try {
@@ -168,7 +171,8 @@ const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
 /** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
-function checkRequest({ api, requestId, method, path, idempotencyKey, payment, consumer }: RequestFrame): void {
+function checkRequest(request: RequestFrame): void {
+  const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription } = request
   const at = api.indexOf('@')
   const isSound =
     isApiName(api.slice(0, at)) &&
@@ -179,7 +183,9 @@ function checkRequest({ api, requestId, method, path, idempotencyKey, payment, c
     path.length <= PATH_BYTES_MAX &&
     (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX &&
     (payment?.length ?? 0) <= PAYMENT_CHARS_MAX &&
-    (consumer === undefined || consumer.length === CONSUMER_BYTES)
+    (consumer === undefined || consumer.length === CONSUMER_BYTES) &&
+    (service === 0 || service === SUBSCRIPTION_SERVICE) &&
+    (subscription === undefined || subscription.length === REQUEST_ID_BYTES)
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
 }
 

@@ -84,7 +84,9 @@ export class OutgoingCalls {
         traceparent: call.traceparent,
         resentFromEpoch,
         payment: call.payment,
-        consumer: call.consumer
+        consumer: call.consumer,
+        service: call.service ?? 0,
+        subscription: call.subscription
       })
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
@@ -115,7 +117,8 @@ export class OutgoingCalls {
         upstreamMs: response.upstreamUs / 1_000,
         ...(response.payment === undefined ? {} : { payment: response.payment }),
         ...(response.replayed ? { replayed: true } : {}),
-        ...(response.rate === undefined ? {} : { rate: response.rate })
+        ...(response.rate === undefined ? {} : { rate: response.rate }),
+        ...(response.quota === undefined ? {} : { quota: response.quota })
       }
     })
     if (response.body === undefined) {

@@ -2,11 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { DELEGATION_TTL_MS, IN_FLIGHT_PER_API_MAX, MANIFEST_TTL_MS, UPLOAD_BYTES_CEILING } from '../base/limits.ts'
+import {
+  DAY_MS,
+  DELEGATION_TTL_MS,
+  IN_FLIGHT_PER_API_MAX,
+  MANIFEST_TTL_MS,
+  SUNSET_MS_MIN,
+  UPLOAD_BYTES_CEILING
+} from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import {
   type Delegation,
+  type Deprecation,
+  type DeprecationNotice,
   LISTING_MOVES,
   type ListingState,
   type Manifest,
@@ -16,8 +25,10 @@ import {
 import type { Listing, ListingInit } from '../interface/souk.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Announcer } from './announcer.ts'
+import { offeredPlans } from './offered-plans.ts'
 import type { Owner } from './owner.ts'
 import { DEFAULT_TERMS, type ServingTerms } from './served-api.ts'
+import { isHeld, tombstone } from './tombstone.ts'
 
 export interface ProviderInit {
   readonly clock: Clock
@@ -36,7 +47,13 @@ interface KeptManifest {
   readonly state: ListingState
   /** base64 */
   readonly envelope: string
+  readonly deprecation?: Deprecation
+  readonly retiredAt?: number
+  /** It was taken down since: nobody is told any more that it is gone. Its name stays held. */
+  readonly isRemoved?: boolean
 }
+
+type LastManifest = KeptManifest & { readonly signed?: SignedManifest }
 
 /** The provider's side of listings: signs their manifests, moves their states, keeps them announced. */
 export class Provider {
@@ -53,7 +70,8 @@ export class Provider {
     const terms = servingTerms(init)
     const id = await this.#inTurn(async () => {
       const last = await this.#lastManifest(name)
-      const wanted = this.#manifestFor(init, adapter, last?.state ?? 'published')
+      this.#checkNotHeld(name, last)
+      const wanted = this.#manifestFor(init, adapter, last)
       const kept = last?.signed
       const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
       const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
@@ -63,7 +81,7 @@ export class Provider {
     return this.#announce(id)
   }
 
-  async move(name: string, state: ListingState): Promise<Listing> {
+  async move(name: string, state: ListingState, notice: DeprecationNotice = {}): Promise<Listing> {
     const { owner, notary } = this.#init
     const id = apiId(name, notary.provider)
     await this.#inTurn(async () => {
@@ -73,7 +91,10 @@ export class Provider {
       const { manifest } = api.signed
       if (manifest.state === state) return
       checkMove(manifest.state, state)
-      await owner.set({ ...api, signed: await this.#sign({ ...manifest, state }, manifest.revision) })
+      if (state === 'retired') this.#checkSunset(manifest)
+      const deprecation = state === 'deprecated' ? this.#deprecation(notice) : manifest.deprecation
+      const wanted = { ...manifest, state, ...(deprecation === undefined ? {} : { deprecation }) }
+      await owner.set({ ...api, signed: await this.#sign(wanted, manifest.revision) })
     })
     return this.#announce(id)
   }
@@ -83,8 +104,21 @@ export class Provider {
     const own = apiId(name, notary.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
-    await this.#inTurn(() => owner.delete(api.signed.id))
+    await this.#inTurn(async () => {
+      await owner.delete(api.signed.id)
+      if (api.signed.manifest.state === 'retired') await this.#forgetTombstone(api.signed.manifest.name)
+    })
     await announcer.withdraw(api.signed.id)
+  }
+
+  /** Shows the retired listings of earlier processes as long as their names are held. */
+  async restore(): Promise<void> {
+    const { clock, documents, owner } = this.#init
+    for (const { key: name } of await documents.list(MANIFESTS)) {
+      const last = await this.#lastManifest(name)
+      if (last?.state !== 'retired' || last.retiredAt === undefined || last.isRemoved === true) continue
+      if (last.signed !== undefined && isHeld(last.retiredAt, clock.now())) await owner.set(tombstone(last.signed))
+    }
   }
 
   /** Serves another provider's API, whose signed manifest and delegation of this node were checked already. */
@@ -126,8 +160,13 @@ export class Provider {
       const isRenewed = await this.#inTurn(async () => {
         const api = owner.get(id)
         const isOwn = api?.signed.manifest.provider === notary.provider
-        if (api === undefined || !isOwn || this.#holdsLong(api.signed)) return false
+        if (api === undefined || !isOwn) return false
         const { manifest } = api.signed
+        if (manifest.state === 'retired' && (await this.#isOver(manifest.name))) {
+          await owner.delete(id)
+          return false
+        }
+        if (this.#holdsLong(api.signed)) return false
         await owner.set({ ...api, signed: await this.#sign(manifest, manifest.revision) })
         return true
       })
@@ -142,8 +181,11 @@ export class Provider {
     return turn
   }
 
-  #manifestFor(init: ListingInit, adapter: Adapter, state: ListingState): Manifest {
-    const { notary } = this.#init
+  #manifestFor(init: ListingInit, adapter: Adapter, last: LastManifest | undefined): Manifest {
+    const { notary, clock } = this.#init
+    const { state, deprecation } = last ?? {}
+    // Serving a retired name again, once it is free, starts it anew.
+    const isNew = state === undefined || state === 'retired'
     return {
       name: init.name,
       provider: notary.provider,
@@ -156,8 +198,9 @@ export class Provider {
       idempotent: init.idempotent ?? false,
       ...(init.rateLimit === undefined ? {} : { rateLimit: init.rateLimit }),
       api: adapter.description,
-      // Serving a retired name again starts it anew.
-      state: state === 'retired' ? 'published' : state,
+      ...offeredPlans(init, (isNew ? undefined : last?.signed?.manifest) ?? {}, clock.now()),
+      ...(isNew || deprecation === undefined ? {} : { deprecation }),
+      state: isNew ? 'published' : state,
       revision: 0,
       issuedAt: 0,
       expiresAt: 0
@@ -170,13 +213,55 @@ export class Provider {
     const revision = lastRevision + 1
     const signed = await notary.sign({ ...wanted, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
     // Kept before anybody sees it: a revision is never used twice.
-    const kept: KeptManifest = { revision, state: wanted.state, envelope: toBase64(signed.envelope) }
-    await documents.put(MANIFESTS, wanted.name, JSON.stringify(kept))
+    const { name, state, deprecation } = wanted
+    const before = state === 'retired' ? await this.#lastManifest(name) : undefined
+    const kept: KeptManifest = {
+      revision,
+      state,
+      envelope: toBase64(signed.envelope),
+      ...(deprecation === undefined ? {} : { deprecation }),
+      ...(state === 'retired' ? { retiredAt: before?.retiredAt ?? issuedAt } : {})
+    }
+    await documents.put(MANIFESTS, name, JSON.stringify(kept))
     return signed
   }
 
+  #deprecation(notice: DeprecationNotice): Deprecation {
+    const at = this.#init.clock.now()
+    return { at, sunsetAt: at + SUNSET_MS_MIN, ...notice }
+  }
+
+  /** @throws SoukError `invalid_request` */
+  #checkSunset({ deprecation }: Manifest): void {
+    const leftMs = (deprecation?.sunsetAt ?? 0) - this.#init.clock.now()
+    if (leftMs <= 0) return
+    const days = Math.ceil(leftMs / DAY_MS)
+    const detail = `Its callers were told that it lasts; it can be retired in ${days} ${days === 1 ? 'day' : 'days'}.`
+    throw new SoukError('invalid_request', detail)
+  }
+
+  /** @throws SoukError `api_retired` */
+  #checkNotHeld(name: string, last: LastManifest | undefined): void {
+    if (last?.state !== 'retired' || last.retiredAt === undefined) return
+    if (!isHeld(last.retiredAt, this.#init.clock.now())) return
+    throw new SoukError('api_retired', `"${name}" was retired, and its name is held for 180 days.`)
+  }
+
+  async #isOver(name: string): Promise<boolean> {
+    const last = await this.#lastManifest(name)
+    return last?.retiredAt !== undefined && !isHeld(last.retiredAt, this.#init.clock.now())
+  }
+
+  async #forgetTombstone(name: string): Promise<void> {
+    const { documents } = this.#init
+    const json = await documents.get(MANIFESTS, name)
+    if (json === undefined) return
+    const kept: KeptManifest = { ...(JSON.parse(json) as KeptManifest), isRemoved: true }
+    await documents.put(MANIFESTS, name, JSON.stringify(kept))
+  }
+
   /** What was last signed under a name. `signed` is missing when it has expired, or was signed by an earlier key. */
-  async #lastManifest(name: string): Promise<(KeptManifest & { signed?: SignedManifest }) | undefined> {
+  async #lastManifest(name: string): Promise<LastManifest | undefined> {
     const { documents, notary } = this.#init
     const json = await documents.get(MANIFESTS, name)
     if (json === undefined) return undefined

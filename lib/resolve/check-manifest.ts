@@ -14,6 +14,7 @@ import {
 } from '../base/limits.ts'
 import { PROTOCOLS } from '../interface/adapter.ts'
 import { LISTING_MOVES, type Manifest } from '../interface/manifest.ts'
+import { checkPlans } from './check-plans.ts'
 import { isShallow } from './manifest-codec.ts'
 
 /** Texts of strangers are shown in terminals and pages: no control characters but tab and line ends. */
@@ -39,6 +40,7 @@ export function checkManifest(manifest: Manifest): void {
   if (manifest.rateLimit !== undefined) checkRateLimit(manifest.rateLimit)
   checkTags(manifest.tags)
   checkOperations(manifest)
+  checkPlans(manifest, must, (text) => !CONTROL.test(text))
 }
 
 const ADDRESS_BYTES = 20

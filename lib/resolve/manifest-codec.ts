@@ -1,10 +1,12 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import type { RateLimit } from '../base/gcra.ts'
 import { toHex } from '../base/hex.ts'
-import { JSON_DEPTH_MAX, OPERATIONS_MAX, TAGS_MAX } from '../base/limits.ts'
+import { JSON_DEPTH_MAX, OPERATIONS_MAX, PLANS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
-import type { ListingState, Manifest } from '../interface/manifest.ts'
+import type { Deprecation, ListingState, Manifest } from '../interface/manifest.ts'
+import type { Plan } from '../interface/plan.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
+import { deprecationCodec, planCodec } from './plan-codec.ts'
 
 /** `souk.Manifest` and `souk.Operation` of `docs/souk-directory.proto`. JSON Schemas travel as JSON texts. */
 
@@ -67,6 +69,10 @@ interface ManifestMessage {
   expiresAt: number
   payout?: Uint8Array
   rateLimit?: RateLimit
+  plans: Plan[]
+  subscriptionOnly: boolean
+  major?: number
+  deprecation?: Deprecation
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -83,7 +89,9 @@ const manifestCodec = codec<ManifestMessage>({
     state: '',
     revision: 0,
     issuedAt: 0,
-    expiresAt: 0
+    expiresAt: 0,
+    plans: [],
+    subscriptionOnly: false
   }),
   write(value, writer) {
     writeText(writer, 1, value.name)
@@ -104,6 +112,16 @@ const manifestCodec = codec<ManifestMessage>({
     writeInteger(writer, 13, value.issuedAt)
     writeInteger(writer, 14, value.expiresAt)
     if (value.payout !== undefined) writer.uint32(bytesTag(15)).bytes(value.payout)
+    for (const plan of value.plans) {
+      writer.uint32(bytesTag(20))
+      planCodec.encode({ ...plan, overage: [...plan.overage] }, writer)
+    }
+    if (value.subscriptionOnly) writer.uint32(varintTag(21)).bool(true)
+    writeInteger(writer, 22, value.major ?? 0)
+    if (value.deprecation !== undefined) {
+      writer.uint32(bytesTag(23))
+      deprecationCodec.encode(value.deprecation, writer)
+    }
     if (value.rateLimit !== undefined) {
       writer.uint32(bytesTag(30))
       rateLimitCodec.encode(value.rateLimit, writer)
@@ -127,6 +145,10 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
     else if (tag === bytesTag(15)) value.payout = reader.bytes()
     else if (tag === bytesTag(30)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
+    else if (tag === bytesTag(20)) append(value.plans, planCodec.decode(reader, reader.uint32()), PLANS_MAX)
+    else if (tag === varintTag(21)) value.subscriptionOnly = reader.bool()
+    else if (tag === varintTag(22)) value.major = readSafeInteger(reader)
+    else if (tag === bytesTag(23)) value.deprecation = deprecationCodec.decode(reader, reader.uint32())
     else return false
     return true
   }
@@ -134,10 +156,12 @@ const manifestCodec = codec<ManifestMessage>({
 
 /** Deterministic for a given manifest: the same object always gives the same bytes. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { api, payout, ...rest } = manifest
+  const { api, payout, plans = [], payPerCall, ...rest } = manifest
   const value: ManifestMessage = {
     ...rest,
     tags: [...manifest.tags],
+    plans: [...plans],
+    subscriptionOnly: payPerCall === false,
     operations: api.operations.map(({ name, description, input, output }) => ({
       name,
       ...(description === undefined ? {} : { description }),
@@ -152,13 +176,15 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 
 /** Reads the form only; `checkManifest` says whether the values are allowed. Throws whatever the bytes provoke. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  const { operations, sdl, payout, ...rest } = decodeMessage(bytes, manifestCodec)
+  const { operations, sdl, payout, plans, subscriptionOnly, ...rest } = decodeMessage(bytes, manifestCodec)
   return {
     ...rest,
     ...(payout === undefined ? {} : { payout: toHex(payout) }),
     protocol: rest.protocol as Protocol,
     currency: rest.currency as 'USDC',
     state: rest.state as ListingState,
+    ...(plans.length === 0 ? {} : { plans }),
+    ...(subscriptionOnly ? { payPerCall: false } : {}),
     api: { operations: operations.map(toOperation), ...(sdl === undefined ? {} : { sdl }) }
   }
 }

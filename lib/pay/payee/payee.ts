@@ -4,6 +4,7 @@ import { VOUCHERS_CACHED_MAX } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Voucher } from '../../interface/channel.ts'
 import type { ChannelWatch } from '../../interface/redeem.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { CallLog, CallOutcome } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
@@ -102,35 +103,43 @@ export class Payee {
   #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {
     const { calls, desk } = this.#init
     desk.underWay++
-    const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<void> => {
-      const documents = channel.unsaved()
+    const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome, alongside?: Alongside): Promise<void> => {
+      const vouchers = channel.unsaved()
       try {
         await calls.append(recordOf(admission, outcome, kind, charged), {
-          documents,
+          documents: alongside === undefined ? vouchers : [...vouchers, ...alongside()],
           ...(charged === 0n ? {} : { postings: postingsOf(channel, charged) })
         })
       } catch (error) {
         // Nothing of it is in the books, or the store is lost and with it this process.
-        if (documents.length > 0) channel.notSaved()
+        if (vouchers.length > 0) channel.notSaved()
         hold.release()
         throw error
       }
       hold.capture(charged)
     }
-    const finish = async (kind: CallOutcome, charged: Atoms, outcome: Outcome): Promise<Settled> => {
+    const finish = async (
+      kind: CallOutcome,
+      charged: Atoms,
+      outcome: Outcome,
+      alongside?: Alongside
+    ): Promise<Settled> => {
       try {
-        await book(kind, charged, outcome)
+        await book(kind, charged, outcome, alongside)
         return { charged, receipt: await desk.receiptFor(admission, channel, charged, outcome) }
       } finally {
         desk.underWay--
       }
     }
     return {
-      capture: (outcome, amount = hold.amount) => finish('captured', within(amount, hold.amount), outcome),
+      capture: (outcome, amount = hold.amount, alongside) =>
+        finish('captured', within(amount, hold.amount), outcome, alongside),
       release: (outcome) => finish('void', 0n, outcome)
     }
   }
 }
+
+type Alongside = () => readonly DocumentPut[]
 
 /** What an adapter says a call costs, but never more than was held for it. */
 function within(amount: Atoms, most: Atoms): Atoms {

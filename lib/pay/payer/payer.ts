@@ -54,11 +54,11 @@ export class Payer {
   }
 
   async authorise(order: Order): Promise<Uint8Array | undefined> {
-    const { price, owner } = order
+    const { price, owner, isFee } = order
     checkPrice(price, order.maxPrice ?? this.#init.rules.priceMax)
     if (price === 0n || owner === this.#init.self) return undefined
     const channel = await this.#channelFor(order)
-    const promised = await this.#promise(channel, price)
+    const promised = await this.#promise(channel, price, isFee)
     try {
       const { domain, signer, channels } = this.#init
       // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
@@ -208,11 +208,11 @@ export class Payer {
     return opening
   }
 
-  async #promise(channel: PayerChannel, price: Atoms): Promise<Promised> {
+  async #promise(channel: PayerChannel, price: Atoms, isFee?: boolean): Promise<Promised> {
     const { clock, opener, channels } = this.#init
     const until = clock.elapsed() + EXPOSURE_WAIT_MS
     for (;;) {
-      const answer = channel.purse.promise(price, clock.now())
+      const answer = channel.purse.promise(price, clock.now(), isFee)
       if ('ceiling' in answer) {
         this.#topUp(channel)
         return answer

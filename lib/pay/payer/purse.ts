@@ -59,6 +59,10 @@ export class Purse {
   #lost: Atoms = 0n
   /** Of calls that failed without a signed word on it. */
   #doubtful: Atoms = 0n
+  /** Promised for fees: each was agreed to as such, and is no part of what an owner may hold unearned. */
+  #fees: Atoms = 0n
+  /** Fees whose end was not heard: they may be charged later, whole. */
+  #openFees: Atoms = 0n
   /** State is written behind: after a restart calls are missing from it, and any of them may have been charged. */
   #isWhole: boolean
 
@@ -107,23 +111,25 @@ export class Purse {
   }
 
   /** Promises a call's price. When the ceiling it answers with is new, it has to be signed before the call is sent. */
-  promise(price: Atoms, now: number): Promised | PurseRefusal {
+  promise(price: Atoms, now: number, isFee = false): Promised | PurseRefusal {
     const { exposureMax } = this.#rules
     const promised = this.promised + price
     const needed = this.#spent + promised
-    if (promised > exposureMax) {
-      return { why: 'exposure', mayPass: this.#promised > 0n && this.#lost + price <= exposureMax }
+    const fees = isFee ? this.#fees + price : this.#fees
+    if (promised - fees > exposureMax) {
+      return { why: 'exposure', mayPass: this.#promised > 0n && this.#lost + (isFee ? 0n : price) <= exposureMax }
     }
     if (needed > this.#deposit) return { why: 'deposit', missing: needed - this.#deposit }
     if (needed > this.#ceiling) {
       const most = this.#ceiling + this.#cap.left(now)
       if (needed > most) return { why: 'day' }
-      const ceiling = min(needed + this.#window(price), this.#deposit, this.#spent + exposureMax, most)
+      const ceiling = min(needed + this.#window(price, isFee), this.#deposit, this.#spent + fees + exposureMax, most)
       this.#cap.spend(ceiling - this.#ceiling)
       this.#ceiling = ceiling
     }
     this.#promised += price
-    return this.#promiseOf(price)
+    this.#fees = fees
+    return this.#promiseOf(price, isFee)
   }
 
   /**
@@ -159,7 +165,8 @@ export class Purse {
     const open = this.#lost + this.#doubtful
     this.#spent += heard
     this.#lost = 0n
-    this.#doubtful = open > heard ? min(open - heard, this.#rules.exposureMax) : 0n
+    this.#openFees -= min(heard, this.#openFees)
+    this.#doubtful = open > heard ? min(open - heard, this.#rules.exposureMax + this.#openFees) : 0n
     return true
   }
 
@@ -168,6 +175,7 @@ export class Purse {
     if (kept > this.#spent) this.#spent = kept
     this.#lost = 0n
     this.#doubtful = 0n
+    this.#openFees = 0n
   }
 
   /** A ceiling that turned up with the payer's own signature on it: signed before a restart that forgot it. */
@@ -175,16 +183,19 @@ export class Purse {
     if (ceiling > this.#ceiling) this.#ceiling = ceiling
   }
 
-  #window(price: Atoms): Atoms {
+  /** Nobody signs ahead for fees. */
+  #window(price: Atoms, isFee: boolean): Atoms {
+    if (isFee) return 0n
     return min(BigInt(this.#rules.windowCalls) * price, this.#rules.windowAtoms)
   }
 
-  #promiseOf(price: Atoms): Promised {
+  #promiseOf(price: Atoms, isFee: boolean): Promised {
     let isOpen = true
     const end = (): void => {
       if (!isOpen) throw new SoukError('internal_error', 'The call was settled before.')
       isOpen = false
       this.#promised -= price
+      if (isFee) this.#fees -= price
     }
     return {
       ceiling: this.#ceiling,
@@ -195,10 +206,12 @@ export class Purse {
       release: end,
       doubt: () => {
         end()
+        if (isFee) this.#openFees += price
         this.#doubtful += price
       },
       lose: () => {
         end()
+        if (isFee) this.#openFees += price
         this.#lost += price
       }
     }

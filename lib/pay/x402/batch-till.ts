@@ -5,6 +5,7 @@ import { type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, Voucher } from '../../interface/channel.ts'
 import type { ChannelWatch } from '../../interface/redeem.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
 import { checksummed } from '../signing/address.ts'
@@ -133,9 +134,9 @@ export class BatchTill {
     const { channel, deposited } = await this.#channelOf(admission, payment, known)
     const hold = await this.#hold(admission, channel, voucher)
     return {
-      capture: async (outcome) => {
+      capture: async (outcome, _, alongside) => {
         try {
-          return await this.#capture(admission, payment, { channel, hold, deposited }, outcome)
+          return await this.#capture(admission, payment, { channel, hold, deposited }, outcome, alongside)
         } finally {
           running.end(false)
         }
@@ -158,7 +159,8 @@ export class BatchTill {
     admission: Admission,
     { voucher, requestHash, key }: Payment,
     { channel, hold, deposited }: Entered,
-    outcome: Outcome
+    outcome: Outcome,
+    alongside: () => readonly DocumentPut[] = () => []
   ): Promise<Settled> {
     const { calls, domain, answers } = this.#init
     const charged = hold.amount
@@ -170,7 +172,7 @@ export class BatchTill {
     const answer = { requestId, requestHash, ceiling, charged, ...(response && { response }) }
     try {
       await calls.append(recordOf(admission, outcome, 'captured', charged), {
-        documents: [...vouchers, answers.document(key, answer)],
+        documents: [...vouchers, answers.document(key, answer), ...alongside()],
         postings: postingsOf(channel, charged)
       })
     } catch (error) {

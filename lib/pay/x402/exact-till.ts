@@ -7,6 +7,7 @@ import { COLLECT_WAIT_MS, PAYMENT_REPLAY_MS, PAYMENTS_UNSETTLED_MAX } from '../.
 import type { Atoms } from '../../base/money.ts'
 import { within } from '../../base/within.ts'
 import type { Redeemer } from '../../interface/redeem.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { CallLog, StoredResponse } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
@@ -112,7 +113,7 @@ export class ExactTill {
       throw error
     }
     return {
-      capture: (outcome) => this.#capture(admission, entry, outcome),
+      capture: (outcome, _, alongside) => this.#capture(admission, entry, outcome, alongside),
       release: async (outcome) => {
         try {
           await this.#init.calls.append(recordOf(admission, outcome, 'void', 0n))
@@ -124,7 +125,12 @@ export class ExactTill {
     }
   }
 
-  async #capture(admission: Admission, entry: Entry, outcome: Outcome): Promise<Settled> {
+  async #capture(
+    admission: Admission,
+    entry: Entry,
+    outcome: Outcome,
+    alongside: () => readonly DocumentPut[] = () => []
+  ): Promise<Settled> {
     const { calls, clock } = this.#init
     const { payment, requestHash, id } = entry
     const { price } = admission
@@ -143,7 +149,7 @@ export class ExactTill {
           { account: receivable, amount: price },
           { account: earned, amount: -price }
         ],
-        documents: [exactDocument(nameOf(payment), spent, outcome.response)]
+        documents: [exactDocument(nameOf(payment), spent, outcome.response), ...alongside()]
       })
     } catch (error) {
       this.#leave(entry, 'released')

@@ -138,6 +138,8 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   resentFromEpoch: undefined,
   payment: undefined,
   consumer: undefined,
+  service: 0,
+  subscription: undefined,
   ...changes
 })
 

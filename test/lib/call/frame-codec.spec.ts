@@ -35,7 +35,9 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     traceparent: optionalText,
     resentFromEpoch: optional(amount),
     payment: optional(text),
-    consumer: optional(bytes)
+    consumer: optional(bytes),
+    service: fc.nat(0xffff),
+    subscription: optional(bytes)
   }),
   response: fc.record({
     kind: fc.constant('response'),
@@ -49,7 +51,10 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     upstreamUs: count,
     payment: optional(text),
     replayed: fc.boolean(),
-    rate: optional(fc.record({ policy: text, calls: count, perMs: count, remaining: count, resetMs: count }))
+    rate: optional(fc.record({ policy: text, calls: count, perMs: count, remaining: count, resetMs: count })),
+    quota: optional(
+      fc.record({ included: count, used: count, limit: count, resetsAt: count }, { requiredKeys: ['used', 'resetsAt'] })
+    )
   }),
   failure: fc.record({
     kind: fc.constant('failure'),

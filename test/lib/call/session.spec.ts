@@ -153,7 +153,8 @@ describe('a session', () => {
       upstreamUs: 0,
       payment: undefined,
       replayed: false,
-      rate: undefined
+      rate: undefined,
+      quota: undefined
     })
     await settle()
     assert.equal(peer.closes.length, 0)

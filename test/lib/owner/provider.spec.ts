@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, UPLOAD_BYTES_CEILING } from '../../../lib/base/limits.ts'
+import {
+  DAY_MS,
+  DELEGATION_TTL_MS,
+  MANIFEST_TTL_MS,
+  SUNSET_MS_MIN,
+  TOMBSTONE_MS,
+  UPLOAD_BYTES_CEILING
+} from '../../../lib/base/limits.ts'
 import type { Offer } from '../../../lib/interface/directory.ts'
 import { LISTING_MOVES, type ListingState, type Manifest, type Notary } from '../../../lib/interface/manifest.ts'
 import type { ListingInit } from '../../../lib/interface/souk.ts'
@@ -172,6 +179,11 @@ describe('Provider', () => {
   })
 
   describe('the states', () => {
+    /** A listing is retired when its notice is over. */
+    async function moveInTime(state: ListingState) {
+      if (state === 'retired' && provider.listings()[0]?.state !== state) await clock.advance(SUNSET_MS_MIN)
+      return provider.move('ticker', state)
+    }
     const paths: Record<ListingState, ListingState[]> = {
       draft: [],
       published: [],
@@ -184,13 +196,13 @@ describe('Provider', () => {
         const allowed: readonly ListingState[] = LISTING_MOVES[from]
         it(`${from} → ${to} is ${from === to ? 'nothing to do' : allowed.includes(to) ? 'a move' : 'refused'}`, async () => {
           await provider.serve(TERMS, adapter)
-          for (const state of paths[from]) await provider.move('ticker', state)
+          for (const state of paths[from]) await moveInTime(state)
           const before = revision(provider.listings()[0] ?? assert.fail())
           if (from !== to && !allowed.includes(to)) {
             await assert.rejects(provider.move('ticker', to), { code: 'invalid_request' })
             return
           }
-          const moved = await provider.move('ticker', to)
+          const moved = await moveInTime(to)
           assert.equal(moved.state, to)
           assert.equal(revision(moved), from === to ? before : before + 1)
           assert.equal((await notary.verify(moved.signed.envelope)).manifest.state, to)
@@ -205,8 +217,51 @@ describe('Provider', () => {
       await boot()
       assert.equal((await provider.serve(TERMS, adapter)).state, 'paused')
       await provider.move('ticker', 'deprecated')
-      await provider.move('ticker', 'retired')
+      await moveInTime('retired')
+      await assert.rejects(provider.serve(TERMS, adapter), { code: 'api_retired' })
+      await clock.advance(TOMBSTONE_MS)
       assert.equal((await provider.serve(TERMS, adapter)).state, 'published')
+    })
+
+    it('end with notice: 30 days or more before, and it says what to call instead', async () => {
+      await provider.serve(TERMS, adapter)
+      const early = { sunsetAt: clock.now() + SUNSET_MS_MIN - 1 }
+      await assert.rejects(provider.move('ticker', 'deprecated', early), { code: 'invalid_request' })
+      const successor = apiId('ticker-2', notary.provider)
+      const notice = { sunsetAt: clock.now() + 2 * SUNSET_MS_MIN, successor, link: 'https://example.com/ticker' }
+      const at = clock.now()
+      const { signed } = await provider.move('ticker', 'deprecated', notice)
+      assert.deepEqual(signed.manifest.deprecation, { at, ...notice })
+      await clock.advance(2 * SUNSET_MS_MIN - 1)
+      await assert.rejects(provider.move('ticker', 'retired'), /retired in 1 day\./)
+      assert.deepEqual((await provider.serve(TERMS, adapter)).signed.manifest.deprecation, { at, ...notice })
+      await clock.advance(1)
+      assert.equal((await provider.move('ticker', 'retired')).signed.manifest.deprecation?.successor, successor)
+    })
+
+    it('leave a tombstone that outlives restarts, until it is taken down or its time is over', async () => {
+      await provider.serve(TERMS, adapter)
+      await provider.move('ticker', 'deprecated')
+      await moveInTime('retired')
+      await boot()
+      await provider.restore()
+      assert.deepEqual(
+        provider.listings().map(({ state }) => state),
+        ['retired']
+      )
+      for (let days = 0; days < 180; days += 10) {
+        await clock.advance(10 * DAY_MS)
+        await provider.renew()
+      }
+      assert.deepEqual(provider.listings(), [])
+      await provider.serve(TERMS, adapter)
+      await provider.move('ticker', 'deprecated')
+      await moveInTime('retired')
+      await provider.remove('ticker')
+      await boot()
+      await provider.restore()
+      assert.deepEqual(provider.listings(), [])
+      await assert.rejects(provider.serve(TERMS, adapter), { code: 'api_retired' })
     })
   })
 

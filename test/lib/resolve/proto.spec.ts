@@ -10,6 +10,7 @@ import {
   encodeManifestReply,
   encodeManifestRequest
 } from '../../../lib/resolve/exchange-codec.ts'
+import type { Plan } from '../../../lib/interface/plan.ts'
 import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
 import { recordCodec } from '../../../lib/resolve/record.ts'
 import { idOf, keyOf, manifestOf, NOW } from './fixtures.ts'
@@ -57,7 +58,47 @@ describe('docs/souk-directory.proto', () => {
     const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
     const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
     const payout = Buffer.alloc(20, 0xab).toString('base64')
-    const object = { ...message, price: message.price.toString(), payout }
+    const bare = { subscriptionOnly: false, plans: [] }
+    const object = { ...bare, ...message, price: message.price.toString(), payout }
+    assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
+    assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
+  })
+
+  it('describes plans and what else a listing says of its life', async () => {
+    const plain0 = { id: 'free', name: 'Free', fee: 0n, period: 'day', trialDays: 0, overage: [], since: NOW } as const
+    const tiers = [{ upTo: 10, price: 5n }, { price: 10n ** 15n }]
+    const full: Plan = {
+      id: 'pro',
+      name: 'Pro',
+      description: '',
+      fee: 5_000_000n,
+      period: 'month' as const,
+      trialDays: 7,
+      included: 0,
+      overage: tiers,
+      since: NOW,
+      closedAt: NOW + 1
+    }
+    const provider = idOf(await keyOf('a'))
+    const deprecation = {
+      at: NOW,
+      sunsetAt: NOW + 1,
+      successor: `ticker-2@${provider}`,
+      link: 'https://a.example/'
+    } as const
+    const manifest = manifestOf(provider, { plans: [plain0, full], payPerCall: false, major: 2, deprecation })
+    const { plans: _, payPerCall: __, api: ___, ...rest } = manifest
+    const wireTiers = [{ upTo: 10, price: '5' }, { price: String(10n ** 15n) }]
+    const object = {
+      ...rest,
+      operations: [],
+      price: rest.price.toString(),
+      subscriptionOnly: true,
+      plans: [
+        { ...plain0, fee: '0' },
+        { ...full, fee: '5000000', overage: wireTiers }
+      ]
+    }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
   })
@@ -92,13 +133,23 @@ describe('docs/souk-directory.proto', () => {
 
   it('uses no field of the wire that the codecs do not know', () => {
     const fields = Object.fromEntries(
-      ['Manifest', 'Operation', 'Record', 'Delegation', 'ManifestRequest', 'ManifestReply'].map((type) => [
-        type,
-        types.lookupType(`souk.${type}`).fieldsArray.length
-      ])
+      [
+        'Manifest',
+        'Plan',
+        'Tier',
+        'Deprecation',
+        'Operation',
+        'Record',
+        'Delegation',
+        'ManifestRequest',
+        'ManifestReply'
+      ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
-      Manifest: 16,
+      Manifest: 20,
+      Plan: 10,
+      Tier: 2,
+      Deprecation: 4,
       Operation: 4,
       Record: 7,
       Delegation: 2,

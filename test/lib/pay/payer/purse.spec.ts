@@ -52,6 +52,27 @@ describe('purse', () => {
     )
   })
 
+  it('promises a fee that is above what an owner may hold unearned, and signs nothing ahead for it', () => {
+    const purse = purseOf()
+    const fee = promised(purse.promise(20_000_000n, 0, true))
+    assert.equal(fee.ceiling, 20_000_000n)
+    const call = promised(purse.promise(1_000_000n, 0))
+    assert.deepEqual(purse.promise(1n, 0), { why: 'exposure', mayPass: true })
+    call.settle(1_000_000n)
+    fee.settle(20_000_000n)
+    assert.equal(purse.spent, 21_000_000n)
+  })
+
+  it('takes no fee for calls: lost ones still keep others back', () => {
+    const purse = purseOf()
+    promised(purse.promise(5_000_000n, 0, true)).lose()
+    assert.deepEqual(purse.promise(1n, 0), { why: 'exposure', mayPass: false })
+    assert.equal(purse.reconcile(0n), true)
+    promised(purse.promise(1n, 0)).settle(1n)
+    // It was charged after all.
+    assert.equal(purse.reconcile(5_000_000n), true)
+  })
+
   it('uses money again that was not charged', () => {
     const purse = purseOf({ windowCalls: 0 })
     promised(purse.promise(10n, 0)).settle(4n)

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util'
+import { SoukError } from '../base/errors.ts'
+import { TERMS_KEPT_MS } from '../base/limits.ts'
+import { parseUsdc } from '../base/money.ts'
+import type { Manifest } from '../interface/manifest.ts'
+import type { Plan, PlanInit } from '../interface/plan.ts'
+import type { ListingInit } from '../interface/souk.ts'
+
+type PlanTerms = Pick<Manifest, 'plans' | 'payPerCall' | 'major'>
+
+/**
+ * What the manifest says of plans. One whose terms changed is offered anew from `now` on; one that was left out is closed, and
+ * stays as long as its subscribers may keep it. @throws SoukError `invalid_request`
+ */
+export function offeredPlans(
+  { plans = [], payPerCall = true, major = 1 }: ListingInit,
+  last: PlanTerms,
+  now: number
+): PlanTerms {
+  if (major < (last.major ?? 1)) {
+    throw new SoukError('invalid_request', `The major of a listing never falls: it is ${last.major} already.`)
+  }
+  const offered = plans.map((init) => since(planOf(init, now), last.plans, now))
+  const closed = (last.plans ?? [])
+    .filter(({ id }) => !offered.some((plan) => plan.id === id))
+    .map((plan) => ({ ...plan, closedAt: plan.closedAt ?? now }))
+    .filter(({ closedAt }) => now - closedAt < TERMS_KEPT_MS)
+  const all = [...offered, ...closed]
+  if (!payPerCall && offered.length === 0) {
+    throw new SoukError('invalid_request', 'A listing that nobody can pay call by call needs a plan.')
+  }
+  return {
+    ...(all.length === 0 ? {} : { plans: all }),
+    ...(payPerCall ? {} : { payPerCall: false }),
+    ...(major === 1 ? {} : { major })
+  }
+}
+
+function planOf(init: PlanInit, now: number): Plan {
+  const { id, name = id, description, fee = '0', period = 'month', trialDays = 0, included, overage = [] } = init
+  return {
+    id,
+    name,
+    ...(description === undefined ? {} : { description }),
+    fee: parseUsdc(fee),
+    period,
+    trialDays,
+    ...(included === undefined ? {} : { included }),
+    overage: overage.map(({ upTo, price }) => ({ ...(upTo === undefined ? {} : { upTo }), price: parseUsdc(price) })),
+    since: now
+  }
+}
+
+/** Words may change at any time; what is paid and what is got for it counts as new. */
+function since(plan: Plan, last: readonly Plan[] = [], now: number): Plan {
+  const before = last.find(({ id, closedAt }) => id === plan.id && closedAt === undefined)
+  return before !== undefined && sameTerms(before, plan) ? { ...plan, since: before.since } : { ...plan, since: now }
+}
+
+function sameTerms(a: Plan, b: Plan): boolean {
+  const terms = ({ fee, period, trialDays, included, overage }: Plan) => ({ fee, period, trialDays, included, overage })
+  return isDeepStrictEqual(terms(a), terms(b))
+}
