@@ -347,6 +347,8 @@ export const POSTINGS_MAX = 16
 export const POSTGRES_CONNECTIONS_MAX = 8
 /** Connecting to it, at the start and for a read. */
 export const POSTGRES_CONNECT_MS = 10 * SECOND
+/** Between two attempts to listen to a database whose connection broke. */
+export const POSTGRES_LISTEN_MS = 1 * SECOND
 /** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
 export const NAMES_CACHED_MAX = 10_000
 

@@ -9,6 +9,7 @@ import { postgresCalls } from './postgres-calls.ts'
 import { postgresDocuments } from './postgres-documents.ts'
 import { postgresLedger } from './postgres-ledger.ts'
 import { postgresNames } from './postgres-names.ts'
+import { PostgresSignals } from './postgres-signals.ts'
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts'
 import { migratePostgres } from './postgres-schema.ts'
 
@@ -16,7 +17,7 @@ export interface PostgresStoreInit {
   /** `postgres://user:password@host/database`, with `sslmode` and the like as PostgreSQL's own clients take them. */
   readonly url: string
   /** Default: the system's. */
-  readonly clock?: Pick<Clock, 'soon'>
+  readonly clock?: Pick<Clock, 'soon' | 'after'>
   /**
    * Called once when a commit failed or the connection that writes is lost. What was being committed may have survived or not;
    * only the database knows, so the process must stop and start afresh. Everything asked of the store after it rejects.
@@ -31,6 +32,7 @@ interface Session {
   readonly calls: CallLog
   readonly documents: Documents
   readonly ledger: Ledger
+  readonly signals: PostgresSignals
 }
 
 /**
@@ -70,12 +72,17 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       balances: async (prefix) => told(opened().ledger.balances(prefix)),
       entries: async (query) => told(opened().ledger.entries(query))
     },
+    signals: {
+      send: async (topic, text) => told(opened().signals.send(topic, text)),
+      listen: (topic, hear) => opened().signals.listen(topic, hear)
+    },
     async open() {
       session ??= await openSession(url, clock, onFailure)
     },
     async close() {
       const closing = session
       await closing?.queue.close()
+      await closing?.signals.close()
       session = undefined
       closing?.writer.release(true)
       await closing?.pool.end()
@@ -95,17 +102,13 @@ async function told<T>(reading: Promise<T>): Promise<T> {
 
 async function openSession(
   url: string,
-  clock: Pick<Clock, 'soon'>,
+  clock: Pick<Clock, 'soon' | 'after'>,
   onFailure: (error: Error) => void
 ): Promise<Session> {
   // Only nodes with such a store load the client.
-  const { Pool } = await import('pg')
-  const pool = new Pool({
-    connectionString: url,
-    max: POSTGRES_CONNECTIONS_MAX,
-    connectionTimeoutMillis: POSTGRES_CONNECT_MS,
-    allowExitOnIdle: true
-  })
+  const { Client, Pool } = await import('pg')
+  const connection = { connectionString: url, connectionTimeoutMillis: POSTGRES_CONNECT_MS }
+  const pool = new Pool({ ...connection, max: POSTGRES_CONNECTIONS_MAX, allowExitOnIdle: true })
   // An idle connection that breaks is replaced by the next query; unheard it would end the process.
   pool.on('error', () => {})
   let writer: PoolClient | undefined
@@ -131,6 +134,7 @@ async function openSession(
     queue,
     calls: postgresCalls(pool, queue, names),
     documents: postgresDocuments(pool, queue),
-    ledger: postgresLedger(pool, queue, names)
+    ledger: postgresLedger(pool, queue, names),
+    signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) })
   }
 }

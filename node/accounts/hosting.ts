@@ -44,11 +44,20 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const { config, log, clock, self: holder, undo } = init
   const { profile, network } = config
   const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
-  const { documents, ledger } = config.store === undefined ? init.store : await openShared(config.store, init)
+  const shared = config.store === undefined ? init.store : await openShared(config.store, init)
+  const { documents, ledger, signals } = shared
   if (config.store !== undefined) {
     await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
   }
-  const keys = createKeys({ documents, secret, clock, random: systemRandom, network })
+  const keys = createKeys({
+    documents,
+    secret,
+    clock,
+    random: systemRandom,
+    network,
+    ...(signals === undefined ? {} : { signals })
+  })
+  undo.defer(() => keys.close())
   const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
   await leases.start()
   undo.defer(() => leases.stop())

@@ -12,6 +12,8 @@ export interface TestPostgres {
   create(): Promise<string>
   /** Ends every connection, as a restart of the server does. */
   dropConnections(): Promise<void>
+  /** The same for those that only listen. */
+  dropListeners(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -46,6 +48,9 @@ export async function startPostgres(): Promise<TestPostgres> {
     },
     async dropConnections() {
       await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+    },
+    async dropListeners() {
+      await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`)
     },
     async stop() {
       await admin.end()

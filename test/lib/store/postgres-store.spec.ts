@@ -44,6 +44,25 @@ describe('PostgreSQL', function () {
       await Promise.all(stores.map((store) => store.close()))
     })
 
+    it('tells every process that listens what was sent, whichever sent it, and nobody of another schema', async () => {
+      const url = await postgres!.create()
+      const stores = [url, url, await postgres!.create()].map((each) => createPostgresStore({ url: each }))
+      await Promise.all(stores.map((store) => store.open()))
+      const heard = stores.map((): Array<string | undefined> => [])
+      const deafen = stores.map(({ signals }, i) => signals!.listen('keys', (text) => heard[i]!.push(text)))
+      stores[0]!.signals!.listen('others', (text) => assert.equal(text, undefined, 'of another topic'))
+      // Told once that some may have been missed: from here on it hears.
+      await eventually('all to listen', 5_000, () => heard.every((texts) => texts.length === 1) || undefined)
+      await stores[0]!.signals!.send('keys', 'one')
+      await stores[1]!.signals!.send('keys', 'two\nlines')
+      await eventually('both', 5_000, () => heard.slice(0, 2).every((texts) => texts.length === 3) || undefined)
+      assert.deepEqual(heard, [[undefined, 'one', 'two\nlines'], [undefined, 'one', 'two\nlines'], [undefined]])
+      for (const end of deafen) end()
+      await stores[0]!.signals!.send('keys', 'three')
+      await Promise.all(stores.map((store) => store.close()))
+      assert.equal(heard[0]!.length, 3)
+    })
+
     it('moves opposite accounts in many processes without a deadlock', async () => {
       const url = await postgres!.create()
       const stores = [1, 2, 3, 4].map(() => createPostgresStore({ url }))

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMemoryStore, systemClock } from '../../../lib/index.ts'
+import { createMemoryStore, createPostgresStore, limits, systemClock, systemRandom } from '../../../lib/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
+import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
 import type { NetworkName } from '../../../node/networks.ts'
 import { openProfile, profileFile } from '../../../node/profile/profile.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
 
 describe('ingress nodes that share a store', function () {
@@ -60,6 +62,56 @@ describe('ingress nodes that share a store', function () {
     const holder = await second.keys.verify(key.key)
     assert.equal(holder.account, account.id)
     assert.deepEqual(await second.accounts.get(account.id), account)
+  })
+
+  it('refuse a key that another of them revoked or disabled, long before they would have read it again', async () => {
+    const url = await postgres!.create()
+    const first = await start('first', url)
+    await copyPepper('first', 'second')
+    const second = await start('second', url)
+    const codeAt = async ({ keys }: Hosting, key: string) =>
+      Promise.resolve()
+        .then(() => keys.verify(key))
+        .then(() => 'ok')
+        .catch((error: unknown) => (error as { code: string }).code)
+    for (const [move, refusal] of [
+      ['disable', 'key_disabled'],
+      ['revoke', 'key_revoked']
+    ] as const) {
+      const { key, id } = await first.keys.issue()
+      assert.equal(await codeAt(second, key), 'ok')
+      const doneAt = performance.now()
+      await first.keys[move](id)
+      await eventually('the other to know', 1_000, async () => (await codeAt(second, key)) === refusal || undefined)
+      assert.ok(performance.now() - doneAt < limits.KEY_FRESH_MS / 2)
+    }
+  })
+
+  it('hear of revocations again after the database was away for a moment', async () => {
+    const url = await postgres!.create()
+    const stores = [createPostgresStore({ url }), createPostgresStore({ url })] as const
+    for (const store of stores) await store.open()
+    const [mine, others] = stores.map(({ documents, signals }) =>
+      createKeys({
+        documents,
+        signals: signals!,
+        secret: Buffer.alloc(32),
+        clock: systemClock,
+        random: systemRandom,
+        network: 'dev'
+      })
+    )
+    const { key, id } = await mine!.issue()
+    await others!.verify(key)
+    await postgres!.dropListeners()
+    await mine!.revoke(id)
+    const refused = () =>
+      Promise.resolve()
+        .then(() => others!.verify(key))
+        .then(() => undefined)
+        .catch(() => true)
+    await eventually('the other to have read it anew', 3_000, refused)
+    for (const store of stores) await store.close()
   })
 
   it('do not start where they would not, and say which file to copy', async () => {

@@ -1,0 +1,101 @@
+import type { Client, ClientBase, Pool } from 'pg'
+import type { Clock } from '../base/clock.ts'
+import { POSTGRES_LISTEN_MS } from '../base/limits.ts'
+import type { Signals } from '../interface/store.ts'
+
+export interface PostgresSignalsInit {
+  readonly pool: Pool
+  /** A connection of its own, not connected yet. */
+  readonly client: () => Client
+  readonly clock: Pick<Clock, 'after'>
+}
+
+type Hear = (text: string | undefined) => void
+
+/**
+ * LISTEN and NOTIFY. They belong to a database, the tables to a schema of it: the channel is named after the schema. The connection
+ * that listens is made when the first one listens; while there is none, nothing is heard, and that is told when it breaks and again
+ * when there is one.
+ */
+export class PostgresSignals implements Signals {
+  readonly #init: PostgresSignalsInit
+  readonly #heard = new Map<string, Set<Hear>>()
+  #client: Client | undefined
+  #connecting: Promise<void> | undefined
+  #timer: { cancel(): void } | undefined
+  #isClosed = false
+
+  constructor(init: PostgresSignalsInit) {
+    this.#init = init
+  }
+
+  async send(topic: string, text: string): Promise<void> {
+    await this.#init.pool.query(`SELECT pg_notify(${CHANNEL}, $1)`, [`${topic}\n${text}`])
+  }
+
+  listen(topic: string, hear: Hear): () => void {
+    const listeners = this.#heard.get(topic) ?? new Set()
+    this.#heard.set(topic, listeners.add(hear))
+    this.#connecting ??= this.#connect()
+    return () => void listeners.delete(hear)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    await this.#connecting
+    await this.#client?.end().catch(() => {})
+  }
+
+  async #connect(): Promise<void> {
+    const client = this.#init.client()
+    const lose = (): void => {
+      if (this.#client !== client) return
+      this.#client = undefined
+      this.#missed()
+      this.#connectLater()
+    }
+    client.on('error', lose).on('end', lose)
+    client.on('notification', ({ payload = '' }) => this.#pass(payload))
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${await channelOf(client)}`)
+    } catch (error) {
+      await client.end().catch(() => {})
+      // A database that does not know how to will not learn it.
+      if (!isRefused(error)) this.#connectLater()
+      return
+    }
+    this.#client = client
+    this.#missed()
+  }
+
+  #connectLater(): void {
+    if (this.#isClosed) return
+    this.#timer = this.#init.clock.after(POSTGRES_LISTEN_MS, () => {
+      this.#connecting = this.#connect()
+    })
+  }
+
+  #pass(payload: string): void {
+    const end = payload.indexOf('\n')
+    for (const hear of this.#heard.get(payload.slice(0, end)) ?? []) hear(payload.slice(end + 1))
+  }
+
+  #missed(): void {
+    for (const listeners of this.#heard.values()) for (const hear of listeners) hear(undefined)
+  }
+}
+
+/** At most 63 bytes, whatever the schema is called. */
+const CHANNEL = `'souk_' || md5(current_schema())`
+
+async function channelOf(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ channel: string }>(`SELECT quote_ident(${CHANNEL}) AS channel`)
+  return rows[0]?.channel ?? ''
+}
+
+/** Syntax error, or a feature that is not supported. */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(?:42|0A)/.test(String(error.code))
+}
