@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import { type Atoms, parseUsdc } from '../lib/index.ts'
+import { asSoukError, type Atoms, parseUsdc } from '../lib/index.ts'
 import type { Address, ChainParameters } from '../lib/interface/index.ts'
 import { addressIn } from './address-in.ts'
 import { chainParameters } from './chain-parameters.ts'
+import { checkScope } from './keys/scope.ts'
 import type { NetworkName } from './networks.ts'
 import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings, TillName } from './settings.ts'
@@ -45,6 +46,10 @@ export interface NodeConfig {
   readonly store?: string
   /** Strangers may open prepaid accounts at the ingress. Default false. */
   readonly accounts?: boolean
+  /** Account holders make keys by themselves. Default true; false also closes `accounts`. */
+  readonly selfService?: boolean
+  /** APIs that anybody may call with the public demo key: `name@provider` or bare names. Default: none, and no such key. */
+  readonly demoKey?: readonly string[]
 }
 
 /** How a node pays and is paid. */
@@ -83,9 +88,20 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     admin: { port: port('adminPort') },
     payments: composePayments(all),
     ...(all.store === undefined ? {} : { store: all.store }),
-    ...(all.accounts === undefined ? {} : { accounts: all.accounts })
+    ...(all.accounts === undefined ? {} : { accounts: all.accounts }),
+    ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
+    ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
+}
+
+/** @throws SetupError `config_invalid` */
+function checkDemo(apis: readonly string[]): readonly string[] {
+  try {
+    return checkScope(apis)
+  } catch (error) {
+    throw new SetupError('config_invalid', `--demo-key: ${asSoukError(error).message}`)
+  }
 }
 
 function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {

@@ -16,6 +16,8 @@ export interface NodeInfo {
   readonly ingress: string | undefined
   /** Multiaddrs, with the peer id. */
   readonly p2p: readonly string[]
+  /** The public demo key, where there is one. */
+  readonly demoKey: string | undefined
   /** No peer was connected yet when it was ready. */
   readonly alone: boolean
 }
@@ -24,7 +26,8 @@ export function nodeInfo(
   { profile, network }: NodeConfig,
   souk: Souk,
   ingress: string | undefined,
-  admin: string
+  admin: string,
+  demoKey?: string
 ): NodeInfo {
   const { peer, addresses, alone } = souk.status()
   return {
@@ -36,6 +39,7 @@ export function nodeInfo(
     admin,
     ingress,
     p2p: addresses,
+    demoKey,
     alone
   }
 }

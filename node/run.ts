@@ -95,7 +95,7 @@ async function start(init: Start): Promise<RunningNode> {
   const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
   const ingress = await startIngress(init, souk, hosting)
   const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments })
-  const info = nodeInfo(config, souk, ingress, admin.url)
+  const info = nodeInfo(config, souk, ingress, admin.url, hosting.keys.demo?.key)
   for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
   for (const address of souk.status().addresses) guard.addPort(Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
   undo.defer(() => forgetRunning(profile))
@@ -190,6 +190,7 @@ async function startIngress(
       ...rest,
       ...port,
       opensAccounts: config.accounts ?? false,
+      selfService: config.selfService ?? true,
       ...(tls === undefined ? {} : { tls: await readTls(tls) })
     }
   })

@@ -63,7 +63,9 @@ const settingsSchema = z.object({
   dailyCap: usdc.optional(),
   settleOnStop: flag.optional(),
   store: postgresUrl.optional(),
-  accounts: flag.optional()
+  accounts: flag.optional(),
+  selfService: flag.optional(),
+  demoKey: list(z.string()).optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>

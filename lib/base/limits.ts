@@ -408,8 +408,14 @@ export const STRANGERS_PER_HOST_MS = 1 * MINUTE
 export const IN_FLIGHT_PER_KEY_MAX = 256
 /** Calls under way at an ingress, of all keys: their bodies may be held, 64 KiB for most. */
 export const IN_FLIGHT_PER_INGRESS_MAX = 4_096
-/** A body sent to `/v1/account`: an amount, a label. */
-export const ACCOUNT_BODY_BYTES_MAX = 4 * KiB
+/** Calls that one host makes with the public demo key in a window, and how long that is: enough to look around. */
+export const DEMO_CALLS_PER_HOST = 60
+export const DEMO_CALLS_PER_HOST_MS = 1 * HOUR
+/** Changes of keys that one host may ask for in a window, and how long that is: a whole office rotates all it has. */
+export const KEY_CHANGES_PER_HOST = 240
+export const KEY_CHANGES_PER_HOST_MS = 1 * HOUR
+/** A body sent to `/v1/account` and `/v1/keys`: an amount, a label, a hundred ids of APIs. */
+export const ACCOUNT_BODY_BYTES_MAX = 16 * KiB
 /** A segment of an ingress path: `name@provider` percent-encoded, with room. */
 export const PATH_SEGMENT_CHARS_MAX = 256
 /** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */
@@ -521,6 +527,9 @@ export const CALL_PRICE_ATOMS_MAX = USDC / 20n
 export const DAILY_ATOMS_MAX = 10n * USDC
 /** What the calls of one key cost in a day where nobody said otherwise. */
 export const KEY_DAILY_ATOMS_MAX = 1n * USDC
+/** The dearest call with the public demo key, and what all of them cost the house in a day: given away to strangers. */
+export const DEMO_PRICE_ATOMS_MAX = USDC / 100n
+export const DEMO_DAILY_ATOMS_MAX = USDC / 4n
 /** Slices that a key's daily cap is taken in, each written down before it is spent: no call waits for the others. */
 export const KEY_CAP_SLICES = 20n
 /** A slice that is idle for so long is given back: others may want it. The pause after there was none to take ahead of need. */

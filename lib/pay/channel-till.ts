@@ -3,7 +3,7 @@ import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { Deposits } from '../interface/deposits.ts'
 import type { Earnings } from '../interface/earnings.ts'
-import type { ReceiptPage, ReceiptQuery } from '../interface/receipts.ts'
+import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type { Till, TillComponents } from '../interface/till.ts'
@@ -68,6 +68,8 @@ export interface ChannelTill extends Till {
   earnings(): Promise<Earnings>
   /** @throws SoukError `invalid_request` */
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
+  /** The payer's receipt of one call, by its request id; undefined where there is none. */
+  receipt(requestId: string): Promise<ReceiptRow | undefined>
   /** Of both sides, closed ones as well. */
   channels(): ChannelSummary[]
   /**
@@ -227,6 +229,7 @@ class ChannelTillService implements ChannelTill {
   }
 
   receipts: ChannelTill['receipts'] = (query) => this.#receipts.page(query)
+  receipt: ChannelTill['receipt'] = (requestId) => this.#receipts.paid(requestId)
   authorise: Till['authorise'] = (order) => this.#paying().payer.authorise(order)
   accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false

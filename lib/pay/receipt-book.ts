@@ -4,7 +4,7 @@ import { formatRequestId } from '../base/request-id.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { CallLog, Documents } from '../interface/store.ts'
-import { type KeptReceipt, keptReceipts } from './payer/kept-receipts.ts'
+import { type KeptReceipt, keptReceipt, keptReceipts } from './payer/kept-receipts.ts'
 import { PAYER_CHANNELS, readPayerChannel } from './payer/payer-channel.ts'
 import { readReceipt, ReceiptCheck } from './signing/receipt.ts'
 import type { Digest } from './signing/typed-data.ts'
@@ -53,6 +53,13 @@ export class ReceiptBook {
       if (places.length < RECEIPTS_PAGE_MAX) return { receipts }
     }
     return { receipts, ...(before === undefined ? {} : { next: before }) }
+  }
+
+  /** What this node paid for one call; undefined where it made no such call, or has not heard of it yet. */
+  async paid(requestId: string): Promise<ReceiptRow | undefined> {
+    const kept = await keptReceipt(this.#init.documents, requestId)
+    if (kept === undefined) return undefined
+    return (await placeOf(kept, new ReceiptCheck(this.#init.digest), (id) => this.#partner(id))).row
   }
 
   #owners(): Read {

@@ -31,6 +31,13 @@ export interface AccountEntry {
   readonly amount: Atoms
 }
 
+export interface AccountEntryQuery {
+  readonly after?: number
+  readonly limit: number
+  /** Default: all of them. */
+  readonly kinds?: readonly EntryKind[]
+}
+
 export interface AccountsInit {
   readonly documents: Documents
   readonly ledger: Ledger
@@ -92,10 +99,11 @@ export class Accounts {
   }
 
   /** Oldest first. */
-  async entries(id: string, query: { readonly after?: number; readonly limit: number }): Promise<AccountEntry[]> {
-    const kinds = ENTRY_KINDS.map((kind) => kindOf(kind, id))
+  async entries(id: string, query: AccountEntryQuery): Promise<AccountEntry[]> {
+    const { after = 0, kinds = ENTRY_KINDS } = query
     const limit = Math.min(query.limit, limits.PAGE_MAX)
-    return (await this.#init.ledger.entries({ ...query, limit, kinds })).map(shown)
+    const wanted = kinds.map((kind) => kindOf(kind, id))
+    return (await this.#init.ledger.entries({ after, limit, kinds: wanted })).map(shown)
   }
 
   /** Where the first deposit came from, once and for all; false where it came from elsewhere before. */

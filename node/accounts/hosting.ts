@@ -1,5 +1,7 @@
 import { createPostgresStore, systemRandom } from '../../lib/index.ts'
-import type { Clock, Store } from '../../lib/interface/index.ts'
+import type { Clock, ReceiptRow, Store } from '../../lib/interface/index.ts'
+import { demoKey } from '../keys/demo-key.ts'
+import { kindOn } from '../keys/format.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
@@ -16,7 +18,7 @@ import { Leases } from './leases.ts'
 import { checkPepper } from './pepper-check.ts'
 
 export interface HostingInit {
-  readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store'>
+  readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store' | 'demoKey'>
   readonly log: Log
   readonly clock: Clock
   /** The node's own store: used where no other is shared. */
@@ -35,6 +37,8 @@ export interface Hosting {
   readonly spending: Spending
   readonly accounts: Accounts
   readonly accountMoney: { readonly deposits: AccountDeposits; readonly withdrawals: AccountWithdrawals }
+  /** What the owner of an API signed of a call that this node made. */
+  readonly receipt: (requestId: string) => Promise<ReceiptRow | undefined>
 }
 
 const SECRET_BYTES = 32
@@ -55,7 +59,8 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     clock,
     random: systemRandom,
     network,
-    ...(signals === undefined ? {} : { signals })
+    ...(signals === undefined ? {} : { signals }),
+    ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOn(network), config.demoKey) })
   })
   undo.defer(() => keys.close())
   const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
@@ -73,7 +78,13 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     await part.start()
     undo.defer(() => part.stop())
   }
-  return { keys, spending: new Spending({ caps, funds }), accounts, accountMoney: { deposits, withdrawals } }
+  return {
+    keys,
+    spending: new Spending({ caps, funds }),
+    accounts,
+    accountMoney: { deposits, withdrawals },
+    receipt: async (requestId) => init.money()?.till.receipt(requestId)
+  }
 }
 
 async function openShared(url: string, { onFailure, undo }: HostingInit): Promise<Store> {

@@ -34,6 +34,8 @@ export const addUp: AddCommand = (to, cli) => {
       'PostgreSQL to share keys and accounts through; SOUK_STORE keeps its password out of sight'
     )
     .option('--accounts', 'let anybody open a prepaid account at the ingress')
+    .option('--no-self-service', 'account holders make no keys by themselves, and strangers no accounts')
+    .option('--demo-key <api...>', 'let anybody call these with the public demo key, a little of it each day')
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
@@ -82,6 +84,7 @@ interface Ready {
   readonly admin: string
   readonly ingress: string | undefined
   readonly p2p: readonly string[]
+  readonly demoKey: string | undefined
   readonly alone: boolean
 }
 
@@ -92,7 +95,8 @@ async function announce(cli: Cli, { alone, ...info }: Ready): Promise<void> {
     ['  peer', info.peer],
     ...info.p2p.map((address) => ['  p2p', address] as const),
     ['  ingress', info.ingress ?? 'none'],
-    ['  admin', info.admin]
+    ['  admin', info.admin],
+    ...(info.demoKey === undefined ? [] : [['  demo key', info.demoKey] as const])
   ]
   for (const line of facts(places)) terminal.note(line)
   if (alone)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { AccountDeposits } from '../accounts/account-deposits.ts'
 import type { AccountWithdrawal, AccountWithdrawals } from '../accounts/account-withdrawals.ts'
-import { accountOf, type AccountRoutesInit, readBody } from './account-routes.ts'
+import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
 import { isPayment, paymentResponse } from './payment-headers.ts'
 
 export interface AccountMoneyInit extends Pick<AccountRoutesInit, 'accounts' | 'keys'> {
@@ -31,14 +31,14 @@ export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyIn
   })
 
   app.post('/v1/account/withdrawals', async (request, reply) => {
-    const [account] = await accountOf(init, request)
+    const [account] = await managedAccountOf(init, request)
     const { amount } = await readBody(request, amountSchema)
     reply.code(202)
     return view(await withdrawals.withdraw(account, parseUsdc(amount), idempotencyKeyOf(request)))
   })
 
   app.get<{ Params: { id: string } }>('/v1/account/withdrawals/:id', async (request) => {
-    const [{ id }] = await accountOf(init, request)
+    const [{ id }] = await managedAccountOf(init, request)
     return view(await withdrawals.get(id, request.params.id))
   })
 }

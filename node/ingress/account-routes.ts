@@ -47,7 +47,7 @@ export function addAccountRoutes(app: FastifyInstance, init: AccountRoutesInit):
   })
 
   app.get('/v1/account/entries', async (request) => {
-    const [{ id }] = await accountOf(init, request)
+    const [{ id }] = await managedAccountOf(init, request)
     const { limit, after } = readPage(request)
     const entries = await accounts.entries(id, { after, limit })
     const last = entries.length === limit ? entries.at(-1) : undefined
@@ -69,6 +69,19 @@ export async function accountOf(
     throw new SoukError('key_not_permitted', 'This key has no account: its calls are paid by the operator.')
   }
   return [await accounts.get(holder.account), holder]
+}
+
+/**
+ * The same of a key that speaks for its account: one that only calls moves nothing of it, whoever has found it.
+ * @throws SoukError as `accountOf`
+ */
+export async function managedAccountOf(
+  init: Pick<AccountRoutesInit, 'accounts' | 'keys'>,
+  request: FastifyRequest
+): Promise<readonly [Account, KeyHolder]> {
+  const [account, holder] = await accountOf(init, request)
+  if (holder.manages === true) return [account, holder]
+  throw new SoukError('key_not_permitted', 'This key only calls: use the one that the account was opened with.')
 }
 
 /** @throws SoukError `invalid_request`, `request_too_large` */
@@ -100,7 +113,8 @@ async function view(accounts: Accounts, { id, label, createdAt, funding }: Accou
     key_id: holder.keyId,
     key_hint: holder.hint,
     max_price: formatUsdc(holder.maxPrice),
-    daily_cap: formatUsdc(holder.dailyCap)
+    daily_cap: formatUsdc(holder.dailyCap),
+    manages: holder.manages === true
   }
 }
 
@@ -109,7 +123,7 @@ function entryView({ kind, reference, at, amount }: AccountEntry) {
 }
 
 /** @throws SoukError `invalid_request` */
-function readPage({ raw }: FastifyRequest): { limit: number; after: number } {
+export function readPage({ raw }: FastifyRequest): { limit: number; after: number } {
   const query = new URLSearchParams(raw.url?.split('?')[1] ?? '')
   const [limit, cursor] = [query.get('limit') ?? String(limits.PAGE_MAX), query.get('cursor') ?? '0']
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > limits.PAGE_MAX) {

@@ -5,6 +5,7 @@ import type { KeyHolder } from '../keys/verifier.ts'
 import { serveAgent } from '../mcp/endpoint.ts'
 import { Market, type MarketInit } from '../mcp/market.ts'
 import { keyMissing } from './keyless.ts'
+import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
 import type { Visit } from './visit.ts'
 
@@ -16,6 +17,8 @@ export interface AgentApis {
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify'>
   readonly agentApis?: AgentApis
+  /** As those of `CallRoute`. */
+  readonly demoCalls: Pick<PerIp, 'count'>
 }
 
 /**
@@ -38,7 +41,8 @@ export class Agents {
       this.#checkOrigin(visit.req)
       const holder = await this.#holderOf(visit.req)
       const named = namedIn(visit.req.url ?? '')
-      const apis = named.length > 0 ? named : ((await this.#init.agentApis?.of(holder)) ?? [])
+      if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
+      const apis = named.length > 0 ? named : ((await this.#init.agentApis?.of(holder)) ?? holder.apis ?? [])
       await serveAgent(visit, this.#market.for({ holder, apis }))
     } catch (error) {
       const { status } = asSoukError(error)

@@ -7,6 +7,7 @@ import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
 import { callWithKey, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
+import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
 import { sendReply } from './reply.ts'
 import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
@@ -16,6 +17,8 @@ export interface CallRoute extends KeyCalls {
   readonly keys: Pick<Keys, 'verify'>
   /** Calls without a key, where they are taken. */
   readonly keyless?: Keyless
+  /** Counts those with the key that everybody has, by host. */
+  readonly demoCalls: Pick<PerIp, 'count'>
   readonly requestBytesMax: number
   /** Of a body that is passed on as it arrives. */
   readonly uploadBytesMax: number
@@ -43,7 +46,7 @@ export async function serveCall(
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
     const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
-    if (holder !== undefined) permitted(holder, readRef(scope, name))
+    if (holder !== undefined) admit(route, visit, holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
     call.signal = signal
@@ -65,6 +68,21 @@ export async function serveCall(
     if (res.destroyed) return
     sendProblem(visit, streamed?.failure ?? error)
   }
+}
+
+/**
+ * What is asked of a key before anything else is looked at.
+ * @throws SoukError `key_not_permitted`, `name_conflict`, `rate_limited` (a key that everybody has)
+ */
+export function admit(
+  { demoCalls }: Pick<CallRoute, 'demoCalls'>,
+  { req }: Visit,
+  holder: KeyHolder,
+  api: ApiRef
+): ApiRef {
+  const asked = permitted(holder, api)
+  if (holder.isPublic === true) demoCalls.count(req)
+  return asked
 }
 
 /** @throws SoukError as `Keyless.paymentFor` */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { limits, SoukError, utf8 } from '../../lib/index.ts'
 import type { CallReply, Clock, Random, Souk } from '../../lib/interface/index.ts'
-import { type Answering, type CallRoute, checkKey, serveCall } from './call.ts'
-import { permitted } from '../keys/scope.ts'
+import { admit, type Answering, type CallRoute, checkKey, serveCall } from './call.ts'
 import { hasBody } from './body.ts'
 import { EventStream } from './event-stream.ts'
 import { sendProblem } from './problem.ts'
@@ -65,7 +64,9 @@ export class EventStreams {
     if (req.headers['x-consumer-key'] === undefined) return false
     try {
       const holder = await checkKey(route.keys, req.headers['x-consumer-key'])
-      const { signed } = await souk.resolve(permitted(holder, readRef(scope, name)), { signal: whileConnected(res) })
+      const { signed } = await souk.resolve(admit(route, visit, holder, readRef(scope, name)), {
+        signal: whileConnected(res)
+      })
       if (signed.manifest.protocol !== 'GraphQL') return false
       const own = [...this.#streams.values()].filter((stream) => stream.holder === holder.id)
       if (own.length >= limits.EVENT_STREAMS_PER_KEY_MAX || this.#streams.size >= limits.EVENT_STREAMS_MAX) {

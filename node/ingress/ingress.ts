@@ -16,8 +16,11 @@ import { Agents, type AgentApis } from './agents.ts'
 import { addApiRoutes } from './apis.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { EventStreams } from './event-streams.ts'
+import { addKeyRoutes } from './key-routes.ts'
 import { Keyless } from './keyless.ts'
+import { PerIp } from './per-ip.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
+import { addReceiptRoutes, type ReceiptRoutesInit } from './receipt-routes.ts'
 import type { IngressLog, Visit } from './visit.ts'
 
 export interface IngressOptions extends ListenWish {
@@ -31,6 +34,8 @@ export interface IngressOptions extends ListenWish {
   readonly x402?: boolean
   /** Strangers may open prepaid accounts. Default false. */
   readonly opensAccounts?: boolean
+  /** Account holders make keys by themselves, and strangers accounts where `opensAccounts` says so. Default true. */
+  readonly selfService?: boolean
   /**
    * A request body, in bytes. Default `REQUEST_BYTES_CEILING`, and `UPLOAD_BYTES_CEILING` where it is passed on as it arrives: what
    * a listing takes is its owner's to say.
@@ -44,7 +49,7 @@ export interface IngressOptions extends ListenWish {
 
 export interface IngressInit {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
-  readonly keys: Pick<Keys, 'verify'>
+  readonly keys: Keys
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */
   readonly accounts?: Accounts
@@ -52,6 +57,8 @@ export interface IngressInit {
   readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
   /** APIs that are tools of their own to agents. Default: those that an agent names. */
   readonly agentApis?: AgentApis
+  /** What the owner of an API signed of a call. Default: nothing is known of any. */
+  readonly receipt?: ReceiptRoutesInit['receipt']
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -171,14 +178,20 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.get('/readyz', () => ({ status: 'ok' }))
   addApiRoutes(app, souk)
   if (accounts !== undefined) {
-    const { opensAccounts = false, trustProxy = false } = options
-    addAccountRoutes(app, { accounts, keys, clock: init.clock, opensAccounts, trustProxy })
+    const { opensAccounts = false, selfService = true, trustProxy = false } = options
+    const { clock, receipt = async () => undefined } = init
+    addAccountRoutes(app, { accounts, keys, clock, opensAccounts: opensAccounts && selfService, trustProxy })
+    addKeyRoutes(app, { accounts, keys, clock, selfService, trustProxy })
+    addReceiptRoutes(app, { accounts, keys, receipt })
     if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
-  const agents = new Agents(init, options.corsOrigins ?? [])
-  app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...keyless }
+  const { trustProxy = false } = options
+  const perHost = { max: limits.DEMO_CALLS_PER_HOST, windowMs: limits.DEMO_CALLS_PER_HOST_MS }
+  const demoCalls = new PerIp({ clock: init.clock, trustProxy, ...perHost })
+  const agents = new Agents({ ...init, demoCalls }, options.corsOrigins ?? [])
+  app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
+  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, demoCalls, ...keyless }
   addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
   return app
 }

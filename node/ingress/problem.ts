@@ -52,6 +52,10 @@ const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
   [/^\/v1\/account\/(?:entries|withdrawals\/[^/?]+)(?:\?|$)/, 'GET, HEAD'],
   [/^\/(?:v1\/account\/(?:deposits|withdrawals)|mcp)(?:\?|$)/, 'POST'],
+  [/^\/v1\/keys(?:\?|$)/, 'GET, HEAD, POST'],
+  [/^\/v1\/keys\/[^/?]+(?:\?|$)/, 'GET, HEAD, DELETE'],
+  [/^\/v1\/keys\/[^/?]+\/(?:rotate|disable|enable)(?:\?|$)/, 'POST'],
+  [/^\/v1\/receipts(?:\?|$)/, 'GET, HEAD'],
   [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+(?:\/schema\.graphql)?)?)(?:\?|$)/, 'GET, HEAD']
 ]
 

@@ -18,8 +18,18 @@ const KEY_CHARS = PREFIX_CHARS + SECRET_CHARS + CHECKSUM_CHARS
 const KEY = /^souk_(?:live|test)_[0-9A-Za-z]+$/
 
 export function makeKey(kind: KeyKind, random: Random): string {
-  const body = KEY_PREFIXES[kind] + randomBase62(SECRET_CHARS, random)
+  return sealKey(kind, randomBase62(SECRET_CHARS, random))
+}
+
+/** The key with this secret of 32 characters. */
+export function sealKey(kind: KeyKind, secret: string): string {
+  const body = KEY_PREFIXES[kind] + secret
   return body + checksum(body)
+}
+
+/** Of keys on this network. */
+export function kindOn(network: string): KeyKind {
+  return network === 'base' ? 'live' : 'test'
 }
 
 /** The kind of a well-formed key; undefined when the format or the checksum is wrong. */

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import { type Atoms, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random, Signals } from '../../lib/interface/index.ts'
 import { present } from '../admin/present.ts'
-import { KEY_PREFIXES, type KeyKind, keyKind, makeKey } from './format.ts'
+import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
 import { type BookedKey, KeyBook } from './key-book.ts'
 import { checkScope } from './scope.ts'
 import { type KeyAction, type KeyState, keyState } from './state.ts'
@@ -111,7 +111,7 @@ const TOPIC = 'consumer-keys'
 export function createKeys(init: KeysInit): Keys {
   const { documents, signals, secret, clock, random, network, demo } = init
   if (secret.length < SECRET_BYTES_MIN) throw new SoukError('invalid_request', 'The secret for keys is too short.')
-  const kind: KeyKind = network === 'base' ? 'live' : 'test'
+  const kind = kindOn(network)
   const book = new KeyBook({ documents, clock })
   const verifier = createVerifier({ clock, read: (id) => book.find(id), noteUse: (id, at) => book.noteUse(id, at) })
   const deafen = signals?.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))

@@ -38,7 +38,17 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }
 
-function firstSettings({ network, chain, p2p, ingress, payments, store, accounts }: NodeConfig): Settings {
+function firstSettings({
+  network,
+  chain,
+  p2p,
+  ingress,
+  payments,
+  store,
+  accounts,
+  selfService,
+  demoKey
+}: NodeConfig): Settings {
   const settings: Settings = {
     ...chainSettings({ network, chain }),
     p2pHost: p2p.host,
@@ -46,7 +56,9 @@ function firstSettings({ network, chain, p2p, ingress, payments, store, accounts
     bootstrap: [...p2p.bootstrap],
     ...paymentSettings(payments),
     ...(store === undefined ? {} : { store }),
-    ...(accounts === undefined ? {} : { accounts })
+    ...(accounts === undefined ? {} : { accounts }),
+    ...(selfService === undefined ? {} : { selfService }),
+    ...(demoKey === undefined ? {} : { demoKey: [...demoKey] })
   }
   if (ingress === undefined) return { ...settings, ingress: false }
   return {

@@ -7,11 +7,20 @@ export interface KeptReceipt {
   readonly bytes: Uint8Array
 }
 
-/** A payer's receipts, newest first, those before the id `before`. The only reader of how they are stored. */
+/** A payer's receipts, newest first, those before the id `before`. */
 export async function keptReceipts(
   documents: Pick<Documents, 'last'>,
   { before, limit }: { readonly before?: string; readonly limit: number }
 ): Promise<KeptReceipt[]> {
   const page = await documents.last(RECEIPTS, { limit, ...(before === undefined ? {} : { before }) })
   return page.map(({ key, value }) => ({ requestId: key, bytes: Buffer.from(value, 'base64') }))
+}
+
+/** One of them, by its request id in its usual form. */
+export async function keptReceipt(
+  documents: Pick<Documents, 'get'>,
+  requestId: string
+): Promise<KeptReceipt | undefined> {
+  const value = await documents.get(RECEIPTS, requestId)
+  return value === undefined ? undefined : { requestId, bytes: Buffer.from(value, 'base64') }
 }

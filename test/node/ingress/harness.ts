@@ -11,6 +11,7 @@ import type {
   Souk
 } from '../../../lib/interface/index.ts'
 import { createIngress, type IngressOptions } from '../../../node/ingress/ingress.ts'
+import { demoKey } from '../../../node/keys/demo-key.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
@@ -102,12 +103,19 @@ export interface Running {
 
 export async function startIngress(
   options: Partial<IngressOptions> = {},
-  clock: Clock = systemClock
+  clock: Clock = systemClock,
+  demoApis?: readonly string[]
 ): Promise<Running> {
   const log: Logged[] = []
   const calls: CallInit[] = []
   const seams = { clock, random: systemRandom }
-  const keys = createKeys({ documents: memoryDocuments(), secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
+  const keys = createKeys({
+    documents: memoryDocuments(),
+    secret: Buffer.alloc(32, 7),
+    network: 'dev',
+    ...seams,
+    ...(demoApis === undefined ? {} : { demo: demoKey('test', demoApis) })
+  })
   const { key } = await keys.issue({ label: 'tests' })
   const caps = new DailyCaps({ clock, documents: memoryDocuments() })
   const souk: FakeSouk = {
