@@ -110,7 +110,8 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   const { owner, consumer: payer } = wallets
   // One after the other, so that the owner gets admin port 3000 and the consumer the next.
   await up(PROFILE.owner, '--no-ingress', '--passphrase-file', owner.passphraseFile, '--payout', DEMO_PAYOUT, ...join)
-  const consumer = await up(PROFILE.consumer, '--passphrase-file', payer.passphraseFile, ...join)
+  const forAll = ['--accounts', '--demo-key', ...SAMPLE_APIS.map(({ name }) => name)]
+  const consumer = await up(PROFILE.consumer, '--passphrase-file', payer.passphraseFile, ...forAll, ...join)
   const started = await Promise.all(upstreams)
   return {
     ingress: String(consumer.info['ingress']),

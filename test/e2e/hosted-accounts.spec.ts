@@ -93,8 +93,32 @@ describe('a hosted account', function () {
     assert.deepEqual(await account(), { balance: USDC - PRICE, spent: PRICE })
   })
 
+  it('gives a program a key that only calls, and shows what its calls cost, with what the owner signed', async () => {
+    const asked = await fetch(`${ingress.ingress}/v1/keys`, {
+      method: 'POST',
+      headers: headers(),
+      body: JSON.stringify({ apis: ['sold'] })
+    })
+    const made = (await asked.json()) as { key: string }
+    assert.equal(asked.status, 201)
+    const called = await fetch(`${ingress.ingress}/api/demo/api/sold`, {
+      method: 'POST',
+      headers: { ...headers(), 'x-consumer-key': made.key },
+      body: JSON.stringify({ id: 'by another key' })
+    })
+    assert.equal(called.status, 200, await called.text())
+    const receipt = await eventually('the signed receipt', 5_000, async () => {
+      const shown = await fetch(`${ingress.ingress}/v1/receipts`, { headers: headers() })
+      const { data } = (await shown.json()) as { data: Json[] }
+      const found = data.find(({ request_id }) => request_id === called.headers.get('x-request-id'))
+      return found?.['signature'] === 'valid' ? found : undefined
+    })
+    assert.deepEqual([receipt['charged'], receipt['status'], typeof receipt['proof']], ['0.001', 200, 'string'])
+    assert.match(String(receipt['api']), /^sold@12D3KooW/)
+  })
+
   it('is charged for what was answered, and no more than was asked, when the ingress is killed', async () => {
-    let answered = 1
+    let answered = 2
     const calls = Array.from({ length: CALLS }, async (_, i) => {
       const { status } = await call(`call ${i}`)
       if (status === 200 && ++answered === ANSWERS_BEFORE_KILL) process.kill(ingress.pid, 'SIGKILL')
@@ -106,7 +130,7 @@ describe('a hosted account', function () {
     const { balance, spent } = await account()
     assert.equal(balance + spent, USDC, 'nothing of the balance is lost')
     assert.ok(spent >= BigInt(answered) * PRICE, `${answered} were answered, ${spent} was charged`)
-    assert.ok(spent <= BigInt(CALLS + 1) * PRICE)
+    assert.ok(spent <= BigInt(CALLS + 2) * PRICE)
     assert.equal((await call('after')).status, 200)
     assert.deepEqual(await account(), { balance: balance - PRICE, spent: spent + PRICE })
   })
