@@ -228,7 +228,7 @@ interface Parts {
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
   const { souk, registrations, hosting, ingress, payments } = parts
-  const { keys, accounts } = hosting
+  const { keys, accounts, spending } = hosting
   const { profile } = config
   const money = payments.money()
   const startedAt = { now: clock.now(), elapsed: clock.elapsed() }
@@ -271,7 +271,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
     )
   const token = text(await secretOf(profile, 'adminToken', makeToken))
   const admin = await startAdmin(
-    { souk, registrations, keys, accounts, clock, token, log, status, doctor, money },
+    { souk, registrations, keys, accounts, spending, clock, token, log, status, doctor, money },
     config.admin.port
   )
   undo.defer(() => admin.close())

@@ -4,6 +4,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
 import type { Money } from '../payments/money.ts'
 import type { Registrations } from '../registrations.ts'
+import type { Spending } from '../spending/spending.ts'
 import type { DoctorView, StatusView } from './api.ts'
 
 /** What the admin API shows and steers. */
@@ -12,6 +13,7 @@ export interface AdminInit {
   readonly registrations: Registrations
   readonly keys: Keys
   readonly accounts: Accounts
+  readonly spending: Spending
   readonly clock: Clock
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined

@@ -100,6 +100,8 @@ export interface AdminClient {
   account(id: string): Promise<AccountView>
   search(input: SearchInput): Promise<SearchView>
   call(input: CallInput): Promise<CallAnswer>
+  /** Of the Model Context Protocol, its answer whatever it is. */
+  mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
   delegate(peer: string): Promise<DelegationView>
@@ -187,6 +189,14 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     account: (id) => json('GET', named('accounts', id)),
     search: (input) => json('GET', `/search?${query(input)}`),
     call: async (input) => readCall(await send('POST', '/call', input)),
+    async mcp(search, body, headers, signal) {
+      const sent = { ...headers, authorization: `Bearer ${token}` }
+      try {
+        return await fetch(`${url}/admin/v1/mcp?${search}`, { method: 'POST', headers: sent, body, signal })
+      } catch (error) {
+        throw new NodeNotRunning(profile, [], error)
+      }
+    },
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     delegate: (peer) => json('POST', '/delegations', { peer }),

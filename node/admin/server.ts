@@ -9,6 +9,7 @@ import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
 import { guard } from './guard.ts'
+import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
@@ -34,7 +35,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, port: () => bound })
   answerWithProblems(app, init.log)
-  const routes = [nodeRoutes, apiRoutes, keyRoutes, accountRoutes, callRoute, moneyRoutes, channelRoutes]
+  const routes = [nodeRoutes, apiRoutes, keyRoutes, accountRoutes, callRoute, agentRoute, moneyRoutes, channelRoutes]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
 
   await app.ready()

@@ -32,7 +32,8 @@ export async function readAuthFile(path: string): Promise<Auth> {
   return { ...auth, tls: read }
 }
 
-async function readSecret(path: string): Promise<string> {
+/** A file that nobody else may read. @throws UsageError */
+export async function readSecret(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined)
   // Windows has no such bits.
   if (found !== undefined && process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {

@@ -13,6 +13,7 @@ import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
 import { addMapping } from './mapping.ts'
+import { addMcp } from './mcp.ts'
 import { addNetwork } from './network.ts'
 import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
@@ -41,6 +42,7 @@ const COMMANDS: readonly AddCommand[] = [
   addChannel,
   addSearch,
   addCall,
+  addMcp,
   addStatus,
   addPeers,
   addDoctor,

@@ -1,21 +1,26 @@
 import type { IncomingMessage } from 'node:http'
-import { asSoukError, formatApiRef, limits, parseApiRef, SoukError } from '../../lib/index.ts'
+import { asSoukError, formatApiRef, SoukError } from '../../lib/index.ts'
 import type { Keys } from '../keys/keys.ts'
+import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { serveAgent } from '../mcp/endpoint.ts'
+import { apisIn, serveAgent } from '../mcp/endpoint.ts'
 import { Market, type MarketInit } from '../mcp/market.ts'
 import { keyMissing } from './keyless.ts'
 import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
 import type { Visit } from './visit.ts'
 
-/** Which APIs are tools of their own to the holder of a key that names none: `name@provider`, the most wanted first. */
+/** Which APIs are tools of their own to the holder of a key who names none: `name@provider`, the most wanted first. */
 export interface AgentApis {
   of(holder: KeyHolder): Promise<readonly string[]>
 }
 
+/** Those that the key is for. */
+const OF_SCOPE: AgentApis = { of: ({ apis = [] }) => Promise.resolve(apis) }
+
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify'>
+  /** Default: those that the key is for. */
   readonly agentApis?: AgentApis
   /** As those of `CallRoute`. */
   readonly demoCalls: Pick<PerIp, 'count'>
@@ -40,9 +45,10 @@ export class Agents {
     try {
       this.#checkOrigin(visit.req)
       const holder = await this.#holderOf(visit.req)
-      const named = namedIn(visit.req.url ?? '')
       if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
-      const apis = named.length > 0 ? named : ((await this.#init.agentApis?.of(holder)) ?? holder.apis ?? [])
+      const named = apisIn(visit.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
+      const { agentApis = OF_SCOPE } = this.#init
+      const apis = named.length > 0 ? named : await agentApis.of(holder)
       await serveAgent(visit, this.#market.for({ holder, apis }))
     } catch (error) {
       const { status } = asSoukError(error)
@@ -65,12 +71,4 @@ export class Agents {
     if (key === undefined) throw keyMissing()
     return this.#init.keys.verify(key)
   }
-}
-
-/** @throws SoukError `invalid_request` */
-function namedIn(url: string): string[] {
-  const query = new URLSearchParams(url.split('?')[1] ?? '')
-  const apis = query.getAll('api').map((api) => formatApiRef(parseApiRef(api)))
-  if (apis.length <= limits.MCP_APIS_MAX) return apis
-  throw new SoukError('invalid_request', `At most ${limits.MCP_APIS_MAX} APIs can be tools at once.`)
 }

@@ -55,7 +55,7 @@ export interface IngressInit {
   readonly accounts?: Accounts
   /** How money gets into them and out again. Default: not here. */
   readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
-  /** APIs that are tools of their own to agents. Default: those that an agent names. */
+  /** APIs that are tools of their own to agents who name none. Default: those that their key is for. */
   readonly agentApis?: AgentApis
   /** What the owner of an API signed of a call. Default: nothing is known of any. */
   readonly receipt?: ReceiptRoutesInit['receipt']

@@ -51,8 +51,8 @@ function refOf(api: string | ApiRef): ApiRef {
   return typeof api === 'string' ? parseApiRef(api) : api
 }
 
-/** What the request allows, but never more than its key does. */
-function lower(asked: string | undefined, most: Atoms): string {
+/** What a request allows, but never more than is allowed it. */
+export function lower(asked: string | undefined, most: Atoms): string {
   return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
 }
 

@@ -1,36 +1,50 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { limits, SoukError, text } from '../../lib/index.ts'
+import { limits, parseApiRef, SoukError, text } from '../../lib/index.ts'
+import type { ApiRef } from '../../lib/interface/index.ts'
 import { hasBody, readWhole } from '../ingress/body.ts'
 import { checkJson } from '../ingress/json.ts'
 import { isJsonType } from '../ingress/request.ts'
 import { type Visit, whileConnected } from '../ingress/visit.ts'
 import { agentServer, type ToolBox } from './tool-box.ts'
 
+/** What a message came with, and what its answer goes to. */
+export type Exchange = Pick<Visit, 'req' | 'res' | 'headers'>
+
 /**
- * Answers one message of an agent by Streamable HTTP, in the current revision of the protocol (2026-07-28) or the one before. Nothing is
- * kept from one message to the next, so that any node behind a load balancer can answer each. An agent that goes away ends its call, at
- * the provider too.
+ * Reads one message of an agent, and answers it.
  * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, before anything was answered
  */
 export async function serveAgent(visit: Visit, tools: ToolBox): Promise<void> {
-  const { req, res } = visit
+  const { req } = visit
   if (!isJsonType(req.headers['content-type'])) {
     throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')
   }
   if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty: send a JSON-RPC message.')
   const body = await readWhole(req, limits.MCP_MESSAGE_BYTES_MAX)
   if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message is one JSON object.')
+  await answerAgent(visit, tools, JSON.parse(text(body)))
+}
 
-  const warn = (cause: Error) =>
-    visit.log.warn('an agent could not be answered', { request_id: visit.requestIdText, cause })
+/**
+ * Answers one message by Streamable HTTP, in the current revision of the protocol (2026-07-28) or the one before. Nothing is kept from one
+ * message to the next, so that any node behind a load balancer can answer each. An agent that goes away ends its call, at the provider too.
+ */
+export async function answerAgent(exchange: Exchange, tools: ToolBox, message: unknown): Promise<void> {
   // There is nothing to be told of later: lists are asked for again.
-  const handler = createMcpHandler(() => agentServer(tools), { maxSubscriptions: 0, onerror: warn })
-  const response = await handler.fetch(requestOf(visit, whileConnected(res)), { parsedBody: JSON.parse(text(body)) })
-  await send(visit, response)
+  const handler = createMcpHandler(() => agentServer(tools), { maxSubscriptions: 0 })
+  const request = requestOf(exchange, whileConnected(exchange.res))
+  await send(exchange, await handler.fetch(request, { parsedBody: message }))
+}
+
+/** The APIs that a URL names by `?api=`. @throws SoukError `invalid_request` */
+export function apisIn(url: string): ApiRef[] {
+  const apis = new URLSearchParams(url.split('?')[1] ?? '').getAll('api').map(parseApiRef)
+  if (apis.length <= limits.MCP_APIS_MAX) return apis
+  throw new SoukError('invalid_request', `At most ${limits.MCP_APIS_MAX} APIs can be tools at once.`)
 }
 
 /** Its body was read already. */
-function requestOf({ req }: Visit, signal: AbortSignal): Request {
+function requestOf({ req }: Exchange, signal: AbortSignal): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
     // Where a key stands it is of no use behind this door.
@@ -39,7 +53,7 @@ function requestOf({ req }: Visit, signal: AbortSignal): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-async function send({ res, headers }: Visit, { status, headers: given, body }: Response): Promise<void> {
+async function send({ res, headers }: Exchange, { status, headers: given, body }: Response): Promise<void> {
   if (res.destroyed) return
   res.writeHead(status, [...headers, ...[...given].flat()])
   if (body === null) {

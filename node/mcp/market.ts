@@ -1,5 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import {
+  asSoukError,
+  type Atoms,
   deadline,
   formatRequestId,
   formatUsdc,
@@ -12,8 +14,9 @@ import {
 import type { Clock, Random, SignedManifest, Souk } from '../../lib/interface/index.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { apiDetails, apiSummary } from '../ingress/apis.ts'
-import { callWithKey } from '../ingress/key-call.ts'
+import { callWithKey, lower } from '../ingress/key-call.ts'
 import { type CallDraft, readOptions } from '../ingress/request.ts'
+import type { IngressLog } from '../ingress/visit.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
@@ -29,12 +32,14 @@ export interface MarketInit {
   readonly accounts?: Pick<Accounts, 'balance'>
   readonly clock: Clock
   readonly random: Random
+  readonly log: Pick<IngressLog, 'error'>
 }
 
 /** Whom an agent acts for. */
 export interface Principal {
-  /** Absent for whoever runs this node: it pays itself. */
+  /** Absent for whoever runs this node: it pays itself, up to `maxPrice` for a call. */
   readonly holder?: KeyHolder
+  readonly maxPrice?: Atoms
   /** APIs whose operations are tools: names, or `name@provider`. Any other is reached by `souk_call`. */
   readonly apis: readonly string[]
 }
@@ -85,8 +90,13 @@ class PrincipalTools implements ToolBox {
       call.api = parseApiRef(tool.api)
       call.body = tool.body(given)
       return await this.#pay(call, tool.answers())
-    } catch (error) {
-      return toolProblem(error, formatRequestId(requestId))
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      const request_id = formatRequestId(requestId)
+      if (error.code === 'internal_error') {
+        this.#init.log.error('a tool failed unexpectedly', { request_id, cause: error.cause ?? error })
+      }
+      return toolProblem(error, request_id)
     }
   }
 
@@ -125,8 +135,10 @@ class PrincipalTools implements ToolBox {
 
   async #pay(call: CallDraft, promised?: InputSchema): Promise<CallToolResult> {
     const { clock } = this.#init
+    const { holder, maxPrice } = this.#principal
+    if (maxPrice !== undefined) call.maxPrice = lower(call.maxPrice, maxPrice)
     const startedAt = clock.elapsed()
-    return callWithKey(this.#init, this.#principal.holder, call, async (reply, settle) => {
+    return callWithKey(this.#init, holder, call, async (reply, settle) => {
       // Booked before anything of it is handed out, as everywhere.
       await settle()
       return toolAnswer(reply, promised, clock, () => clock.elapsed() - startedAt)
@@ -183,8 +195,10 @@ class PrincipalTools implements ToolBox {
 
   async #balance(): Promise<CallToolResult> {
     const { spending, accounts, clock } = this.#init
-    const { holder } = this.#principal
-    if (holder === undefined) return told({ paid_by: 'the node itself' })
+    const { holder, maxPrice = limits.CALL_PRICE_ATOMS_MAX } = this.#principal
+    if (holder === undefined) {
+      return told({ paid_by: 'the node itself', currency: 'USDC', max_price: formatUsdc(maxPrice) })
+    }
     const left = await spending.left(holder)
     const tomorrow = (Math.floor(clock.now() / limits.DAY_MS) + 1) * limits.DAY_MS
     const { account } = holder

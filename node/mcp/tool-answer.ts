@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { asSoukError, formatRequestId, formatUsdc, limits, toProblem } from '../../lib/index.ts'
+import { formatRequestId, formatUsdc, limits, type SoukError, toProblem } from '../../lib/index.ts'
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
 import { fits, type InputSchema, isObject } from './tool-schema.ts'
 
@@ -50,8 +50,7 @@ export async function toolAnswer(
 }
 
 /** A refusal as a result: a problem document (RFC 9457) and what can be done about it. */
-export function toolProblem(thrown: unknown, requestId: string): CallToolResult {
-  const error = asSoukError(thrown)
+export function toolProblem(error: SoukError, requestId: string): CallToolResult {
   const problem = { ...toProblem(error, requestId), what_to_do: adviceFor(error.code, error.retryable) }
   const charged = problem.amount_charged ?? 'unknown'
   return { isError: true, content: [text(JSON.stringify(problem))], _meta: { [`${META}charged`]: charged } }

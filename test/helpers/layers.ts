@@ -105,6 +105,13 @@ const LAYERS: Layer[] = [
     mayLazily: ['node/wallet/wallet-desk.ts'],
     why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
   },
+  {
+    of: ['node/cli/mcp.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: LIB_FACE,
+    mayLazily: ['node/mcp/stdio.ts', 'node/mcp/remote-tools.ts'],
+    why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
+  },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   { of: ['node/console/'], may: ['node/console/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
   {

@@ -14,6 +14,8 @@ import { Accounts } from '../../../node/accounts/accounts.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
 import { Payout } from '../../../node/payments/payout.ts'
+import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { Spending } from '../../../node/spending/spending.ts'
 import { Registrations } from '../../../node/registrations.ts'
 
 export const TOKEN = 'token-of-the-tests'
@@ -85,6 +87,7 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
       souk,
       registrations,
       keys,
+      spending: new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) }),
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,
       token: TOKEN,

@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import { Readable, Writable } from 'node:stream'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { limits } from '../../lib/index.ts'
+import { agentServer, type ToolBox } from './tool-box.ts'
+
+export interface Stdio {
+  readonly stdin: AsyncIterable<Uint8Array | string>
+  write(data: Uint8Array): Promise<void>
+}
+
+/** Answers an agent that started this program, message by message, until it closes its end or `stopped` resolves. */
+export async function serveStdioAgent(stdio: Stdio, tools: ToolBox, stopped: Promise<void>): Promise<void> {
+  const input = Readable.from(stdio.stdin, { objectMode: false })
+  const output = Writable.fromWeb(new WritableStream({ write: (chunk: Uint8Array) => stdio.write(chunk) }))
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: limits.MCP_MESSAGE_BYTES_MAX })
+  const handle = serveStdio(() => agentServer(tools), { transport, maxSubscriptions: 0 })
+  await Promise.race([once(input, 'close'), stopped])
+  await handle.close()
+}

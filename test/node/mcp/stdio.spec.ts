@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startAccount } from '../../../node/demo/account.ts'
+import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from '../cli/harness.ts'
+import { CLIENTS } from './clients.ts'
+
+const MAIN = fileURLToPath(new URL('../../../node/main.ts', import.meta.url))
+
+describe('agents on stdio', function () {
+  this.timeout(60_000)
+  let home: string
+  let echo: Upstream
+  let bank: Awaited<ReturnType<typeof startAccount>>
+  let node: NodeProcess
+  let keyFile: string
+
+  const env = () => ({ PATH: process.env['PATH'] ?? '', SOUK_HOME: home })
+  const command = (...args: string[]) => ({ command: process.execPath, args: [MAIN, 'mcp', ...args], env: env() })
+  const cli = async (line: string) => {
+    const { code, stdout, stderr } = await souk(line.split(' '), { home })
+    assert.equal(code, 0, stderr)
+    return stdout
+  }
+
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-mcp-'))
+    ;[echo, bank] = await Promise.all([startUpstream(), startAccount()])
+    node = await startNode(home, ['--network', 'dev'])
+    await cli(`api register --name echo --protocol REST --endpoint ${echo.url} --price 0.001`)
+    await cli(`api register --name bank --protocol SOAP --endpoint ${bank.url} --price 0.02`)
+    keyFile = join(home, 'key')
+    await writeFile(keyFile, await cli('key issue --max-price 0.01 --api echo --api bank'), { mode: 0o600 })
+  })
+  after(async () => {
+    await node?.stop()
+    await Promise.all([echo?.close(), bank?.close()])
+    await rm(home, { recursive: true })
+  })
+
+  for (const [revision, connect] of CLIENTS) {
+    it(`have the APIs of a node as tools, by ${revision}`, async () => {
+      const agent = await connect(command('--api', 'bank', '--api', 'echo'))
+      try {
+        const tools = await agent.tools()
+        const names = tools.map(({ name }) => name)
+        assert.ok(names.includes('bank_getBalance') && names.includes('echo_call'), names.join())
+        const balance = await agent.call('bank_getBalance', { accountId: 'ACC-1001' })
+        assert.equal(balance.isError, undefined, JSON.stringify(balance.content))
+        assert.equal(typeof balance.structuredContent, 'object')
+        assert.equal(balance.meta['status'], 200)
+        const fault = await agent.call('bank_getBalance', { accountId: 'nobody' })
+        assert.equal(fault.isError, true)
+        assert.match(String(fault.content[0]?.['text']), /"charged":false/)
+        assert.deepEqual((await agent.call('echo_call', { a: 1 })).structuredContent, { echo: { a: 1 } })
+        assert.equal((await agent.call('no tool like this')).isError, true)
+      } finally {
+        await agent.close()
+      }
+    })
+
+    it(`have those of any ingress by a key, within its limits, by ${revision}`, async () => {
+      const agent = await connect(command('--ingress', node.ready.ingress ?? '', '--key-file', keyFile))
+      try {
+        const names = (await agent.tools()).map(({ name }) => name)
+        assert.ok(names.includes('bank_getBalance'), 'a key that is for some APIs has these as tools')
+        assert.deepEqual((await agent.call('echo_call', { b: 2 })).structuredContent, { echo: { b: 2 } })
+        const dear = await agent.call('bank_getBalance', { accountId: 'ACC-1001' })
+        assert.match(String(dear.content[0]?.['text']), /price_exceeds_limit/)
+        const left = (await agent.call('souk_balance')).structuredContent as Record<string, unknown>
+        assert.equal(left['max_price'], '0.01')
+      } finally {
+        await agent.close()
+      }
+    })
+  }
+
+  it('are answered with messages alone, whatever they send, and left when they close', async () => {
+    const child = spawn(process.execPath, [MAIN, 'mcp'], { env: env() })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+    child.stdin.write('{nonsense\n\n[]\n"x"\n')
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`)
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 5 } })}\n`)
+    while (!stdout.includes('"id":2')) await once(child.stdout, 'data')
+    child.stdin.end()
+    const [code] = (await once(child, 'close')) as [number]
+    assert.equal(code, 0)
+    for (const line of stdout.trim().split('\n')) {
+      assert.equal((JSON.parse(line) as { jsonrpc: string }).jsonrpc, '2.0')
+    }
+  })
+
+  it('are told on stderr what is wrong before they begin', async () => {
+    const absent = await souk(['mcp', '--profile', 'nobody'], { home })
+    assert.deepEqual([absent.code, absent.stdout], [69, ''])
+    const keyless = await souk(['mcp', '--ingress', 'http://127.0.0.1:1'], { home })
+    assert.deepEqual([keyless.code, keyless.stdout], [64, ''])
+    const open = join(home, 'open')
+    await writeFile(open, 'souk_test_x')
+    await chmod(open, 0o644)
+    const shared = await souk(['mcp', '--key-file', open], { home })
+    assert.deepEqual([shared.code, shared.stdout], [64, ''])
+    assert.match(shared.stderr, /chmod 600/)
+  })
+
+  it('are told that nobody answers', async () => {
+    const [[, connect] = []] = CLIENTS
+    assert.ok(connect !== undefined)
+    const agent = await connect(command('--ingress', 'http://127.0.0.1:1', '--key-file', keyFile))
+    try {
+      await assert.rejects(agent.tools(), /No ingress answers at http:\/\/127\.0\.0\.1:1/)
+      const result = await agent.call('souk_balance')
+      assert.match(String(result.content[0]?.['text']), /No ingress answers/)
+    } finally {
+      await agent.close()
+    }
+  })
+})
