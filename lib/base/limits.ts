@@ -393,6 +393,8 @@ export const OFFER_FRESH_MS = 5 * SECOND
 export const OFFERS_CACHED_MAX = 10_000
 /** Verified keys kept at hand, so that a busy key costs no look-up in the store. */
 export const KEYS_CACHED_MAX = 10_000
+/** Names that providers know consumers by, kept at hand: each is an HMAC. */
+export const PSEUDONYMS_CACHED_MAX = 10_000
 /** A key's last use is written down at most this often: a hint for people, not a record. */
 export const KEY_USE_MS = 1 * MINUTE
 /** A verified key is read again after this: a key revoked at another node that shares its store is refused so soon. */
@@ -406,8 +408,8 @@ export const STRANGERS_PER_HOST = 6_000
 export const STRANGERS_PER_HOST_MS = 1 * MINUTE
 /** Calls under way of one key: as many as one listing takes of a consumer. */
 export const IN_FLIGHT_PER_KEY_MAX = 256
-/** Calls under way at an ingress, of all keys: their bodies may be held, 64 KiB for most. */
-export const IN_FLIGHT_PER_INGRESS_MAX = 4_096
+/** Calls under way at an ingress, of all keys: most of so many are streams, which wait more than they work. */
+export const IN_FLIGHT_PER_INGRESS_MAX = 10_000
 /** Calls that one host makes with the public demo key in a window, and how long that is: enough to look around. */
 export const DEMO_CALLS_PER_HOST = 60
 export const DEMO_CALLS_PER_HOST_MS = 1 * HOUR

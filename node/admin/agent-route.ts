@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { formatApiRef, limits, parseUsdc, systemRandom } from '../../lib/index.ts'
+import { KeyGate } from '../keys/key-gate.ts'
 import { answerAgent, apisIn } from '../mcp/endpoint.ts'
 import { Market } from '../mcp/market.ts'
 import type { AdminInit } from './admin-init.ts'
@@ -9,7 +10,7 @@ import type { AdminInit } from './admin-init.ts'
  * of their own, `?max_price=` what a call may cost.
  */
 export function agentRoute(app: FastifyInstance, init: AdminInit): void {
-  const market = new Market({ ...init, random: systemRandom })
+  const market = new Market({ ...init, random: systemRandom, gate: new KeyGate(init.clock) })
   app.post('/mcp', async (request, reply) => {
     const { url = '' } = request.raw
     const apis = apisIn(url).map(formatApiRef)

@@ -11,6 +11,7 @@ import {
 } from './api.ts'
 import { parse } from './problems.ts'
 import type { AdminInit } from './admin-init.ts'
+import { limitsOf } from './rate-api.ts'
 import { upstreamOf } from './upstream-input.ts'
 import { apiView } from './views.ts'
 import { whileConnected } from '../ingress/visit.ts'
@@ -45,7 +46,8 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
       tags: input.tags,
       idempotent: input.idempotent,
       requestBytesMax: input.request_bytes_max,
-      forwardsPaths: input.forward_paths
+      forwardsPaths: input.forward_paths,
+      ...limitsOf(input)
     })
     const done = await registrations.register(
       terms,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
+import { limitsShape, type RateLimitView } from './rate-api.ts'
 import { upstreamShape } from './upstream-input.ts'
 
 /**
@@ -24,6 +25,7 @@ export const registerSchema = z.strictObject({
   idempotent: z.boolean().optional(),
   request_bytes_max: z.int().min(1).optional(),
   forward_paths: z.boolean().optional(),
+  ...limitsShape,
   ...upstreamShape
 })
 export type RegisterInput = z.input<typeof registerSchema>
@@ -130,6 +132,8 @@ export interface ListingView {
   readonly price: string
   readonly currency: 'USDC'
   readonly idempotent: boolean
+  /** Of each consumer; null for none. */
+  readonly rate_limit: RateLimitView | null
   readonly state: string
   readonly revision: number
   readonly operations: readonly string[]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import { amount } from './api.ts'
+import { rateLimitSchema, type RateLimitView } from './rate-api.ts'
 
 /** What the admin API takes and gives of consumer keys; as in `api.ts`. */
 
@@ -19,7 +20,9 @@ export const issueKeySchema = z.strictObject({
   apis: z.array(z.string()).optional(),
   /** The prepaid account that pays, and whether the key also manages it. Default: the house pays. */
   account: z.string().optional(),
-  manages: z.boolean().optional()
+  manages: z.boolean().optional(),
+  /** Of its calls, at each process of an ingress. Default: none. */
+  rate_limit: rateLimitSchema.optional()
 })
 export type IssueKeyInput = z.input<typeof issueKeySchema>
 
@@ -52,6 +55,8 @@ export interface KeyView {
   /** The dearest call, and all calls of a day (UTC). */
   readonly max_price: string
   readonly daily_cap: string
+  /** Null for none. */
+  readonly rate_limit: RateLimitView | null
   readonly created_at: number
   readonly expires_at: number | null
   /** When the overlap of a rotated key ends. */

@@ -5,6 +5,7 @@ import type { AdminInit } from './admin-init.ts'
 import { type IssuedKeyView, issueKeySchema, type KeysView, type KeyView, rotateKeySchema } from './key-api.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
+import { rateLimitOf, rateLimitView } from './rate-api.ts'
 
 interface ById {
   Params: { id: string }
@@ -24,12 +25,14 @@ export function keyRoutes(app: FastifyInstance, { keys, accounts }: AdminInit): 
   app.get<ById>('/keys/:id', async ({ params }): Promise<KeyView> => keyView(await keys.get(params.id)))
 
   app.post('/keys', async (request, reply): Promise<IssuedKeyView> => {
-    const { label, expires_at, max_price, daily_cap, apis, account, manages } = parse(issueKeySchema, request.body)
+    const input = parse(issueKeySchema, request.body)
+    const { label, expires_at, max_price, daily_cap, apis, account, manages, rate_limit } = input
     // A key of an account that is none would pay for nothing.
     if (account !== undefined) await accounts.get(account)
     const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
     const dailyCap = daily_cap === undefined ? undefined : parseUsdc(daily_cap)
-    const wanted = { label, expiresAt: expires_at, maxPrice, dailyCap, apis, account, manages }
+    const rateLimit = rate_limit && rateLimitOf(rate_limit)
+    const wanted = { label, expiresAt: expires_at, maxPrice, dailyCap, apis, account, manages, rateLimit }
     reply.code(201)
     return issuedView(await keys.issue(present(wanted)))
   })
@@ -63,6 +66,7 @@ function keyView(key: KeyInfo): KeyView {
     manages: key.manages ?? false,
     max_price: formatUsdc(key.maxPrice),
     daily_cap: formatUsdc(key.dailyCap),
+    rate_limit: rateLimitView(key.rateLimit),
     created_at: key.createdAt,
     expires_at: key.expiresAt ?? null,
     retires_at: key.retiresAt ?? null,

@@ -2,6 +2,7 @@ import { type ApiRef, formatUsdc } from '../../lib/index.ts'
 import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
 import type { RegistrationStatus } from '../registrations.ts'
 import type { ApiView, ListingView } from './api.ts'
+import { rateLimitView } from './rate-api.ts'
 
 export function listingView({ id, manifest }: SignedManifest): ListingView {
   return {
@@ -14,6 +15,7 @@ export function listingView({ id, manifest }: SignedManifest): ListingView {
     price: formatUsdc(manifest.price),
     currency: manifest.currency,
     idempotent: manifest.idempotent,
+    rate_limit: rateLimitView(manifest.rateLimit),
     state: manifest.state,
     revision: manifest.revision,
     operations: manifest.api.operations.map((operation) => operation.name)
@@ -60,6 +62,7 @@ function unservedView({ registration }: RegistrationStatus, self: string): Listi
     price: terms?.price ?? '0',
     currency: 'USDC',
     idempotent: terms?.idempotent ?? false,
+    rate_limit: rateLimitView(terms?.rateLimit),
     state: 'unserved',
     revision: 0,
     operations: []

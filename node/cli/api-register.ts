@@ -5,10 +5,11 @@ import type { AddCommand, Cli } from './cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { protocolNamed } from './protocol-option.ts'
+import { addRateOptions, type RateFlags, rateInputOf } from './rate-option.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
 import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
 
-interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
+interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlags {
   readonly name: string
   readonly protocol: Protocol
   readonly price: string
@@ -18,6 +19,7 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
   readonly idempotent?: boolean
   readonly requestBytesMax?: number
   readonly forwardPaths?: boolean
+  readonly inFlight?: number
 }
 
 /** Options as in the service specification, part 4.5; the further ones are all optional. */
@@ -35,6 +37,8 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--idempotent', 'a call may be repeated without harm')
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: pass other methods and sub-paths on')
+    .option('--in-flight <calls>', 'calls of one consumer at once (default: 256)', wholeNumber)
+  addRateOptions(command, 'calls of one consumer')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const input = { ...inputOf(flags), ...upstream, ...(await graphqlInputOf(flags)) }
@@ -53,7 +57,9 @@ function inputOf(flags: RegisterFlags): Omit<RegisterInput, keyof ReplicaInput> 
     tags: flags.tag,
     idempotent: flags.idempotent,
     request_bytes_max: flags.requestBytesMax,
-    forward_paths: flags.forwardPaths
+    forward_paths: flags.forwardPaths,
+    rate_limit: rateInputOf(flags),
+    in_flight_per_consumer: flags.inFlight
   }
 }
 

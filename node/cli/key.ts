@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import type { IssuedKeyView, KeysView, KeyView } from '../admin/key-api.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { decimal, duration } from './number-option.ts'
+import { addRateOptions, type RateFlags, rateInputOf, rateText } from './rate-option.ts'
 import { facts, moment, table } from './table.ts'
 
-interface IssueOptions {
+interface IssueOptions extends RateFlags {
   readonly label?: string
   readonly expiresIn?: number
   readonly maxPrice?: string
@@ -17,7 +18,7 @@ interface IssueOptions {
 export const addKey: AddCommand = (to, cli) => {
   const key = to.command('key').description('consumer keys of this node’s ingress')
 
-  key
+  const issue = key
     .command('issue')
     .description('make a key; it is shown this once')
     .option('--label <text>', 'whose it is')
@@ -27,7 +28,8 @@ export const addKey: AddCommand = (to, cli) => {
     .option('--api <id...>', 'all that it may call, name@provider or a bare name (default: anything)')
     .option('--account <id>', 'the prepaid account that pays (default: this node’s wallet)')
     .option('--manages', 'with --account: the key may also manage it')
-    .action(async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages }: IssueOptions) => {
+  addRateOptions(issue, 'calls of the key').action(
+    async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, ...rate }: IssueOptions) => {
       const issued = await (await cli.node()).issueKey({
         label,
         expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn,
@@ -35,10 +37,12 @@ export const addKey: AddCommand = (to, cli) => {
         daily_cap: dailyCap,
         apis: api,
         account,
-        manages
+        manages,
+        rate_limit: rateInputOf(rate)
       })
       await printIssued(cli, issued)
-    })
+    }
+  )
 
   key
     .command('list')
@@ -141,6 +145,7 @@ function factsOf(key: KeyView): string[] {
     ['may call', key.apis === null ? 'anything' : key.apis.join(', ')],
     ['dearest call', `${key.max_price} USDC`],
     ['daily cap', `${key.daily_cap} USDC`],
+    ['rate', rateText(key.rate_limit)],
     ['paid by', key.account ?? 'this node'],
     ...(key.account === null ? [] : [['manages it', key.manages ? 'yes' : 'no'] as const]),
     ['made (UTC)', moment(key.created_at)],

@@ -19,7 +19,7 @@ export interface AgentApis {
 const OF_SCOPE: AgentApis = { of: ({ apis = [] }) => Promise.resolve(apis) }
 
 export interface AgentsInit extends MarketInit {
-  readonly keys: Pick<Keys, 'verify'>
+  readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   /** Default: those that the key is for. */
   readonly agentApis?: AgentApis
   /** As those of `CallRoute`. */

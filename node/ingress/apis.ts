@@ -96,6 +96,23 @@ export function apiDetails({ id, manifest }: SignedManifest) {
 }
 
 function head(id: string, manifest: Manifest) {
-  const { name, provider, protocol, description, tags, price, currency, state, revision } = manifest
-  return { id, name, provider, protocol, description, tags, price: formatUsdc(price), currency, state, revision }
+  const { name, provider, protocol, description, tags, price, currency, state, revision, rateLimit } = manifest
+  const limit = rateLimit && {
+    calls: rateLimit.calls,
+    per_ms: rateLimit.perMs,
+    burst: rateLimit.burst ?? rateLimit.calls
+  }
+  return {
+    id,
+    name,
+    provider,
+    protocol,
+    description,
+    tags,
+    price: formatUsdc(price),
+    currency,
+    state,
+    revision,
+    ...(limit && { rate_limit: limit })
+  }
 }

@@ -7,14 +7,16 @@ import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
 import { checkJson } from './json.ts'
 import { callWithKey, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
-import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
+import type { PerIp } from './per-ip.ts'
 import { sendReply } from './reply.ts'
 import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
 import { type Visit, whileConnected } from './visit.ts'
 
 export interface CallRoute extends KeyCalls {
-  readonly keys: Pick<Keys, 'verify'>
+  readonly keys: Pick<Keys, 'verify' | 'nameFor'>
+  /** Requests that come without a key, or with one that is none. */
+  readonly strangers: PerIp
   /** Calls without a key, where they are taken. */
   readonly keyless?: Keyless
   /** Counts those with the key that everybody has, by host. */
@@ -45,7 +47,7 @@ export async function serveCall(
   let streamed: StreamedBody | undefined
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
-    const holder = payment === undefined ? await checkKey(route.keys, req.headers['x-consumer-key']) : undefined
+    const holder = payment === undefined ? await holderOf(route, visit) : undefined
     if (holder !== undefined) admit(route, visit, holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
@@ -60,8 +62,8 @@ export async function serveCall(
     }
     answering?.shape(call)
     if (res.writableEnded) return
-    await callWithKey(route, holder, call, (reply, settle) =>
-      answering === undefined ? sendReply(visit, reply, settle) : answering.answer(reply, settle)
+    await callWithKey(route, holder, call, (reply, settle, rate) =>
+      answering === undefined ? sendReply(visit, reply, settle, rate) : answering.answer(reply, settle)
     )
   } catch (error) {
     // Nobody is there to be told; what the call made of its abort is no news.
@@ -85,15 +87,28 @@ export function admit(
   return asked
 }
 
-/** @throws SoukError as `Keyless.paymentFor` */
+/** @throws SoukError `rate_limited`, and as `Keyless.paymentFor` */
 async function paymentOf(
-  { keyless }: CallRoute,
+  { keyless, strangers }: CallRoute,
   { req }: Visit,
   api: () => ApiRef,
   signal: AbortSignal
 ): Promise<string | undefined> {
   const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
-  return isKeyless ? keyless.paymentFor(req, api(), signal) : undefined
+  if (!isKeyless) return undefined
+  // Who pays pays for the trouble as well.
+  if (req.headers['payment-signature'] === undefined) strangers.count(req)
+  return keyless.paymentFor(req, api(), signal)
+}
+
+/** @throws SoukError `rate_limited`, and as `checkKey` */
+async function holderOf({ keys, strangers }: CallRoute, { req }: Visit): Promise<KeyHolder> {
+  try {
+    return await checkKey(keys, req.headers['x-consumer-key'])
+  } catch (error) {
+    strangers.count(req)
+    throw error
+  }
 }
 
 /** @throws SoukError `key_missing`, and as `Keys.verify` */

@@ -6,6 +6,7 @@ import { formatRequestId, limits, requestIds, SoukError } from '../../lib/index.
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { KeyGate } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
@@ -41,6 +42,8 @@ export interface IngressOptions extends ListenWish {
    * a listing takes is its owner's to say.
    */
   readonly requestBytesMax?: number
+  /** Requests in a minute from one host that come without a key, or with one that is none. Default `STRANGERS_PER_HOST`. */
+  readonly strangersPerHost?: number
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
   /** How long running calls are waited for at `close`. Default `DRAIN_MS`. */
@@ -79,7 +82,7 @@ const REQUEST_HEADERS =
   // The last is sent by common clients of x402, of which a browser asks first.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
-  'x-request-id, server-timing, retry-after, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source, ' +
+  'x-request-id, server-timing, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, souk-charged, souk-price, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response'
 
 /**
@@ -186,12 +189,15 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
   }
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  const { trustProxy = false } = options
-  const perHost = { max: limits.DEMO_CALLS_PER_HOST, windowMs: limits.DEMO_CALLS_PER_HOST_MS }
-  const demoCalls = new PerIp({ clock: init.clock, trustProxy, ...perHost })
-  const agents = new Agents({ ...init, demoCalls }, options.corsOrigins ?? [])
+  const { trustProxy = false, strangersPerHost = limits.STRANGERS_PER_HOST } = options
+  const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
+  const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
+  const strangers = perHost(strangersPerHost, limits.STRANGERS_PER_HOST_MS)
+  const gate = new KeyGate(init.clock)
+  const agents = new Agents({ ...init, demoCalls, gate }, options.corsOrigins ?? [])
   app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
-  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, demoCalls, ...keyless }
+  const limited = { gate, strangers, demoCalls }
+  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless }
   addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
   return app
 }

@@ -7,7 +7,9 @@ import {
   parseUsdc,
   SoukError
 } from '../../lib/index.ts'
-import type { ApiRef, CallReply, Souk } from '../../lib/interface/index.ts'
+import type { ApiRef, CallReply, RateStanding, Souk } from '../../lib/interface/index.ts'
+import type { KeyGate } from '../keys/key-gate.ts'
+import type { Keys } from '../keys/keys.ts'
 import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
@@ -16,18 +18,35 @@ import type { CallDraft } from './request.ts'
 export interface KeyCalls {
   readonly souk: Pick<Souk, 'call'>
   readonly spending: Pick<Spending, 'begin'>
+  readonly keys: Pick<Keys, 'nameFor'>
+  /** One for all doors. */
+  readonly gate: KeyGate
 }
 
-/** Answers a call. `settle` books what it cost, before anything is sent. */
-export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>) => Promise<T>
+/** Answers a call. `settle` books what it cost, before anything is sent; `rate` is where the key stands with its own limit. */
+export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, rate?: RateStanding) => Promise<T>
 
 /**
  * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
  * balance, and charged to them for an answer that is delivered only. Without a holder it is paid by what comes with it.
- * @throws SoukError `key_not_permitted`; as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
+ * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
  */
 export async function callWithKey<T>(
-  { souk, spending }: KeyCalls,
+  calls: KeyCalls,
+  holder: KeyHolder | undefined,
+  call: CallDraft,
+  deliver: Deliver<T>
+): Promise<T> {
+  const pass = calls.gate.enter(holder)
+  try {
+    return await callWithin(calls, holder, call, (reply, settle) => deliver(reply, settle, pass.rate))
+  } finally {
+    pass.leave()
+  }
+}
+
+async function callWithin<T>(
+  { souk, spending, keys }: KeyCalls,
   holder: KeyHolder | undefined,
   call: CallDraft,
   deliver: Deliver<T>
@@ -37,6 +56,7 @@ export async function callWithKey<T>(
   if (holder !== undefined) {
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
     call.onPrice = (price) => purchase?.reserve(price)
+    call.consumer = (provider) => keys.nameFor(holder, provider)
   }
   try {
     const reply = await souk.call(call)

@@ -1,44 +1,33 @@
 import type { IncomingMessage } from 'node:http'
-import { LRUCache } from 'lru-cache'
-import { limits, SoukError } from '../../lib/index.ts'
+import { limits, type RateLimit, RateLimiter, SoukError } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
 export interface PerIpInit {
   readonly clock: Clock
-  /** Of one host in `windowMs`. */
+  /** Of one host in `windowMs`: at once, and then evenly. */
   readonly max: number
   readonly windowMs: number
   /** The proxy in front of this node says who the client is. */
   readonly trustProxy: boolean
 }
 
-interface Window {
-  readonly startedAt: number
-  count: number
-}
-
 /** Counts what hosts do that have no key yet. */
 export class PerIp {
-  readonly #init: PerIpInit
-  readonly #windows = new LRUCache<string, Window>({ max: limits.HOSTS_COUNTED_MAX })
+  readonly #limit: RateLimit
+  readonly #rates: RateLimiter
+  readonly #trustProxy: boolean
 
-  constructor(init: PerIpInit) {
-    this.#init = init
+  constructor({ clock, max, windowMs, trustProxy }: PerIpInit) {
+    this.#limit = { calls: max, perMs: windowMs }
+    this.#rates = new RateLimiter(clock, limits.HOSTS_COUNTED_MAX)
+    this.#trustProxy = trustProxy
   }
 
   /** @throws SoukError `rate_limited` */
   count(req: IncomingMessage): void {
-    const { clock, max, windowMs, trustProxy } = this.#init
-    const host = networkOf(hostOf(req, trustProxy))
-    const now = clock.elapsed()
-    const known = this.#windows.get(host)
-    const window = known !== undefined && now - known.startedAt < windowMs ? known : { startedAt: now, count: 0 }
-    if (window.count >= max) {
-      const retryAfterMs = window.startedAt + windowMs - now
-      throw new SoukError('rate_limited', 'Too many of these from your address.', { retryAfterMs })
-    }
-    window.count++
-    this.#windows.set(host, window)
+    const host = networkOf(hostOf(req, this.#trustProxy))
+    const { isWithin, resetMs: retryAfterMs } = this.#rates.take(host, this.#limit, host)
+    if (!isWithin) throw new SoukError('rate_limited', 'Too many of these from your address.', { retryAfterMs })
   }
 }
 

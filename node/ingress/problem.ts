@@ -2,6 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
 import { paymentRequired } from './payment-headers.ts'
+import { rateHeaders, refusedBy } from './rate-headers.ts'
 import { sendWhole, type Visit } from './visit.ts'
 
 const CONTENT_TYPE = 'application/problem+json'
@@ -26,7 +27,7 @@ export function sendProblem(visit: Visit, thrown: unknown, allow = 'POST'): void
   if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)
-  headers.push(...paymentRequired(visit, error))
+  headers.push(...paymentRequired(visit, error), ...rateHeaders(refusedBy(error)))
   sendWhole(visit, error.status, headers, utf8(JSON.stringify(toProblem(error, visit.requestIdText))))
 }
 

@@ -1,7 +1,8 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
-import type { CallReply, CallTiming, Headers, Payload } from '../../lib/interface/index.ts'
+import type { CallReply, CallTiming, Headers, Payload, RateStanding } from '../../lib/interface/index.ts'
 import { paymentResponse } from './payment-headers.ts'
+import { rateHeaders } from './rate-headers.ts'
 import { leavesMuchUnread, sendWhole, type Visit } from './visit.ts'
 
 /**
@@ -12,22 +13,30 @@ const KEPT_BACK = new Set(
   (
     'connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade ' +
     'content-length date server server-timing x-request-id set-cookie set-cookie2 alt-svc strict-transport-security ' +
-    'clear-site-data nel report-to reporting-endpoints service-worker-allowed'
+    'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
+    // What this node says itself; an API’s own limits are those of its provider.
+    'ratelimit ratelimit-policy idempotency-replayed'
   ).split(' ')
 )
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
 
 /**
  * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. `settle` books
- * what it cost, once it is sure that it can be sent and before any of it is.
+ * what it cost, once it is sure that it can be sent and before any of it is; `keyRate` is what its key may still do.
  */
-export async function sendReply(visit: Visit, reply: CallReply, settle: Settle = () => {}): Promise<void> {
+export async function sendReply(
+  visit: Visit,
+  reply: CallReply,
+  settle: Settle = () => {},
+  keyRate?: RateStanding
+): Promise<void> {
   const { req, res } = visit
   const { body, status } = reply
   try {
     if (res.destroyed) return discard(body)
     checkStatus(status)
     const headers = replyHeaders(visit, reply)
+    headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.charged > 0n) checkHeaders(headers)
     const settling = settle()
     if (settling !== undefined) {
@@ -89,6 +98,7 @@ function replyHeaders(visit: Visit, reply: CallReply): string[] {
   }
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
+  if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
   all.push(...paymentResponse(payment))
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, visit.clock.elapsed() - visit.startedAt))

@@ -1,9 +1,10 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import { type Atoms, limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random, Signals } from '../../lib/interface/index.ts'
 import { present } from '../admin/present.ts'
 import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
 import { type BookedKey, KeyBook } from './key-book.ts'
+import { createPseudonyms } from './pseudonyms.ts'
 import { checkScope } from './scope.ts'
 import { type KeyAction, type KeyState, keyState } from './state.ts'
 import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './verifier.ts'
@@ -58,6 +59,8 @@ export interface IssueInit {
   readonly maxPrice?: Atoms
   /** What its calls may cost in one day (UTC). Default `KEY_DAILY_ATOMS_MAX`. */
   readonly dailyCap?: Atoms
+  /** Of its calls, at each process of an ingress. Default: none. */
+  readonly rateLimit?: RateLimit
   /** Id of the prepaid account that its calls are charged to. Default: none, the house pays. */
   readonly account?: string
   /** It may also manage its account: keys, withdrawals, statements. Default false. */
@@ -99,6 +102,8 @@ export interface Keys {
    * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown or rejected.
    */
   verify(key: string): KeyHolder | Promise<KeyHolder>
+  /** By which one provider knows whoever holds a key: sixteen bytes, the same at every node that shares the secret. */
+  nameFor(holder: KeyHolder, provider: string): Uint8Array
   /** Hears no more of changes elsewhere. */
   close(): void
 }
@@ -144,6 +149,7 @@ export function createKeys(init: KeysInit): Keys {
 
   return {
     demo,
+    nameFor: createPseudonyms(pepper),
 
     issue({ label = '', maxPrice, dailyCap, apis, manages = false, ...rest } = {}) {
       return mint({
@@ -222,7 +228,8 @@ function succeeding(old: KeyDocument, now: number, expiresAt?: number): Omit<Key
   }
 }
 
-function checkTerms({ label, createdAt, expiresAt }: Pick<KeyDocument, 'label' | 'createdAt' | 'expiresAt'>): void {
+function checkTerms({ label, createdAt, expiresAt, rateLimit }: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): void {
+  if (rateLimit !== undefined) checkRateLimit(rateLimit)
   if (label.length > limits.LABEL_CHARS_MAX || /\p{Cc}/u.test(label)) {
     throw new SoukError('invalid_request', `A label is one line of at most ${limits.LABEL_CHARS_MAX} characters.`)
   }

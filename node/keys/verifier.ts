@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Atoms, equalInConstantTime, limits, SoukError, utf8 } from '../../lib/index.ts'
+import { type Atoms, equalInConstantTime, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import { KEY_STATES, type KeyTimes, keyState } from './state.ts'
 
@@ -20,6 +20,8 @@ export interface KeyDocument extends KeyTimes {
   /** Atoms, as decimal digits. */
   readonly maxPrice?: string
   readonly dailyCap?: string
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit
   /** Whose balance its calls are paid from. Absent: the house's own wallet pays. */
   readonly account?: string
   /** False for a key that only calls. Absent: it was made before there were any. */
@@ -41,6 +43,8 @@ export interface KeyHolder {
   readonly maxPrice: Atoms
   /** All calls of one day (UTC). */
   readonly dailyCap: Atoms
+  /** At each process of an ingress. Absent: none. */
+  readonly rateLimit?: RateLimit
   /** The prepaid account that its calls are charged to. Absent for a key of the house. */
   readonly account?: string
   /** It speaks for its account, whose keys and money it may move. Absent for one that only calls. */
@@ -54,6 +58,7 @@ export interface KeyHolder {
 /** A key that says nothing of its limits has the usual ones. */
 export function holderOf(document: KeyDocument): KeyHolder {
   const { id: keyId, lineage: id = keyId, label, hint, maxPrice, dailyCap, account, manages, apis } = document
+  const { rateLimit } = document
   return {
     id,
     keyId,
@@ -61,6 +66,7 @@ export function holderOf(document: KeyDocument): KeyHolder {
     hint,
     maxPrice: maxPrice === undefined ? limits.CALL_PRICE_ATOMS_MAX : BigInt(maxPrice),
     dailyCap: dailyCap === undefined ? limits.KEY_DAILY_ATOMS_MAX : BigInt(dailyCap),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(account === undefined ? {} : { account }),
     ...(account === undefined || manages === false ? {} : { manages: true }),
     ...(apis === undefined ? {} : { apis })

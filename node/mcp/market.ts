@@ -14,7 +14,7 @@ import {
 import type { Clock, Random, SignedManifest, Souk } from '../../lib/interface/index.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { apiDetails, apiSummary } from '../ingress/apis.ts'
-import { callWithKey, lower } from '../ingress/key-call.ts'
+import { callWithKey, type KeyCalls, lower } from '../ingress/key-call.ts'
 import { type CallDraft, readOptions } from '../ingress/request.ts'
 import type { IngressLog } from '../ingress/visit.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
@@ -25,7 +25,7 @@ import type { ToolBox, ToolCall } from './tool-box.ts'
 import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
 import type { InputSchema } from './tool-schema.ts'
 
-export interface MarketInit {
+export interface MarketInit extends KeyCalls {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Default: none are kept. */

@@ -36,7 +36,13 @@ const ENTRY_POINTS = [
   'node/index.ts'
 ]
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts']
-const ADMIN_CLIENT = ['node/admin/client.ts', 'node/admin/api.ts', 'node/admin/key-api.ts', 'node/config.ts']
+const ADMIN_CLIENT = [
+  'node/admin/client.ts',
+  'node/admin/api.ts',
+  'node/admin/key-api.ts',
+  'node/admin/rate-api.ts',
+  'node/config.ts'
+]
 const WIRING = ['lib/service.ts', 'lib/create-node.ts', 'lib/options.ts']
 const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
 

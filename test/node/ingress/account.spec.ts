@@ -100,7 +100,7 @@ describe('ingress: prepaid accounts', () => {
     assert.deepEqual(statuses, [...Array<number>(limits.ACCOUNTS_PER_HOST).fill(201), 429])
     const refused = await post('/v1/account', undefined, { 'x-forwarded-for': '192.0.2.1' })
     assert.equal(refused.status, 429, 'whatever it says where it comes from')
-    assert.equal(refused.headers.get('retry-after'), '3600')
+    assert.equal(refused.headers.get('retry-after'), '360')
     await clock.advance(limits.ACCOUNTS_PER_HOST_MS)
     assert.equal((await post('/v1/account')).status, 201)
   })

@@ -1,0 +1,61 @@
+import { limits, RateLimiter, SoukError } from '../../lib/index.ts'
+import { type Clock, RATE_MEMBER, type RateStanding } from '../../lib/interface/index.ts'
+import type { KeyHolder } from './verifier.ts'
+
+/** A call of a key that was let through. */
+export interface KeyPass {
+  readonly rate?: RateStanding
+  /** The call is over. Once. */
+  leave(): void
+}
+
+/**
+ * Holds keys to their rate and to the calls they may have under way, before anything of a call is reserved. Rotated keys count
+ * with those they came of. Each process counts for itself.
+ */
+export class KeyGate {
+  readonly #rates: RateLimiter
+  readonly #inFlight = new Map<string, number>()
+  #all = 0
+
+  constructor(clock: Pick<Clock, 'elapsed'>) {
+    this.#rates = new RateLimiter(clock, limits.KEYS_CACHED_MAX)
+  }
+
+  /** Without a holder, the call counts with all others only. @throws SoukError `overloaded`, `rate_limited` */
+  enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined): KeyPass {
+    if (this.#all >= limits.IN_FLIGHT_PER_INGRESS_MAX) throw busy('This ingress has too many calls under way.')
+    const id = holder?.id ?? ''
+    const inFlight = this.#inFlight.get(id) ?? 0
+    if (holder !== undefined && inFlight >= limits.IN_FLIGHT_PER_KEY_MAX) {
+      throw busy(`At most ${limits.IN_FLIGHT_PER_KEY_MAX} calls of one key are under way here at once.`)
+    }
+    const rate = holder?.rateLimit && this.#rate(id, holder.rateLimit)
+    this.#all++
+    if (holder !== undefined) this.#inFlight.set(id, inFlight + 1)
+    const leave = () => {
+      this.#all--
+      const left = (this.#inFlight.get(id) ?? 0) - 1
+      if (left > 0) this.#inFlight.set(id, left)
+      else this.#inFlight.delete(id)
+    }
+    return rate === undefined ? { leave } : { rate, leave }
+  }
+
+  #rate(id: string, limit: NonNullable<KeyHolder['rateLimit']>): RateStanding {
+    const { isWithin, remaining, resetMs } = this.#rates.take(id, limit)
+    const { calls, perMs } = limit
+    if (isWithin) return { policy: KEY_POLICY, calls, perMs, remaining, resetMs }
+    throw new SoukError('rate_limited', 'Too many calls with this key in a short time.', {
+      retryAfterMs: resetMs,
+      members: { [RATE_MEMBER]: { policy: KEY_POLICY, calls, per_ms: perMs, remaining, reset_ms: resetMs } }
+    })
+  }
+}
+
+/** Name of a key's own limit, beside those of listings and plans. */
+const KEY_POLICY = 'key'
+
+function busy(detail: string): SoukError {
+  return new SoukError('overloaded', detail, { retryAfterMs: limits.OVERLOAD_PAUSE_MS })
+}
