@@ -281,6 +281,8 @@ export const XML_TAG_CHARS_MAX = 64 * KiB
 export const API_DESCRIPTION_BYTES_MAX = 192 * KiB
 /** A SOAP fault's detail as told to the consumer: it travels in an error, which is held whole at each hop. */
 export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
+/** Shorter secrets of an API are not looked for in what it answers: "1" and "yes" are in every text. */
+export const SECRET_CHARS_MIN = 4
 /** A SOAP document up to this is translated at once: it takes about a millisecond, and a trip to a thread half of that. */
 export const SOAP_INLINE_BYTES_MAX = 64 * KiB
 /** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */

@@ -97,6 +97,11 @@ export interface UpstreamAuth {
   readonly oauth2?: ClientCredentials
   /** SOAP only: WS-Security's UsernameToken in every envelope, the password as text (default) or as a digest. */
   readonly usernameToken?: { readonly username: string; readonly password: string; readonly digest?: boolean }
+  /**
+   * SOAP only: header blocks in every envelope, as `$headers` of a call has them. By their plain names for operations that declare
+   * such a block, by `{namespace}name` for all. Consumers neither see nor send them.
+   */
+  readonly soapHeaders?: Readonly<Record<string, unknown>>
   /** A client certificate (mTLS), and the authorities its server is believed by, both PEM. Needs an `https:` endpoint. */
   readonly tls?: {
     readonly cert?: string

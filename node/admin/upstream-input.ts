@@ -23,6 +23,7 @@ const authSchema = z.strictObject({
   basic: z.strictObject({ username: text, password: z.string() }).optional(),
   bearer: text.optional(),
   username_token: z.strictObject({ username: text, password: z.string(), digest: z.boolean().optional() }).optional(),
+  soap_headers: z.record(text, z.json()).optional(),
   oauth2: z
     .strictObject({
       token_url: httpUrl,
@@ -89,12 +90,14 @@ function authOf({
   oauth2,
   tls,
   username_token,
+  soap_headers,
   ...rest
 }: z.output<typeof authSchema>): NonNullable<AskedUpstream['auth']> {
   return present({
     ...present(rest),
     tls: tls === undefined ? undefined : present(tls),
     usernameToken: username_token === undefined ? undefined : present(username_token),
+    soapHeaders: soap_headers,
     oauth2:
       oauth2 === undefined
         ? undefined

@@ -15,6 +15,8 @@ import { type XmlWriter, xmlText } from './xml-write.ts'
 export interface EncodeOptions {
   /** Values are checked against their types, and required ones must be there. Default true. */
   readonly checks?: boolean
+  /** Refusals say which value was seen. False for what is secret. Default true. */
+  readonly showsValues?: boolean
   /** Values say by `xsi:type` what they are, arrays by `arrayType`: SOAP's encoding of this version. */
   readonly encoded?: SoapVersion | undefined
   /** A path as the consumer knows it, where a mapping has renamed fields. */
@@ -42,6 +44,7 @@ export class Encoder implements Encoding {
   readonly #types: TypeIndex
   readonly #encoded: SoapVersion | undefined
   readonly #shownPath: EncodeOptions['shownPath']
+  readonly #showsValues: boolean
   readonly #path: Array<string | number> = []
   readonly #prefixes = { write: (namespace: string, name: string) => this.writer.qname(namespace, name) }
 
@@ -51,6 +54,7 @@ export class Encoder implements Encoding {
     this.checks = options.checks ?? true
     this.#encoded = options.encoded
     this.#shownPath = options.shownPath
+    this.#showsValues = options.showsValues ?? true
   }
 
   at(step: string | number, write: () => void): void {
@@ -61,7 +65,7 @@ export class Encoder implements Encoding {
 
   refuse(rule: string, value?: unknown): SoukError {
     const path = jsonPath(this.#shownPath?.(this.#path) ?? this.#path)
-    const seen = value === undefined ? '' : `; got ${glimpse(value)}`
+    const seen = value === undefined || !this.#showsValues ? '' : `; got ${glimpse(value)}`
     return new SoukError('invalid_request', `${path} ${rule}${seen}.`, { members: { path } })
   }
 

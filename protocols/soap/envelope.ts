@@ -4,7 +4,9 @@ import { type EncodeOptions, Encoder } from './encode.ts'
 import type { MessageModel } from './message.ts'
 import type { TypeIndex } from './model.ts'
 import { NS } from './names.ts'
-import { type UsernameToken, writeUsernameToken } from './username-token.ts'
+import type { EnvelopeAuth } from './own-blocks.ts'
+import { takesAny, writeOwnHeaders } from './own-headers.ts'
+import { writeUsernameToken } from './username-token.ts'
 import type { SoapVersion } from './wsdl.ts'
 import { XmlError } from './xml-error.ts'
 import { type XmlElement, firstElement } from './xml-tree.ts'
@@ -15,7 +17,7 @@ const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11,
 
 export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath'> {
   readonly addressing?: Addressing | undefined
-  readonly usernameToken?: UsernameToken | undefined
+  readonly auth?: EnvelopeAuth | undefined
 }
 
 /**
@@ -29,7 +31,7 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath, addressing, usernameToken }: EnvelopeOptions = {}
+  { checks = true, shownPath, addressing, auth }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
@@ -40,8 +42,15 @@ export function writeEnvelope(
   })
   const { $headers: headers, ...content } = parameters
   writer.open(envelope, 'Envelope')
-  if (headers !== undefined || addressing !== undefined || usernameToken !== undefined)
-    encoder.at('$headers', () => writeHeader(encoder, envelope, message, { given: headers, addressing, usernameToken }))
+  if (headers !== undefined || addressing !== undefined || auth !== undefined) {
+    const own = () => {
+      if (addressing !== undefined) writeAddressing(writer, addressing)
+      writeAuth(writer, version, message, types, auth)
+    }
+    const isNeeded =
+      addressing !== undefined || auth?.usernameToken !== undefined || takesAny(message, auth?.soapHeaders)
+    encoder.at('$headers', () => writeHeader(encoder, envelope, message, headers, isNeeded ? own : undefined))
+  }
   writer.open(envelope, 'Body')
   // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
@@ -57,23 +66,32 @@ export function writeEnvelope(
   return writer.document()
 }
 
-/** The header with its blocks; none at all when there is nothing to say. */
+/** What the provider proves itself with. */
+function writeAuth(
+  writer: XmlWriter,
+  version: SoapVersion,
+  message: MessageModel,
+  types: TypeIndex,
+  { usernameToken, soapHeaders }: EnvelopeAuth = {}
+): void {
+  if (usernameToken !== undefined) writeUsernameToken(writer, ENVELOPES[version], usernameToken)
+  if (soapHeaders !== undefined)
+    writeOwnHeaders(writer, types, message, soapHeaders, message.encoded ? version : undefined)
+}
+
+/** The header with the node's own blocks, then those of the consumer; none at all when there is nothing to say. */
 function writeHeader(
   encoder: Encoder,
   envelope: string,
   { headers }: MessageModel,
-  {
-    given,
-    addressing,
-    usernameToken
-  }: Pick<EnvelopeOptions, 'addressing' | 'usernameToken'> & { readonly given: unknown }
+  given: unknown,
+  own: (() => void) | undefined
 ): void {
   if (given !== undefined && !isObject(given)) throw encoder.refuse('must be an object', given)
   const blocks = Object.entries(given ?? {}).filter(([, value]) => value !== undefined && value !== null)
-  if (blocks.length === 0 && addressing === undefined && usernameToken === undefined) return
+  if (blocks.length === 0 && own === undefined) return
   encoder.writer.open(envelope, 'Header')
-  if (addressing !== undefined) writeAddressing(encoder.writer, addressing)
-  if (usernameToken !== undefined) writeUsernameToken(encoder.writer, envelope, usernameToken)
+  own?.()
   for (const [name, value] of blocks) {
     encoder.at(name, () => {
       const use = headers.get(name)

@@ -26,9 +26,17 @@ export function faultIn(body: XmlElement): XmlElement | undefined {
   return firstElement(body, body.namespace, 'Fault')
 }
 
-/** A fault as the error that consumers see: 400 when the request is to blame, else 502. */
-export function faultError(fault: XmlElement, decoder: Decoder, declared: ReadonlyMap<string, ElementUse>): SoukError {
-  const read = readFault(fault, decoder, declared)
+/**
+ * A fault as the error that consumers see: 400 when the request is to blame, else 502.
+ * @param secrets - blanked out: services like to repeat which password was wrong
+ */
+export function faultError(
+  fault: XmlElement,
+  decoder: Decoder,
+  declared: ReadonlyMap<string, ElementUse>,
+  secrets: readonly string[] = []
+): SoukError {
+  const read = without(secrets, readFault(fault, decoder, declared))
   const sender = CLIENT.test(read.code)
   const detail = sender
     ? 'The SOAP service answered with a fault: it blames the request.'
@@ -38,6 +46,18 @@ export function faultError(fault: XmlElement, decoder: Decoder, declared: Readon
     members: { fault: read },
     ...(sender ? { status: 400 } : {})
   })
+}
+
+function without(secrets: readonly string[], fault: Fault): Fault {
+  return secrets.length === 0 ? fault : (blanked(secrets, fault) as Fault)
+}
+
+function blanked(secrets: readonly string[], json: unknown): unknown {
+  if (typeof json === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), json)
+  if (typeof json === 'number' && secrets.includes(String(json))) return '…'
+  if (Array.isArray(json)) return json.map((item) => blanked(secrets, item))
+  if (typeof json !== 'object' || json === null) return json
+  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, blanked(secrets, value)]))
 }
 
 function readFault(fault: XmlElement, decoder: Decoder, declared: ReadonlyMap<string, ElementUse>): Fault {

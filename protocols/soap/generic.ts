@@ -1,7 +1,7 @@
 import { BUILTINS } from './builtin.ts'
 import { type Encoding, isObject } from './encoding.ts'
 import type { TypeIndex } from './model.ts'
-import { NS, clark, isNcName, parseClark } from './names.ts'
+import { NS, type QName, clark, isNcName, parseClark } from './names.ts'
 import type { XmlElement } from './xml-tree.ts'
 import { attribute, elements, textOf } from './xml-tree.ts'
 
@@ -49,17 +49,21 @@ function writeItem(encoder: Encoding, types: TypeIndex, item: unknown, namespace
   const [key, content] = entry
   const name = key.startsWith('{') ? parseClark(key) : { namespace, name: key }
   if (!isNcName(name.name)) throw encoder.refuse('must be named as an XML element can be', key)
+  encoder.at(key, () => writeElement(encoder, types, name, content, namespace))
+}
+
+/** An element by its name: as the schemas have it, or as open content where they do not. */
+export function writeElement(encoder: Encoding, types: TypeIndex, name: QName, content: unknown, namespace = ''): void {
   const declared = types.globalElement(clark(name.namespace, name.name))
-  encoder.at(key, () => {
-    if (declared !== undefined) return encoder.element(declared, content)
-    encoder.writer.open(name.namespace, name.name)
-    if (content === null) encoder.writer.attribute(NS.xsi, 'nil', 'true')
-    else {
-      writeType(encoder, content)
-      writeGeneric(encoder, types, content, namespace)
-    }
-    encoder.writer.close()
-  })
+  if (declared !== undefined) return encoder.element(declared, content)
+  if (!isNcName(name.name)) throw encoder.refuse('must be named as an XML element can be')
+  encoder.writer.open(name.namespace, name.name)
+  if (content === null) encoder.writer.attribute(NS.xsi, 'nil', 'true')
+  else {
+    writeType(encoder, content)
+    writeGeneric(encoder, types, content, namespace)
+  }
+  encoder.writer.close()
 }
 
 /** Numbers and booleans say by `xsi:type` what they are, so that they come back as such. */

@@ -130,6 +130,10 @@ class FieldCompiler {
       const place: Place | undefined =
         headers ?? (inHeaders ? block && { type: block, required: false, many: false } : placeIn(type, step))
       if (place === undefined) {
+        if (inHeaders && this.#message?.ownHeaders.has(step) === true) {
+          this.#problem(path, `The credentials of the registration set ${step} (soap_headers), so a mapping cannot.`)
+          return undefined
+        }
         this.#problem(path, `There is no field ${steps.slice(0, index + 1).join('/')}.${knownIn(type)}`)
         return undefined
       }

@@ -22,8 +22,10 @@ export interface MessageModel {
   readonly content: ComplexType
   /** SOAP's encoding: values say by `xsi:type` what they are, arrays have an `arrayType`, references are followed. */
   readonly encoded: boolean
-  /** Declared header blocks by their names in JSON. */
+  /** Declared header blocks by their names in JSON, but for the provider's own. */
   readonly headers: ReadonlyMap<string, ElementUse>
+  /** Declared header blocks that the provider sets, by the names it gave them. */
+  readonly ownHeaders: ReadonlyMap<string, ElementUse>
 }
 
 /** The parts of a message as if they were a sequence of a schema. */

@@ -4,6 +4,7 @@ import { type MessageModel, listing } from './message.ts'
 import { ANY_TYPE, type ElementUse, synthetic } from './model.ts'
 import { type QName, clark, parseClark } from './names.ts'
 import { once } from './once.ts'
+import { partBlocks } from './own-blocks.ts'
 import type { SoapVersion } from './wsdl.ts'
 
 /** What is known of an operation without a look at its types. */
@@ -57,31 +58,40 @@ export interface PartPlan {
   readonly encoded?: boolean
 }
 
-/** Makes the model when it is first asked for. */
-export function operationOf(plan: OperationPlan, types: SchemaCompiler): SoapOperation {
+/**
+ * Makes the model when it is first asked for.
+ * @param own - names of header blocks that are the provider's, see `partBlocks`
+ */
+export function operationOf(plan: OperationPlan, types: SchemaCompiler, own: readonly string[] = []): SoapOperation {
   const { output } = plan
   return {
     ...plan,
-    input: once(() => modelOf(plan.input, 'input', plan.style, types)),
-    output: output && once(() => modelOf(output, 'output', plan.style, types)),
+    input: once(() => modelOf(plan.input, 'input', plan.style, types, own)),
+    output: output && once(() => modelOf(output, 'output', plan.style, types, own)),
     faults: once(
       () => new Map(plan.faults.map((part) => useOf(part, types)).map((use) => [clark(use.namespace, use.name), use]))
     )
   }
 }
 
-function modelOf(plan: MessagePlan, label: string, style: 'document' | 'rpc', types: SchemaCompiler): MessageModel {
+function modelOf(
+  plan: MessagePlan,
+  label: string,
+  style: 'document' | 'rpc',
+  types: SchemaCompiler,
+  own: readonly string[]
+): MessageModel {
   const { wrapper, encoded } = plan
   const uses = plan.parts.map((part) => useOf(part, types))
-  const headers = headersOf(plan.headers, types)
+  const blocks = partBlocks(headersOf(plan.headers, types), own)
   const [only] = uses
   const type = style === 'document' && uses.length === 1 ? only?.type() : undefined
   if (type?.kind === 'complex' && type.shape().text === undefined) {
-    return { wrapper: only, content: type, encoded, headers }
+    return { wrapper: only, content: type, encoded, ...blocks }
   }
   const content = listing(uses, label)
   const around = wrapper && synthetic(wrapper.namespace, wrapper.name, () => content)
-  return { wrapper: around, content, encoded, headers }
+  return { wrapper: around, content, encoded, ...blocks }
 }
 
 function useOf({ element, name, type, namespace = '', encoded }: PartPlan, types: SchemaCompiler): ElementUse {

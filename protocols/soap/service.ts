@@ -5,9 +5,9 @@ import type { MappedOperation } from './mapping-fields.ts'
 import type { Shape, Type } from './model.ts'
 import { type OperationPlan, type SoapOperation, operationOf } from './operation.ts'
 import { readOperations } from './operations.ts'
+import type { EnvelopeAuth } from './own-blocks.ts'
 import type { SchemaSet } from './schema-set.ts'
 import { collectSchemas } from './schemas.ts'
-import type { UsernameToken } from './username-token.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type Port, readWsdl, type Wsdl } from './wsdl.ts'
 
@@ -21,7 +21,9 @@ export interface SoapService {
   /** What a provider's mapping changes, by the operation's name. */
   readonly mapping: ReadonlyMap<string, MappedOperation>
   /** Goes into every envelope. */
-  readonly usernameToken?: UsernameToken | undefined
+  readonly auth?: EnvelopeAuth | undefined
+  /** Texts that no fault may show to a consumer. */
+  readonly secrets?: readonly string[]
 }
 
 /** What a WSDL comes to before anything is compiled. */
@@ -39,15 +41,21 @@ const NO_MAPPING: SoapService['mapping'] = new Map()
 /** WSDL 1.1, section 3.3, and WSDL 1.1 Binding Extension for SOAP 1.2. */
 const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05/soap/bindings/HTTP/', '']
 
-/** Nothing is compiled until a call asks for it. */
-export function openService({
-  operations,
-  schemas,
-  warnings = new Set()
-}: Pick<ServicePlan, 'operations' | 'schemas'> & { readonly warnings?: Set<string> }): SoapService {
+/**
+ * Nothing is compiled until a call asks for it.
+ * @param own - names of header blocks that are the provider's, see `partBlocks`
+ */
+export function openService(
+  {
+    operations,
+    schemas,
+    warnings = new Set()
+  }: Pick<ServicePlan, 'operations' | 'schemas'> & { readonly warnings?: Set<string> },
+  own: readonly string[] = []
+): SoapService {
   const types = new SchemaCompiler(schemas, (text) => warnings.add(text))
   const opened = new Map<string, SoapOperation>()
-  for (const [name, plan] of operations) opened.set(name, operationOf(plan, types))
+  for (const [name, plan] of operations) opened.set(name, operationOf(plan, types, own))
   return { operations: opened, types, warnings, mapping: NO_MAPPING }
 }
 

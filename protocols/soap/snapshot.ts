@@ -17,6 +17,8 @@ import { normalXml } from './xml-parse.ts'
 interface Head {
   readonly version: 2
   readonly mapping?: SoapMapping
+  /** Names of header blocks that consumers neither see nor send. */
+  readonly own?: readonly string[]
   readonly description: ApiDescription
   readonly plan: StoredPlan
   /** In the order of their texts; lengths in UTF-16 code units. */
@@ -36,15 +38,20 @@ const PLAN_VERSION = 1
 interface Snapshot {
   readonly files: readonly WsdlFile[]
   readonly mapping?: SoapMapping | undefined
+  readonly own?: readonly string[] | undefined
   readonly description: ApiDescription
   /** Undefined when it has to be made from the files. */
   readonly plan: StoredPlan | undefined
 }
 
-/** A new snapshot of files that were just read, with all that is worth telling about them. */
+/**
+ * A new snapshot of files that were just read, with all that is worth telling about them.
+ * @param own - names of header blocks that are the provider's, see `partBlocks`
+ */
 export function takeSnapshot(
   files: readonly WsdlFile[],
-  documents: readonly WsdlDocument[]
+  documents: readonly WsdlDocument[],
+  own: readonly string[] = []
 ): {
   readonly service: SoapService
   readonly snapshot: string
@@ -53,11 +60,11 @@ export function takeSnapshot(
 } {
   return shallow(() => {
     const plan = planService(documents)
-    const service = openService(plan)
+    const service = openService(plan, own)
     compileAll(service)
     const { api, warning } = describe(service)
     const texts = files.map(({ url, text }) => ({ url, text: normalXml(text) }))
-    const snapshot = written({ files: texts, description: api, plan: stored(plan, documents) })
+    const snapshot = written({ files: texts, own, description: api, plan: stored(plan, documents) })
     return { service, snapshot, description: api, warning }
   })
 }
@@ -100,7 +107,7 @@ export function withMapping(snapshot: string, mapping: unknown): Inspection {
     const { problems } = mappingFor(service, parsed)
     if (problems.length > 0) refuseMapping(problems)
     const { api, warning } = describe(mapped(service, parsed))
-    const next = written({ files, mapping: parsed, description: api, plan })
+    const next = written({ files, mapping: parsed, own: before.own, description: api, plan })
     return { snapshot: next, description: api, warnings: warning === undefined ? [] : [warning] }
   })
 }
@@ -113,9 +120,9 @@ function mappingFor(service: SoapService, mapping: SoapMapping): CompiledMapping
   return compileMapping(service.operations, mapping)
 }
 
-function opened({ plan, files }: Pick<Snapshot, 'plan' | 'files'>): SoapService {
-  if (plan === undefined) return openService(planService(parseWsdlFiles(files)))
-  return openService({ operations: new Map(plan.operations), schemas: fromIndex(plan.schemas, files) })
+function opened({ plan, files, own }: Pick<Snapshot, 'plan' | 'files' | 'own'>): SoapService {
+  if (plan === undefined) return openService(planService(parseWsdlFiles(files)), own)
+  return openService({ operations: new Map(plan.operations), schemas: fromIndex(plan.schemas, files) }, own)
 }
 
 function stored({ operations, schemas }: ServicePlan, documents: readonly WsdlDocument[]): StoredPlan {
@@ -139,11 +146,12 @@ function shallow<T>(compile: () => T): T {
   }
 }
 
-function written({ files, mapping, ...rest }: Snapshot & { readonly plan: StoredPlan }): string {
+function written({ files, mapping, own = [], ...rest }: Snapshot & { readonly plan: StoredPlan }): string {
   const head: Head = {
     version: 2,
     ...rest,
     ...(mapping === undefined ? {} : { mapping }),
+    ...(own.length === 0 ? {} : { own }),
     files: files.map(({ url, text }) => ({ url, length: text.length }))
   }
   return `${JSON.stringify(head)}\n${files.map(({ text }) => text).join('')}`
@@ -164,11 +172,11 @@ function parseSnapshot(text: string): Snapshot {
   throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
 }
 
-function withTexts({ files, plan, description, mapping }: Head, texts: string): Snapshot {
+function withTexts({ files, plan, description, mapping, own }: Head, texts: string): Snapshot {
   let at = 0
   const cut = files.map(({ url, length }) => ({ url, text: texts.slice(at, (at += length)) }))
   if (at !== texts.length) {
     throw new SoukError('invalid_request', 'The stored WSDL is not whole; register the API again.')
   }
-  return { files: cut, mapping, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
+  return { files: cut, mapping, own, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
 }

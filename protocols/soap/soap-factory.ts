@@ -1,11 +1,14 @@
 import { isSoukError } from '../../lib/base/errors.ts'
 import type { AdapterFactory, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { diagnosis } from '../inspection.ts'
+import { credentialsOf, isTelling } from '../upstream/auth.ts'
 import { parseEndpoint } from '../upstream/target.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { targetsOf } from './address.ts'
 import { SOAP_MAPPING_SCHEMA } from './mapping.ts'
 import type { SoapService } from './service.ts'
+import { type EnvelopeAuth, ownBlocks } from './own-blocks.ts'
+import { checkOwnHeaders } from './own-headers.ts'
 import { checkMapping, mappingOf, openSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
 import { SoapAdapter } from './soap-adapter.ts'
 import { Translator } from './translator.ts'
@@ -25,7 +28,7 @@ export const soapFactory: AdapterFactory = {
     const read = await readWsdlOf(config, signal).catch((error: unknown) => {
       throw diagnosis(error)
     })
-    const { service, snapshot, description, warning } = taken(read)
+    const { service, snapshot, description, warning } = taken(read, config)
     const addresses = [...service.operations.values()].map(({ address }) => address)
     const targets = addresses.map(targetsOf(config, addresses))
     const reached = isHandedOver(config) ? await probe(config, targets[0]?.url ?? config.endpoint, signal) : []
@@ -42,16 +45,31 @@ export const soapFactory: AdapterFactory = {
   mapping: { schema: SOAP_MAPPING_SCHEMA, of: mappingOf, check: checkMapping, with: withMapping },
 
   open(config, snapshot) {
-    parseEndpoint(config.endpoint)
+    const { secrets } = credentialsOf(config.auth, parseEndpoint(config.endpoint))
     const { service: opened, description } = openSnapshot(snapshot)
-    const service: SoapService = { ...opened, usernameToken: config.auth?.usernameToken }
+    const service: SoapService = { ...opened, auth: authOf(config), secrets: secrets.filter(isTelling) }
     return new SoapAdapter(config, service, new Translator(service, snapshot), description)
   }
 }
 
-function taken({ files, documents, warnings }: WsdlDocuments): ReturnType<typeof takeSnapshot> {
+/** Undefined where the envelope has nothing of it, which is most often. */
+function authOf({ auth }: UpstreamConfig): EnvelopeAuth | undefined {
+  if (auth?.usernameToken === undefined && auth?.soapHeaders === undefined) return undefined
+  const { usernameToken, soapHeaders } = auth
+  return {
+    ...(usernameToken === undefined ? {} : { usernameToken }),
+    ...(soapHeaders === undefined ? {} : { soapHeaders })
+  }
+}
+
+function taken(
+  { files, documents, warnings }: WsdlDocuments,
+  { auth }: UpstreamConfig
+): ReturnType<typeof takeSnapshot> {
   try {
-    return takeSnapshot(files, documents)
+    const snapshot = takeSnapshot(files, documents, ownBlocks(auth))
+    checkOwnHeaders(snapshot.service.operations, snapshot.service.types, auth)
+    return snapshot
   } catch (error) {
     throw explained(error, warnings)
   }

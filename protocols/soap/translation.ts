@@ -53,7 +53,7 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
     service.types,
     {
       addressing: operation.addressing,
-      usernameToken: service.usernameToken,
+      auth: service.auth,
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
     }
   )
@@ -71,7 +71,7 @@ export function translateReply(service: SoapService, reply: SoapReply): Uint8Arr
   const decoder = new Decoder(service.types)
   if (reply.status >= 300) {
     const fault = faultWithin(reply)
-    if (fault !== undefined) throw faultError(fault, decoder, operation.faults())
+    if (fault !== undefined) throw faultError(fault, decoder, operation.faults(), service.secrets)
     return undefined
   }
   const json = jsonOf(service, operation, reply, decoder)
@@ -92,7 +92,7 @@ function jsonOf(service: SoapService, operation: SoapOperation, reply: SoapReply
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
   const { header, body } = envelopeOf(reply)
   const fault = faultIn(body)
-  if (fault !== undefined) throw faultError(fault, plain, operation.faults())
+  if (fault !== undefined) throw faultError(fault, plain, operation.faults(), service.secrets)
   const message = operation.output?.()
   if (message === undefined) return {}
   try {

@@ -2,14 +2,15 @@ import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
+import type { EnvelopeAuth } from './own-blocks.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
-import type { UsernameToken } from './username-token.ts'
 
 /** What the thread starts with. */
 export interface WorkerInit {
   readonly snapshot: string
-  readonly usernameToken: UsernameToken | undefined
+  readonly auth: EnvelopeAuth | undefined
+  readonly secrets: readonly string[] | undefined
 }
 
 /** What a `Translator` asks for. */
@@ -33,8 +34,8 @@ export interface Outcome {
   }
 }
 
-const { snapshot, usernameToken } = workerData as WorkerInit
-const service = { ...openSnapshot(snapshot).service, usernameToken }
+const { snapshot, auth, secrets = [] } = workerData as WorkerInit
+const service = { ...openSnapshot(snapshot).service, auth, secrets }
 yieldToLoop()
 
 parentPort?.on('message', ({ id, work }: Job) => {

@@ -66,8 +66,9 @@ export class Translator {
     // The file beside this one, as source or built.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const url = new URL(`./translator-worker.${extension}`, import.meta.url)
+    const { auth, secrets } = this.#service
     const worker = new Worker(url, {
-      workerData: { snapshot: this.#snapshot, usernameToken: this.#service.usernameToken } satisfies WorkerInit,
+      workerData: { snapshot: this.#snapshot, auth, secrets } satisfies WorkerInit,
       name: 'soap'
     })
     const lost = (cause?: unknown) => {

@@ -7,7 +7,8 @@ import type { XmlWriter } from './xml-write.ts'
 export type UsernameToken = NonNullable<UpstreamAuth['usernameToken']>
 
 const OASIS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
-const WSSE = `${OASIS}-wssecurity-secext-1.0.xsd`
+/** WS-Security's namespace. */
+export const WSSE = `${OASIS}-wssecurity-secext-1.0.xsd`
 const WSU = `${OASIS}-wssecurity-utility-1.0.xsd`
 const PROFILE = `${OASIS}-username-token-profile-1.0`
 const BASE64 = `${OASIS}-soap-message-security-1.0#Base64Binary`

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { SoukError } from '../../lib/base/errors.ts'
+import { SECRET_CHARS_MIN } from '../../lib/base/limits.ts'
 import type { UpstreamAuth } from '../../lib/interface/adapter.ts'
 
 /** Framing and hop-by-hop headers are the HTTP client's own (RFC 9110 §7.6.1). */
@@ -30,7 +31,18 @@ export function credentialsOf(auth: UpstreamAuth | undefined, endpoint: URL): Cr
   if (auth.bearer !== undefined) secrets.push(auth.bearer)
   if (auth.basic !== undefined && auth.basic.password !== '') secrets.push(auth.basic.password)
   if (auth.usernameToken !== undefined && auth.usernameToken.password !== '') secrets.push(auth.usernameToken.password)
+  secrets.push(...textsIn(auth.soapHeaders).filter(isTelling))
   return { headers: [...headers].flat(), query, secrets }
+}
+
+/** Long enough that where it is found, it is most likely no chance. */
+export function isTelling(secret: string): boolean {
+  return secret.length >= SECRET_CHARS_MIN
+}
+
+function textsIn(json: unknown): string[] {
+  if (typeof json === 'object' && json !== null) return Object.values(json).flatMap(textsIn)
+  return typeof json === 'string' || typeof json === 'number' ? [String(json)] : []
 }
 
 /** RFC 7617 and RFC 6750. */

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CallHead, DoctorView, RegisteredView } from '../../node/admin/api.ts'
 import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { WSSE } from '../../protocols/soap/username-token.ts'
+import { parseXml } from '../../protocols/soap/xml-parse.ts'
+import { elements, firstElement, textOf } from '../../protocols/soap/xml-tree.ts'
 import { zipOf } from '../helpers/zip.ts'
 
 type Called = CallHead & { readonly body: unknown }
@@ -112,5 +116,81 @@ describe('SOAP APIs', function () {
     assert.deepEqual(await call('far'), { größe: 7 })
     upstream.behave(service)
     await schemas.close()
+  })
+
+  describe('that want a login in the envelope', () => {
+    const SECRET = 'pass-w0rd'
+    const KEY = 'k3y-in-a-header'
+    const ENVELOPE = 'http://schemas.xmlsoap.org/soap/envelope/'
+    const auth = (digest: boolean) => ({
+      username_token: { username: 'ann', password: SECRET, ...(digest ? { digest } : {}) },
+      soap_headers: { '{urn:keys}ApiKey': { '@id': '1', value: KEY } }
+    })
+    const args = async (content: object) => [
+      '--wsdl-file',
+      join(home.directory, 'wsdl/service.wsdl'),
+      '--auth-file',
+      await file('auth.json', JSON.stringify(content))
+    ]
+    /** The header blocks that the service saw last. */
+    const seen = () => {
+      const root = parseXml(upstream.received.at(-1)?.body.toString() ?? '')
+      return elements(firstElement(root, ENVELOPE, 'Header') ?? assert.fail('no header'))
+    }
+
+    for (const digest of [false, true]) {
+      it(`have it from the auth file, the password as ${digest ? 'a digest' : 'text'}`, async () => {
+        await register('login', upstream.url, ...(await args(auth(digest))))
+        assert.deepEqual(await call('login'), { größe: 7 })
+        const [security, key, ...more] = seen()
+        assert.equal(more.length, 0)
+        assert.deepEqual(
+          [security?.namespace, security?.name, key?.namespace, key?.name],
+          [WSSE, 'Security', 'urn:keys', 'ApiKey']
+        )
+        assert.equal(textOf(key ?? assert.fail()), KEY)
+        const token = firstElement(security ?? assert.fail(), WSSE, 'UsernameToken') ?? assert.fail()
+        const [user, password, nonce = '', created = ''] = elements(token).map(textOf)
+        const proof = createHash('sha1').update(Buffer.from(nonce, 'base64')).update(created).update(SECRET)
+        assert.deepEqual([user, password], ['ann', digest ? proof.digest('base64') : SECRET])
+        if (!digest) return
+        assert(Math.abs(Date.parse(created) - Date.now()) < 60_000)
+        await call('login')
+        const again = elements(firstElement(seen()[0] ?? assert.fail()) ?? assert.fail()).map(textOf)
+        assert.notEqual(again[2], nonce)
+        assert.doesNotMatch(upstream.received.at(-1)?.body.toString() ?? '', new RegExp(SECRET))
+      })
+    }
+
+    it('tell it to nobody', async () => {
+      const said: string[] = []
+      const run = async (command: string, ...more: string[]) => {
+        const { stdout, stderr } = await home.run(`--profile provider ${command}`, more)
+        said.push(stdout, stderr)
+        return stderr
+      }
+      const { api } = await register('login', upstream.url, ...(await args(auth(false))))
+      said.push(JSON.stringify(api), await (await fetch(`${node.ingress}/v1/apis/${api.id}`)).text())
+      await run('--json api show login')
+      await run('--json mapping get login')
+      await run('doctor')
+      const fault = `<e:Envelope xmlns:e="${ENVELOPE}"><e:Body><e:Fault><faultcode>e:Client</faultcode><faultstring>No ${SECRET}, no ${KEY}</faultstring></e:Fault></e:Body></e:Envelope>`
+      upstream.behave(answering(500, XML, fault))
+      assert.match(await run('call login', '{"operation":"echo","größe":7}'), /fault/)
+      upstream.behave(service)
+      assert.match(
+        await run('call login', '{"operation":"echo","größe":7,"$headers":{"ApiKey":"x"}}'),
+        /not known here/
+      )
+      const wrong = { ...auth(false), soap_headers: { ApiKey: KEY } }
+      const command = `api register --name login --protocol SOAP --price 0 --endpoint ${upstream.url}`
+      assert.match(await run(command, ...(await args(wrong))), /ApiKey is no header block/)
+      assert.match(await run(command, ...(await args({ ...auth(false), soap_header: KEY }))), /soap_header/)
+      for (const name of await readdir(home.directory, { recursive: true })) {
+        const path = join(home.directory, name)
+        if (name !== 'auth.json' && (await stat(path)).isFile()) said.push(await readFile(path, 'latin1'))
+      }
+      assert.doesNotMatch(said.join('\n') + home.log(), new RegExp(`${SECRET}|${KEY}`))
+    })
   })
 })
