@@ -327,6 +327,23 @@ export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Comments in a quiet stream of events, so that proxies on the way let it live. */
 export const EVENTS_HEARTBEAT_MS = 15 * SECOND
 
+/** Events that one payment covers: few enough that little is promised ahead, many enough for a busy stream on a long way. */
+export const EVENTS_PAID_AT_ONCE_MAX = 64
+/** And what it promises at most, unless one event costs more. */
+export const EVENTS_PAID_AT_ONCE_ATOMS = 10_000n
+/** Without a limit of the consumer's own, a call pays for so many events. */
+export const EVENTS_PAID_UNASKED_MAX = 1_000
+/** An event waits for its payment so long; then the stream ends. */
+export const EVENT_PAYMENT_MS = 15 * SECOND
+/** A payment waits for an event so long; then its consumer makes another. */
+export const EVENT_GRANT_MS = 60 * SECOND
+/** Payments that a till refuses in a row before the stream ends. */
+export const EVENT_REFUSALS_MAX = 3
+/** Events that one opening may include. */
+export const EVENTS_INCLUDED_MAX = 1_000_000
+/** One event of an SSE API that is paid for by the event. */
+export const SSE_EVENT_BYTES_MAX = 1 * MiB
+
 // ── Storage ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A stored outcome keeps its response body up to this; larger ones follow the stream rule. */

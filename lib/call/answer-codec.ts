@@ -31,7 +31,8 @@ const RESPONSE = {
   9: BYTES,
   10: VARINT,
   11: BYTES,
-  20: BYTES
+  20: BYTES,
+  30: VARINT
 } as const
 const FAILURE = { 1: VARINT, 2: BYTES, 3: BYTES, 4: VARINT, 5: VARINT, 6: BYTES, 7: VARINT, 8: BYTES } as const
 
@@ -48,6 +49,7 @@ export function writeResponse(response: ResponseFrame, w: MessageBytes): void {
   writeNumber(w, 10, response.replayed ? 1 : 0)
   if (response.rate !== undefined) writeRate(w, 11, response.rate)
   writeQuota(w, 20, response.quota)
+  if (response.eventPrice !== undefined) w.bigint(30, response.eventPrice)
 }
 
 export function readResponse(r: Reader, end: number): Frame {
@@ -64,7 +66,8 @@ export function readResponse(r: Reader, end: number): Frame {
     payment: undefined,
     replayed: false,
     rate: undefined,
-    quota: undefined
+    quota: undefined,
+    eventPrice: undefined
   }
   while (r.pos < end) {
     const field = knownField(r, RESPONSE)
@@ -104,6 +107,9 @@ export function readResponse(r: Reader, end: number): Frame {
         break
       case 20:
         response.quota = readQuota(r, end)
+        break
+      case 30:
+        response.eventPrice = r.uint64()
         break
     }
   }

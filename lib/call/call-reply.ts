@@ -18,7 +18,7 @@ interface Answered {
 }
 
 export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
-  const { status, headers, body, receipt, payment, replayed, rate, ownerMs, upstreamMs } = answer
+  const { status, headers, body, receipt, payment, eventPrice, replayed, rate, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - payMs - ownerMs - upstreamMs)
   return {
@@ -31,6 +31,7 @@ export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: 
     price: order.price,
     charged,
     receipt,
+    ...(eventPrice === undefined ? {} : { eventPrice }),
     ...(payment === undefined ? {} : { payment }),
     ...(replayed === true ? { replayed } : {}),
     ...(rate === undefined ? {} : { rate }),

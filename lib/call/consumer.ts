@@ -5,12 +5,14 @@ import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../ba
 import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
-import type { Attempt, Caller } from '../interface/call.ts'
+import type { Attempt, CallAnswer, Caller } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
+import type { EventTerms, Manifest } from '../interface/manifest.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 import { callReply } from './call-reply.ts'
+import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
 import { callFor, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 
@@ -84,9 +86,11 @@ export class Consumer {
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
-      const { attempt, payMs } = await this.#ask(prepared, owner, order)
+      const events = eventsFor(prepared, manifest.events, order)
+      const { attempt, payMs } = await this.#ask(prepared, owner, order, events)
       if (attempt.fate === 'answered') {
-        const { answer, ms } = attempt
+        const { ms } = attempt
+        const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
         resolver.report(id, owner.id, { ok: true, ms })
         const charged = this.#paid(order, answer.charged, init.payment !== undefined)
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
@@ -99,6 +103,24 @@ export class Consumer {
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
+  }
+
+  /** The answer, its further events paid for as they are read; never for more than the manifest says. */
+  #paying(
+    prepared: PreparedCall,
+    { events }: Manifest,
+    owner: PeerAddress,
+    order: Order,
+    answer: CallAnswer
+  ): CallAnswer {
+    const { body, eventPrice: price = 0n } = answer
+    const most = eventsFor(prepared, events, order)
+    const isAgreed = events !== undefined && price > 0n && price <= events.price
+    if (!isAgreed || most === 0 || body instanceof Uint8Array) return answer
+    const { till, caller, requestIds } = this.#init
+    const { eventBudget: budget } = prepared.init
+    const paying = { till, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
+    return { ...answer, body: new EventPayments(paying).paying(body) }
   }
 
   /** @throws SoukError `price_exceeds_limit`, and whatever `onPrice` refuses with */
@@ -146,7 +168,7 @@ export class Consumer {
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
-  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order): Promise<Asked> {
+  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order, events: number): Promise<Asked> {
     const { till, clock, caller } = this.#init
     const { signal } = prepared
     if (prepared.init.payment !== undefined) {
@@ -164,7 +186,8 @@ export class Consumer {
       }
       const now = clock.elapsed()
       payMs += now - startedAt
-      const attempt = await caller.call(owner, callFor(prepared, order, now, authorization), signal)
+      const call = callFor(prepared, order, now, authorization)
+      const attempt = await caller.call(owner, events === 0 ? call : { ...call, events }, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer
         till.accept(order, { charged, receipt })
@@ -174,6 +197,11 @@ export class Consumer {
       if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
     }
   }
+}
+
+/** How many events it pays for beside its opening. A payment of its own is for the call alone. */
+function eventsFor({ init, maxPrice }: PreparedCall, events: EventTerms | undefined, { price }: Order): number {
+  return init.payment === undefined ? eventsToPay(events, price, maxPrice) : 0
 }
 
 /** An attempt, and how much of its time went into paying. */

@@ -102,7 +102,9 @@ const FIELDS = {
     15: BYTES,
     16: BYTES,
     20: VARINT,
-    21: BYTES
+    21: BYTES,
+    30: BYTES,
+    31: VARINT
   }
 } as const satisfies Record<string, Readonly<Record<number, number>>>
 
@@ -159,30 +161,37 @@ function writeRequest(request: RequestFrame, w: MessageBytes): void {
   writeOptionalBytes(w, 16, request.consumer)
   writeNumber(w, 20, request.service)
   writeOptionalBytes(w, 21, request.subscription)
+  writeOptionalBytes(w, 30, request.stream)
+  writeNumber(w, 31, request.events)
 }
+
+type RequestMessage = { -readonly [K in keyof RequestFrame]: RequestFrame[K] }
+
+const emptyRequest = (): Omit<RequestMessage, 'headers'> => ({
+  id: 0,
+  requestId: EMPTY_BYTES,
+  api: '',
+  method: '',
+  path: '',
+  body: undefined,
+  timeoutMs: 0,
+  revision: 0,
+  maxPrice: undefined,
+  authorization: undefined,
+  idempotencyKey: undefined,
+  traceparent: undefined,
+  resentFromEpoch: undefined,
+  payment: undefined,
+  consumer: undefined,
+  service: 0,
+  subscription: undefined,
+  stream: undefined,
+  events: 0
+})
 
 function readRequest(r: Reader, end: number): Frame {
   const headers: Array<[string, string]> = []
-  const request: { -readonly [K in keyof RequestFrame]: RequestFrame[K] } = {
-    id: 0,
-    requestId: EMPTY_BYTES,
-    api: '',
-    method: '',
-    path: '',
-    headers,
-    body: undefined,
-    timeoutMs: 0,
-    revision: 0,
-    maxPrice: undefined,
-    authorization: undefined,
-    idempotencyKey: undefined,
-    traceparent: undefined,
-    resentFromEpoch: undefined,
-    payment: undefined,
-    consumer: undefined,
-    service: 0,
-    subscription: undefined
-  }
+  const request: RequestMessage = { ...emptyRequest(), headers }
   while (r.pos < end) {
     const field = knownField(r, FIELDS.request)
     switch (field) {
@@ -239,6 +248,12 @@ function readRequest(r: Reader, end: number): Frame {
         break
       case 21:
         request.subscription = r.bytes()
+        break
+      case 30:
+        request.stream = r.bytes()
+        break
+      case 31:
+        request.events = readNumber(r)
         break
     }
   }

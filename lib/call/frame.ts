@@ -52,6 +52,10 @@ export interface RequestFrame {
   readonly service: number
   /** Id of the subscription it is on the terms of. */
   readonly subscription: Uint8Array | undefined
+  /** Request id of the stream that it pays events of, in place of being run. */
+  readonly stream: Uint8Array | undefined
+  /** Events that it pays for, or that will be paid for. */
+  readonly events: number
 }
 
 export interface ResponseFrame {
@@ -71,6 +75,8 @@ export interface ResponseFrame {
   readonly rate: RateStanding | undefined
   /** Of the subscription it was called with. */
   readonly quota: Quota | undefined
+  /** Further events of the body are to be paid for, at this price each. */
+  readonly eventPrice: bigint | undefined
 }
 
 /** An error of the table instead of a response. Never an exception's own text. */

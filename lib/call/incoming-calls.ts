@@ -102,7 +102,7 @@ export class IncomingCalls {
     checkRequest(request)
     const { peer } = this.#session.channel
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const { payment, consumer, service, subscription } = request
+    const { payment, consumer, service, subscription, stream, events } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
     const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
@@ -124,7 +124,9 @@ export class IncomingCalls {
       // A copy: the frame it came in is not kept for it.
       ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) }),
       ...(service === 0 ? {} : { service: SUBSCRIPTION_SERVICE }),
-      ...(subscription === undefined ? {} : { subscription: Uint8Array.from(subscription) })
+      ...(subscription === undefined ? {} : { subscription: Uint8Array.from(subscription) }),
+      ...(stream === undefined ? {} : { stream }),
+      ...(events === 0 ? {} : { events })
     }
   }
 
@@ -144,7 +146,8 @@ export class IncomingCalls {
       payment: answer.payment,
       replayed: answer.replayed === true,
       rate: answer.rate === undefined ? undefined : { ...answer.rate, resetMs: Math.ceil(answer.rate.resetMs) },
-      quota: answer.quota
+      quota: answer.quota,
+      eventPrice: answer.eventPrice
     })
     if (isSent && body !== undefined) return
     try {
@@ -172,7 +175,7 @@ const PATH = /^(?:[/?].*)?$/s
 
 /** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
 function checkRequest(request: RequestFrame): void {
-  const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription } = request
+  const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription, stream } = request
   const at = api.indexOf('@')
   const isSound =
     isApiName(api.slice(0, at)) &&
@@ -185,7 +188,8 @@ function checkRequest(request: RequestFrame): void {
     (payment?.length ?? 0) <= PAYMENT_CHARS_MAX &&
     (consumer === undefined || consumer.length === CONSUMER_BYTES) &&
     (service === 0 || service === SUBSCRIPTION_SERVICE) &&
-    (subscription === undefined || subscription.length === REQUEST_ID_BYTES)
+    (subscription === undefined || subscription.length === REQUEST_ID_BYTES) &&
+    (stream === undefined || stream.length === REQUEST_ID_BYTES)
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
 }
 

@@ -86,7 +86,9 @@ export class OutgoingCalls {
         payment: call.payment,
         consumer: call.consumer,
         service: call.service ?? 0,
-        subscription: call.subscription
+        subscription: call.subscription,
+        stream: call.stream,
+        events: call.events ?? 0
       })
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
@@ -118,7 +120,8 @@ export class OutgoingCalls {
         ...(response.payment === undefined ? {} : { payment: response.payment }),
         ...(response.replayed ? { replayed: true } : {}),
         ...(response.rate === undefined ? {} : { rate: response.rate }),
-        ...(response.quota === undefined ? {} : { quota: response.quota })
+        ...(response.quota === undefined ? {} : { quota: response.quota }),
+        ...(response.eventPrice === undefined ? {} : { eventPrice: response.eventPrice })
       }
     })
     if (response.body === undefined) {

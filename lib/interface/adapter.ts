@@ -1,3 +1,4 @@
+import type { SoukError } from '../base/errors.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ChargeRule } from './charge-rule.ts'
 import type { Headers, Payload } from './payload.ts'
@@ -17,6 +18,16 @@ export interface AdapterRequest {
   readonly body: Payload
   /** The most that it may cost: the listing's price. */
   readonly price?: Atoms
+  /** Events of a stream have a price each: a streamed answer is to be cut into them, and to come with `events`. */
+  readonly perEvent?: true
+}
+
+/** A streamed body whose events can be paid for one by one: each of its chunks is one event, or stands between two of them. */
+export interface EventFrames {
+  /** False for what costs nothing, such as a comment. */
+  isEvent(chunk: Uint8Array): boolean
+  /** The end of a stream that is paid for no further, as its reader is told. */
+  ended(reason: SoukError): Uint8Array
 }
 
 export interface AdapterReply {
@@ -32,6 +43,7 @@ export interface AdapterReply {
   readonly price?: Atoms
   /** By what rule it is charged. Default: `cost` with a `price`, else `stream-open` for a stream of events, else `success`. */
   readonly rule?: ChargeRule
+  readonly events?: EventFrames
 }
 
 /** One operation of an API, as published in its manifest. */

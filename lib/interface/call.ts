@@ -43,6 +43,13 @@ export interface Call {
   readonly service?: typeof SUBSCRIPTION_SERVICE
   /** Sixteen bytes: it is called on the terms of this subscription. */
   readonly subscription?: Uint8Array
+  /**
+   * Request id of a call that this owner answers by a stream: it runs nothing, and pays for further events of that stream, up to
+   * `events` of them. 0: no more will be paid for.
+   */
+  readonly stream?: Uint8Array
+  /** Without `stream`: events that will be paid for one by one, should the answer be a stream of them. Default 0. */
+  readonly events?: number
   /** It may have been sent to this owner before, under the same id: asks what became of it, and never has it run. */
   readonly isRepeat?: boolean
 }
@@ -73,6 +80,8 @@ export interface CallAnswer {
   readonly upstreamMs: number
   /** What became of the call's own payment, as x402 v2 writes it. */
   readonly payment?: string
+  /** The body is a stream whose further events are to be paid for at this price each. */
+  readonly eventPrice?: Atoms
   /** Of the subscription it was called with, this call included. */
   readonly quota?: Quota
   /** It was given before, to another call with the same idempotency key. */
@@ -80,6 +89,9 @@ export interface CallAnswer {
   /** Where there is a rate limit. */
   readonly rate?: RateStanding
 }
+
+/** What a payment for further events is answered with: they were paid for; there were none to pay for yet; the stream is over. */
+export const EVENTS_ANSWER = { paid: 200, none: 204, over: 410 } as const
 
 /**
  * The owner's half: runs a call, or throws a SoukError (`notAccepted` where nothing happened and another owner may be tried).

@@ -11,6 +11,7 @@ export {
   type AdapterReply,
   type AdapterRequest,
   type ApiDescription,
+  type EventFrames,
   type ClientCredentials,
   type GraphqlTerms,
   type Inspection,
@@ -72,6 +73,7 @@ export {
   type Delegation,
   type Deprecation,
   type DeprecationNotice,
+  type EventTerms,
   LISTING_MOVES,
   type ListingState,
   type Manifest,
@@ -86,7 +88,7 @@ export { RATE_MEMBER, type RateStanding } from './rate.ts'
 export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'
-export type { CallInit, CallReply, CallTiming, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
+export type { CallInit, CallReply, CallTiming, EventBudget, Listing, ListingInit, Souk, SoukStatus } from './souk.ts'
 export type {
   CallEffects,
   CallLog,

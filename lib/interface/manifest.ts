@@ -38,6 +38,14 @@ export interface DeprecationNotice {
   readonly link?: string
 }
 
+/** What events of a stream cost, beside the call that opens it. */
+export interface EventTerms {
+  /** Of each event. */
+  readonly price: Atoms
+  /** So many come with the opening. */
+  readonly included: number
+}
+
 /** The signed description of an API: what a consumer relies on. Amounts are USDC atoms, times ms since the epoch. */
 export interface Manifest {
   readonly name: string
@@ -48,6 +56,8 @@ export interface Manifest {
   readonly tags: readonly string[]
   /** Price of one call. */
   readonly price: Atoms
+  /** Absent: the opening of a stream pays for all of it. */
+  readonly events?: EventTerms
   readonly currency: 'USDC'
   /** Where the provider is paid, after the treasury's share. Absent where nobody is. */
   readonly payout?: Address

@@ -18,6 +18,10 @@ export interface ListingInit {
   readonly name: string
   /** Decimal USDC per call, e.g. `0.001`. `0` is free. */
   readonly price: string
+  /** REST and GraphQL: decimal USDC for each event of a stream, beside the price of the call that opens it. Default: they cost nothing. */
+  readonly pricePerEvent?: string
+  /** With `pricePerEvent`: so many events come with the opening. Default 0. */
+  readonly eventsIncluded?: number
   /** Where this provider is paid: an address in lower case. Needed wherever calls move money. */
   readonly payout?: Address
   readonly description?: string
@@ -84,6 +88,11 @@ export interface CallInit {
   /** With a subscription: told the fee of a renewal, before it is sent for. What it throws or rejects with ends the call. */
   readonly onFee?: (fee: Atoms) => void | Promise<void>
   /**
+   * Where events of a streamed answer have a price each: they are paid for as they come, as far as `maxPrice` allows with the
+   * opening's price, or `EVENTS_PAID_UNASKED_MAX` of them without one, and this budget.
+   */
+  readonly eventBudget?: EventBudget
+  /**
    * The same key with the same request is answered with what the first such call was answered, for 24 hours, and charged once.
    * `docs/how-to/limits-and-retries.md` says what is kept.
    */
@@ -111,6 +120,16 @@ export interface CallInit {
   readonly sentTo?: string
 }
 
+/** Who pays for the events of a stream beside the till: a key's day, an account. Several payments never overlap. */
+export interface EventBudget {
+  /** Before a payment of up to so much is made. What it throws or rejects with ends the stream, with a last event that says so. */
+  reserve(most: Atoms): void | Promise<void>
+  /** It was made; the rest is free again. */
+  capture(charged: Atoms, requestId: Uint8Array): void | Promise<void>
+  /** It was not. @param mayBeCharged - nobody knows */
+  release(mayBeCharged: boolean): void
+}
+
 /** Where the time of a call went, milliseconds. */
 export interface CallTiming {
   /** Finding the API. */
@@ -136,6 +155,8 @@ export interface CallReply {
   readonly price: Atoms
   readonly charged: Atoms
   readonly receipt: Uint8Array
+  /** Each further event of the streamed body costs so much, and has a receipt of its own with others. */
+  readonly eventPrice?: Atoms
   /** What became of the payment: the value of the `PAYMENT-RESPONSE` header. */
   readonly payment?: string
   /** With a subscription: how much of it is used; what a renewal was charged before the call, where there was one. */

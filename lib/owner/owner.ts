@@ -14,6 +14,7 @@ import type { CallLog, CallRecord } from '../interface/store.ts'
 import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
 import { Gate, type Pass } from './gate.ts'
 import { NewestIds } from './newest-ids.ts'
+import { PaidStreams } from './paid-streams.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
 
 export interface OwnerInit {
@@ -45,6 +46,7 @@ export class Owner {
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
   readonly #gate: Gate
+  readonly #streams: PaidStreams
   #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
@@ -52,6 +54,11 @@ export class Owner {
     this.#init = init
     this.#newest = new NewestIds(init.epoch)
     this.#gate = new Gate(init.clock)
+    this.#streams = new PaidStreams({
+      clock: init.clock,
+      reserve: (api, call, price) => this.#reserve(api, call, price),
+      outcome: (call, status, ownerMs) => this.#outcome(call, status, ownerMs, 0)
+    })
   }
 
   get inFlight(): number {
@@ -114,6 +121,8 @@ export class Owner {
   }
 
   async #run(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+    // A stream under way is paid for to its end, also while the node stops.
+    if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const startedAt = this.#init.clock.elapsed()
     if (this.#drained !== undefined) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
     const api = this.#apis.get(call.api)
@@ -134,7 +143,8 @@ export class Owner {
         return rated(replayed(reservation.replay), pass)
       }
       const reply = await this.#ask(api, call, signal, reservation, startedAt)
-      const answer = rated(await this.#settle(call, reply, reservation, startedAt), pass)
+      const settled = rated(await this.#settle(call, reply, reservation, startedAt), pass)
+      const answer = this.#streams.gated(api, call, reply, settled, signal)
       if (answer.body instanceof Uint8Array) leave()
       else return { ...answer, body: untilOver(answer.body, signal, leave) }
       return answer
@@ -174,9 +184,10 @@ export class Owner {
     startedAt: number
   ): Promise<AdapterReply> {
     const { method, path, headers, body } = call
-    const { price } = api.signed.manifest
+    const { price, events } = api.signed.manifest
+    const request = { method, path, headers, price, body: boundedBody(api, body) }
     try {
-      return await api.adapter.call({ method, path, headers, price, body: boundedBody(api, body) }, signal)
+      return await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
     } catch (thrown) {
       // An adapter says an abort in its own words; why it was aborted is in the signal.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
@@ -260,7 +271,9 @@ export class Owner {
 
 /** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
 function hashOf(call: IncomingCall): Uint8Array {
-  const head = `${call.api}\n${call.method}\n${call.path}\n`
+  const { stream, events = 0 } = call
+  const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
+  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}`
   if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
   const headBytes = Buffer.byteLength(head)
   const whole = Buffer.allocUnsafe(headBytes + call.body.length)

@@ -193,6 +193,7 @@ export class Provider {
       description: init.description ?? '',
       tags: init.tags ?? [],
       price: parseUsdc(init.price),
+      ...eventTerms(init),
       currency: 'USDC',
       ...(init.payout === undefined ? {} : { payout: init.payout }),
       idempotent: init.idempotent ?? false,
@@ -306,6 +307,12 @@ function checkMove(from: ListingState, to: ListingState): void {
   if (moves.includes(to)) return
   const allowed = moves.length === 0 ? 'nothing' : moves.join(' or ')
   throw new SoukError('invalid_request', `A listing that is ${from} can become ${allowed}, not ${to}.`)
+}
+
+/** @throws SoukError `invalid_request` */
+function eventTerms({ pricePerEvent, eventsIncluded = 0 }: ListingInit): Pick<Manifest, 'events'> {
+  const price = pricePerEvent === undefined ? 0n : parseUsdc(pricePerEvent)
+  return price === 0n ? {} : { events: { price, included: eventsIncluded } }
 }
 
 function servingTerms(init: ListingInit): ServingTerms {

@@ -5,6 +5,7 @@ import { isHex } from '../base/hex.ts'
 import {
   API_NAME_CHARS_MAX,
   DESCRIPTION_CHARS_MAX,
+  EVENTS_INCLUDED_MAX,
   JSON_DEPTH_MAX,
   MANIFEST_TTL_MS,
   OPERATIONS_MAX,
@@ -38,6 +39,7 @@ export function checkManifest(manifest: Manifest): void {
   must(description.length <= DESCRIPTION_CHARS_MAX, `its description is over ${DESCRIPTION_CHARS_MAX} characters`)
   must(!CONTROL.test(description), 'its description has control characters')
   if (manifest.rateLimit !== undefined) checkRateLimit(manifest.rateLimit)
+  checkEvents(manifest)
   checkTags(manifest.tags)
   checkOperations(manifest)
   checkPlans(manifest, must, (text) => !CONTROL.test(text))
@@ -47,6 +49,17 @@ const ADDRESS_BYTES = 20
 
 function isAddress(text: string): boolean {
   return isHex(text, ADDRESS_BYTES) && text === text.toLowerCase()
+}
+
+function checkEvents({ events, protocol }: Manifest): void {
+  if (events === undefined) return
+  const { price, included } = events
+  must(protocol !== 'SOAP', 'a SOAP API has no events to be priced')
+  must(price > 0n && price <= PRICE_ATOMS_MAX, 'its price for events is out of range')
+  must(
+    Number.isSafeInteger(included) && included >= 0 && included <= EVENTS_INCLUDED_MAX,
+    `an opening includes at most ${EVENTS_INCLUDED_MAX} events`
+  )
 }
 
 function checkTags(tags: readonly string[]): void {

@@ -73,6 +73,8 @@ interface ManifestMessage {
   subscriptionOnly: boolean
   major?: number
   deprecation?: Deprecation
+  eventPrice?: bigint
+  eventsIncluded?: number
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -126,6 +128,8 @@ const manifestCodec = codec<ManifestMessage>({
       writer.uint32(bytesTag(30))
       rateLimitCodec.encode(value.rateLimit, writer)
     }
+    if (value.eventPrice !== undefined) writer.uint32(varintTag(40)).uint64(value.eventPrice)
+    if (value.eventsIncluded !== undefined) writer.uint32(varintTag(41)).uint32(value.eventsIncluded)
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.name = reader.string()
@@ -149,6 +153,8 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(21)) value.subscriptionOnly = reader.bool()
     else if (tag === varintTag(22)) value.major = readSafeInteger(reader)
     else if (tag === bytesTag(23)) value.deprecation = deprecationCodec.decode(reader, reader.uint32())
+    else if (tag === varintTag(40)) value.eventPrice = reader.uint64()
+    else if (tag === varintTag(41)) value.eventsIncluded = readSafeInteger(reader)
     else return false
     return true
   }
@@ -156,7 +162,7 @@ const manifestCodec = codec<ManifestMessage>({
 
 /** Deterministic for a given manifest: the same object always gives the same bytes. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { api, payout, plans = [], payPerCall, ...rest } = manifest
+  const { api, payout, events, plans = [], payPerCall, ...rest } = manifest
   const value: ManifestMessage = {
     ...rest,
     tags: [...manifest.tags],
@@ -169,17 +175,28 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
       ...(output === undefined ? {} : { output: JSON.stringify(output) })
     })),
     ...(api.sdl === undefined ? {} : { sdl: api.sdl }),
-    ...(payout === undefined ? {} : { payout: Buffer.from(payout.slice(2), 'hex') })
+    ...(payout === undefined ? {} : { payout: Buffer.from(payout.slice(2), 'hex') }),
+    ...(events && { eventPrice: events.price, eventsIncluded: events.included })
   }
   return encodeMessage(value, manifestCodec)
 }
 
 /** Reads the form only; `checkManifest` says whether the values are allowed. Throws whatever the bytes provoke. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  const { operations, sdl, payout, plans, subscriptionOnly, ...rest } = decodeMessage(bytes, manifestCodec)
+  const {
+    operations,
+    sdl,
+    payout,
+    eventPrice,
+    eventsIncluded = 0,
+    plans,
+    subscriptionOnly,
+    ...rest
+  } = decodeMessage(bytes, manifestCodec)
   return {
     ...rest,
     ...(payout === undefined ? {} : { payout: toHex(payout) }),
+    ...(eventPrice === undefined ? {} : { events: { price: eventPrice, included: eventsIncluded } }),
     protocol: rest.protocol as Protocol,
     currency: rest.currency as 'USDC',
     state: rest.state as ListingState,

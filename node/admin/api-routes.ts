@@ -42,6 +42,8 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
     const terms = present({
       name: input.name,
       price: input.price,
+      pricePerEvent: input.price_per_event,
+      eventsIncluded: input.events_included,
       description: input.description,
       tags: input.tags,
       idempotent: input.idempotent,

@@ -19,6 +19,8 @@ export const registerSchema = z.strictObject({
   name: z.string(),
   protocol: z.enum(PROTOCOLS),
   price: amount,
+  price_per_event: amount.optional(),
+  events_included: z.int().min(0).optional(),
   currency: z.literal('USDC').default('USDC'),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
@@ -130,6 +132,9 @@ export interface ListingView {
   readonly description: string
   readonly tags: readonly string[]
   readonly price: string
+  /** Of a stream; null where events cost nothing. */
+  readonly price_per_event: string | null
+  readonly events_included: number | null
   readonly currency: 'USDC'
   readonly idempotent: boolean
   /** Of each consumer; null for none. */

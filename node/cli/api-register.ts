@@ -13,6 +13,8 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlag
   readonly name: string
   readonly protocol: Protocol
   readonly price: string
+  readonly pricePerEvent?: string
+  readonly eventsIncluded?: number
   readonly currency: 'USDC'
   readonly description?: string
   readonly tag?: string[]
@@ -31,6 +33,12 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
     .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
     .requiredOption('--price <number>', 'per call; 0 is free', decimal)
+    .option(
+      '--price-per-event <number>',
+      'of a stream, beside the price of opening it (default: events cost nothing)',
+      decimal
+    )
+    .option('--events-included <number>', 'events that come with the opening (default: 0)', wholeNumber)
     .option('--currency <currency>', 'of the price', currency, 'USDC')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'to be found by; may be repeated', collect)
@@ -52,6 +60,8 @@ function inputOf(flags: RegisterFlags): Omit<RegisterInput, keyof ReplicaInput> 
     name: flags.name,
     protocol: flags.protocol,
     price: flags.price,
+    price_per_event: flags.pricePerEvent,
+    events_included: flags.eventsIncluded,
     currency: flags.currency,
     description: flags.description,
     tags: flags.tag,
@@ -69,8 +79,9 @@ export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<vo
   await cli.print(view, () => [api.id])
   const many = api.operations.length
   const found = many === 0 ? '' : `, ${many} operation${many === 1 ? '' : 's'}`
+  const events = api.price_per_event === null ? '' : ` and ${api.price_per_event} USDC per event`
   cli.terminal.note(
-    `${updated ? 'Updated' : 'Registered'} ${api.name}: ${api.protocol}${found}, ${api.price} USDC per call, ${api.state}.`
+    `${updated ? 'Updated' : 'Registered'} ${api.name}: ${api.protocol}${found}, ${api.price} USDC per call${events}, ${api.state}.`
   )
   if (api.published === null || api.published.stored === 0) {
     cli.terminal.note('No other node has heard of it yet: it is announced as peers connect.')

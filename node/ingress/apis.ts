@@ -102,6 +102,10 @@ function head(id: string, manifest: Manifest) {
     per_ms: rateLimit.perMs,
     burst: rateLimit.burst ?? rateLimit.calls
   }
+  const events =
+    manifest.events === undefined
+      ? {}
+      : { price_per_event: formatUsdc(manifest.events.price), events_included: manifest.events.included }
   return {
     id,
     name,
@@ -110,6 +114,7 @@ function head(id: string, manifest: Manifest) {
     description,
     tags,
     price: formatUsdc(price),
+    ...events,
     currency,
     state,
     revision,

@@ -7,12 +7,12 @@ import {
   parseUsdc,
   SoukError
 } from '../../lib/index.ts'
-import type { ApiRef, CallReply, RateStanding, Souk } from '../../lib/interface/index.ts'
+import type { ApiRef, CallReply, EventBudget, RateStanding, Souk } from '../../lib/interface/index.ts'
 import type { KeyGate } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
 import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Spending } from '../spending/spending.ts'
+import type { Purchase, Spending } from '../spending/spending.ts'
 import type { CallDraft } from './request.ts'
 
 export interface KeyCalls {
@@ -57,6 +57,7 @@ async function callWithin<T>(
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
     call.onPrice = (price) => purchase?.reserve(price)
     call.consumer = (provider) => keys.nameFor(holder, provider)
+    call.eventBudget = eventBudget(spending, holder)
   }
   try {
     const reply = await souk.call(call)
@@ -69,6 +70,16 @@ async function callWithin<T>(
 
 function refOf(api: string | ApiRef): ApiRef {
   return typeof api === 'string' ? parseApiRef(api) : api
+}
+
+/** Events of a stream are bought as they come, each payment like a call of its own. */
+function eventBudget(spending: KeyCalls['spending'], holder: KeyHolder): EventBudget {
+  let purchase: Purchase | undefined
+  return {
+    reserve: (most) => (purchase = spending.begin(holder)).reserve(most),
+    capture: (charged, requestId) => purchase?.capture(charged, formatRequestId(requestId)),
+    release: (mayBeCharged) => purchase?.release(mayBeCharged)
+  }
 }
 
 /** What a request allows, but never more than is allowed it. */

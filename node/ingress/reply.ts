@@ -88,7 +88,7 @@ function isHeaderError(error: unknown): boolean {
 }
 
 function replyHeaders(visit: Visit, reply: CallReply): string[] {
-  const { headers, status, price, charged, owner, receipt, payment, timing } = reply
+  const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing } = reply
   const all: string[] = []
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
@@ -97,6 +97,7 @@ function replyHeaders(visit: Visit, reply: CallReply): string[] {
     all.push(name, value)
   }
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
+  if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
   all.push(...paymentResponse(payment))

@@ -182,7 +182,7 @@ class PrincipalTools implements ToolBox {
     }
     const whole = { ...rest, operations: shown }
     if (JSON.stringify(whole).length <= limits.MCP_ANSWER_BYTES_MAX / 4) return told(whole)
-    const { sdl, ...less } = rest as typeof rest & { sdl?: string }
+    const { sdl, ...less } = rest
     const note = 'Too much to be shown at once: name an operation to see its schemas.'
     const part = sdl === undefined ? {} : { sdl: sdl.slice(0, limits.MCP_ANSWER_BYTES_MAX / 8), sdl_chars: sdl.length }
     return told({

@@ -1,6 +1,7 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, sleep } from '../../lib/base/clock.ts'
 import { EVENTS_HEARTBEAT_MS, GRAPHQL_OPENING_MS } from '../../lib/base/limits.ts'
+import type { EventFrames } from '../../lib/interface/adapter.ts'
 import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 
 /** Results of one operation as JSON texts, pulled; `return` gives the operation up, also while a `next` waits. */
@@ -15,6 +16,13 @@ function nextEvent(result: string): Uint8Array {
   // A line break inside a value ends a line of the field; JSON has them between its tokens only.
   return utf8(`event: next\ndata: ${result.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`)
 }
+
+/** Of a stream that `eventStream` makes: each result is an event. */
+export const RESULT_FRAMES: EventFrames = {
+  isEvent: (chunk) => Buffer.compare(chunk.subarray(0, NEXT.length), NEXT) === 0,
+  ended: ({ code, message }) => oneEvent(JSON.stringify({ errors: [{ message, extensions: { code } }] }))
+}
+const NEXT = utf8('event: next\n')
 
 /** One result as a whole stream. */
 export function oneEvent(result: string): Uint8Array {

@@ -9,7 +9,7 @@ import { parseEndpoint } from '../upstream/target.ts'
 import { socketsTo } from '../upstream/websocket.ts'
 import { EVENT_STREAM } from './graphql-accept.ts'
 import { type GraphqlRequest, bodyOf } from './graphql-request.ts'
-import { type Results, eventStream, opening } from './result-events.ts'
+import { RESULT_FRAMES, type Results, eventStream, opening } from './result-events.ts'
 import { sseResults } from './sse-results.ts'
 import { wsResults } from './ws-results.ts'
 
@@ -91,7 +91,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
       })
       const head = { status: 200, headers: EVENT_STREAM_HEADERS, upstreamMs: upstreamMs() }
       if ('ended' in began) return { ...head, body: began.ended, success: false }
-      return { ...head, body: eventStream(began.results, clock, eventsMax), success: true }
+      return { ...head, body: eventStream(began.results, clock, eventsMax), success: true, events: RESULT_FRAMES }
     },
     async close() {
       if (sse !== main) await sse.close()

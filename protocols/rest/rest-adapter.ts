@@ -21,6 +21,7 @@ import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi-call.ts'
 import type { RestApi } from './openapi-operations.ts'
 import { queryOf } from './query.ts'
+import { SSE_FRAMES, singleEvents } from './single-events.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
 
 /** Fields of a REST API without a document are its own affair: any JSON object goes through. */
@@ -74,7 +75,7 @@ class RestAdapter implements Adapter {
     const wantsEvents = (headerOf(request.headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
     const sent = isPlain ? await this.#plain(request, signal) : await forwarded(request, signal)
     const response = await this.#upstream.request(sent)
-    return this.#reply(response, sent.method, wantsEvents)
+    return this.#reply(response, sent.method, wantsEvents, request.perEvent)
   }
 
   async probe(signal: AbortSignal): Promise<void> {
@@ -124,7 +125,12 @@ class RestAdapter implements Adapter {
     return openapi.map(call)
   }
 
-  async #reply(response: UpstreamResponse, method: string, wantsEvents: boolean): Promise<AdapterReply> {
+  async #reply(
+    response: UpstreamResponse,
+    method: string,
+    wantsEvents: boolean,
+    perEvent = false
+  ): Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
     if (status === 402) {
       // Passed on, it would ask the consumer to pay somebody else for a call that Souk has priced.
@@ -141,6 +147,10 @@ class RestAdapter implements Adapter {
       const own = headers.filter(([name]) => name !== 'content-type')
       const body = utf8(JSON.stringify(collected))
       return { status, headers: [...own, ['content-type', 'application/json']], body, success, upstreamMs }
+    }
+    if (isEvents && perEvent) {
+      const body = withHeartbeat(singleEvents(response.body))
+      return { status, headers, body, success, upstreamMs, events: SSE_FRAMES }
     }
     const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)
     return { status, headers, body, success, upstreamMs }

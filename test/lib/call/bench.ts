@@ -140,6 +140,8 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   consumer: undefined,
   service: 0,
   subscription: undefined,
+  stream: undefined,
+  events: 0,
   ...changes
 })
 

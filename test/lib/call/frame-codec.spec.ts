@@ -37,7 +37,9 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     payment: optional(text),
     consumer: optional(bytes),
     service: fc.nat(0xffff),
-    subscription: optional(bytes)
+    subscription: optional(bytes),
+    stream: optional(bytes),
+    events: count
   }),
   response: fc.record({
     kind: fc.constant('response'),
@@ -54,7 +56,8 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     rate: optional(fc.record({ policy: text, calls: count, perMs: count, remaining: count, resetMs: count })),
     quota: optional(
       fc.record({ included: count, used: count, limit: count, resetsAt: count }, { requiredKeys: ['used', 'resetsAt'] })
-    )
+    ),
+    eventPrice: optional(amount)
   }),
   failure: fc.record({
     kind: fc.constant('failure'),

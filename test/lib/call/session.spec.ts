@@ -154,7 +154,8 @@ describe('a session', () => {
       payment: undefined,
       replayed: false,
       rate: undefined,
-      quota: undefined
+      quota: undefined,
+      eventPrice: undefined
     })
     await settle()
     assert.equal(peer.closes.length, 0)

@@ -49,17 +49,19 @@ describe('docs/souk-directory.proto', () => {
       protocol: 'GraphQL',
       idempotent: true,
       price: 10n ** 15n,
+      events: { price: 7n, included: 3 },
       payout: `0x${'ab'.repeat(20)}`,
       rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
       revision: Number.MAX_SAFE_INTEGER,
       api: { operations: [operation, { name: 'bare' }], sdl: '' }
     })
-    const { api, issuedAt, expiresAt, ...rest } = manifest
+    const { api, events, issuedAt, expiresAt, ...rest } = manifest
     const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
     const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
     const payout = Buffer.alloc(20, 0xab).toString('base64')
     const bare = { subscriptionOnly: false, plans: [] }
-    const object = { ...bare, ...message, price: message.price.toString(), payout }
+    const priced = { eventPrice: events?.price.toString(), eventsIncluded: events?.included }
+    const object = { ...bare, ...message, price: message.price.toString(), payout, ...priced }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
   })
@@ -146,7 +148,7 @@ describe('docs/souk-directory.proto', () => {
       ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
-      Manifest: 20,
+      Manifest: 22,
       Plan: 10,
       Tier: 2,
       Deprecation: 4,

@@ -1,0 +1,140 @@
+import { EMPTY_BYTES } from '../base/bytes.ts'
+import { asSoukError } from '../base/errors.ts'
+import {
+  EVENTS_PAID_AT_ONCE_ATOMS,
+  EVENTS_PAID_AT_ONCE_MAX,
+  EVENTS_PAID_UNASKED_MAX,
+  TRIES_PER_OWNER_MAX,
+  UPSTREAM_TIMEOUT_MS_MAX
+} from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import type { RequestIds } from '../base/request-id.ts'
+import { watchBody } from '../base/watch-body.ts'
+import { type Attempt, type Call, type Caller, EVENTS_ANSWER } from '../interface/call.ts'
+import type { PeerAddress } from '../interface/link.ts'
+import type { EventTerms } from '../interface/manifest.ts'
+import type { EventBudget } from '../interface/souk.ts'
+import type { Order, Till } from '../interface/till.ts'
+
+/** How many events a call pays for beyond those that come with its opening. */
+export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPrice: Atoms | undefined): number {
+  if (events === undefined || events.price === 0n) return 0
+  if (maxPrice === undefined) return EVENTS_PAID_UNASKED_MAX
+  const most = (maxPrice - price) / events.price
+  return most < 0n ? 0 : Number(most < BigInt(Number.MAX_SAFE_INTEGER) ? most : BigInt(Number.MAX_SAFE_INTEGER))
+}
+
+export interface EventPaymentsInit {
+  readonly till: Till
+  readonly caller: Caller
+  readonly requestIds: RequestIds
+  readonly owner: PeerAddress
+  /** Of the call that opened the stream. */
+  readonly order: Order
+  /** Of each event, as the owner says and the manifest allows. */
+  readonly price: Atoms
+  readonly most: number
+  readonly budget?: EventBudget
+}
+
+const NEVER = new AbortController().signal
+const NONE: EventBudget = { reserve() {}, capture() {}, release() {} }
+
+/**
+ * Pays for the events of a stream while it is read: one payment after the other, each a call of its own at the owner, which books it
+ * when it has events to give for it. The till sees calls like any others.
+ */
+export class EventPayments {
+  readonly #init: EventPaymentsInit
+  #left: number
+  #isOver = false
+
+  constructor(init: EventPaymentsInit) {
+    this.#init = init
+    this.#left = init.most
+  }
+
+  /** The stream, paid for as long as it is read. */
+  paying(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    void this.#run()
+    return watchBody(body, () => {
+      this.#isOver = true
+    })
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let tries = 0; !this.#isOver && this.#left > 0; ) {
+        const paid = await this.#pay()
+        if (paid === 'over') return
+        tries = paid === 'again' ? tries + 1 : 0
+        if (paid === 'refused' || tries >= TRIES_PER_OWNER_MAX) break
+      }
+      // What the call may cost the owner knows from its opening; of anything else that ends it, it hears here.
+      if (!this.#isOver && this.#left > 0) await this.#send(this.#orderFor(0), 0)
+    } catch {
+      // The stream then ends at its owner for want of a payment, with an event that says so.
+    }
+  }
+
+  async #pay(): Promise<'paid' | 'again' | 'refused' | 'over'> {
+    const { till, price, budget = NONE } = this.#init
+    const events = this.#next()
+    const order = this.#orderFor(events)
+    try {
+      await budget.reserve(order.price)
+    } catch {
+      return 'refused'
+    }
+    let authorization: Uint8Array | undefined
+    try {
+      authorization = await till.authorise(order)
+    } catch {
+      budget.release(false)
+      return 'refused'
+    }
+    const attempt = await this.#send(order, events, authorization)
+    if (attempt.fate !== 'answered') {
+      const isWorthIt = till.fail(order, attempt)
+      const { code, notAccepted } = asSoukError(attempt.error)
+      budget.release(attempt.fate === 'lost')
+      // An owner that is stopping, or cannot see the chain now, may take the next.
+      return notAccepted && (isWorthIt || code === 'overloaded') ? 'again' : 'refused'
+    }
+    const { status, charged: said, receipt } = attempt.answer
+    till.accept(order, { charged: said, receipt })
+    const charged = till.movesMoney ? (said < order.price ? said : order.price) : 0n
+    this.#left -= Number(charged / price)
+    await budget.capture(charged, order.requestId)
+    return status === EVENTS_ANSWER.over ? 'over' : 'paid'
+  }
+
+  #next(): number {
+    const byAmount = Number(EVENTS_PAID_AT_ONCE_ATOMS / this.#init.price)
+    return Math.max(1, Math.min(byAmount, EVENTS_PAID_AT_ONCE_MAX, this.#left))
+  }
+
+  #orderFor(events: number): Order {
+    const { order, price, requestIds } = this.#init
+    return { ...order, requestId: requestIds.next(), price: BigInt(events) * price }
+  }
+
+  #send(order: Order, events: number, authorization?: Uint8Array): Promise<Attempt> {
+    const { caller, owner, order: opening } = this.#init
+    const call: Call = {
+      requestId: order.requestId,
+      api: order.api,
+      method: 'POST',
+      path: '',
+      headers: [],
+      body: EMPTY_BYTES,
+      timeoutMs: UPSTREAM_TIMEOUT_MS_MAX,
+      maxPrice: order.price,
+      revision: order.revision,
+      stream: opening.requestId,
+      events,
+      ...(authorization === undefined ? {} : { authorization })
+    }
+    return caller.call(owner, call, NEVER)
+  }
+}

@@ -1,0 +1,234 @@
+import type { Clock, Timer } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { EVENT_PAYMENT_MS, EVENT_REFUSALS_MAX, INLINE_BODY_BYTES_MAX } from '../base/limits.ts'
+import type { EventFrames } from '../interface/adapter.ts'
+import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../interface/call.ts'
+import { eventsAnswer } from './events-answer.ts'
+
+export interface PaidStreamInit {
+  readonly clock: Clock
+  readonly body: AsyncIterable<Uint8Array>
+  readonly frames: EventFrames
+  /** Events that came with the opening. */
+  readonly included: number
+  /** Events beyond those that the consumer will pay for. */
+  readonly most: number
+  /** Books so many events on a payment. What it resolves with is durable. @throws SoukError */
+  readonly charge: (payment: IncomingCall, events: number) => Promise<CallAnswer>
+  readonly onOver: () => void
+}
+
+interface Chunk {
+  readonly bytes: Uint8Array
+  readonly isEvent: boolean
+}
+
+/** A payment that waits for events. */
+interface Waiting {
+  readonly payment: IncomingCall
+  readonly resolve: (answer: CallAnswer) => void
+  readonly reject: (error: unknown) => void
+  readonly timer: Timer
+}
+
+const DONE = { done: true, value: undefined } as const
+
+/**
+ * A stream whose events have a price. An event leaves when it came with the opening, or when a payment for it is in the books,
+ * never before; it is paid for when it is there, never ahead. What comes while a payment is under way goes on the next one.
+ *
+ * It is read by pulling: nothing is read of the API, and nothing charged, that the consumer has no room for.
+ */
+export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #init: PaidStreamInit
+  readonly #source: AsyncIterator<Uint8Array>
+  /** Read already, and not given to the consumer yet. */
+  readonly #read: Chunk[] = []
+  #reading: Promise<IteratorResult<Uint8Array>> | undefined
+  /** Events that may leave. */
+  #paid: number
+  #left: number
+  #why: SoukError
+  #waiting: Waiting | undefined
+  #wake: (() => void) | undefined
+  #isOver = false
+
+  constructor(init: PaidStreamInit) {
+    this.#init = init
+    this.#source = init.body[Symbol.asyncIterator]()
+    this.#paid = init.included
+    this.#left = init.most
+    this.#why = init.most === 0 ? notOffered() : limitReached()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      if (this.#isOver) return DONE
+      const [first] = this.#read
+      if (first !== undefined && (!first.isEvent || this.#paid > 0)) {
+        this.#read.shift()
+        if (first.isEvent) this.#paid--
+        return { done: false, value: first.bytes }
+      }
+      if (this.#paid === 0 && this.#left === 0) return this.#end()
+      if (first !== undefined) await this.#pay()
+      else if (!(await this.#pull())) {
+        this.#over()
+        return DONE
+      }
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (!this.#isOver) await this.#close()
+    return DONE
+  }
+
+  /** A payment of the consumer's, answered when there is something to pay for, or no more will be. */
+  pay(payment: IncomingCall, patienceMs: number): Promise<CallAnswer> {
+    if (this.#isOver) return Promise.resolve(eventsAnswer(EVENTS_ANSWER.over))
+    if (payment.events === 0 || payment.events === undefined) {
+      this.#left = 0
+      this.#why = givenUp()
+      this.#wake?.()
+      return Promise.resolve(eventsAnswer(EVENTS_ANSWER.none))
+    }
+    if (this.#waiting !== undefined) {
+      const error = new SoukError('overloaded', 'Another payment waits for events of this stream.', {
+        notAccepted: true
+      })
+      return Promise.reject(error)
+    }
+    return new Promise((resolve, reject) => {
+      const timer = this.#init.clock.after(patienceMs, () => this.#take()?.resolve(eventsAnswer(EVENTS_ANSWER.none)))
+      this.#waiting = { payment, resolve, reject, timer }
+      this.#wake?.()
+    })
+  }
+
+  /** The call is over: nobody reads it any more. */
+  abort(): void {
+    this.#close().catch(() => {})
+  }
+
+  /** One more chunk; false at the end. */
+  async #pull(): Promise<boolean> {
+    this.#reading ??= this.#source.next()
+    const reading = this.#reading
+    try {
+      return this.#put(await reading)
+    } catch (error) {
+      this.#over()
+      throw error
+    }
+  }
+
+  #put(result: IteratorResult<Uint8Array>): boolean {
+    this.#reading = undefined
+    if (result.done === true) return false
+    this.#read.push({ bytes: result.value, isEvent: this.#init.frames.isEvent(result.value) })
+    return true
+  }
+
+  /** What has come by now, so that a busy stream needs few payments. */
+  async #gather(most: number): Promise<number> {
+    let events = this.#read.filter(({ isEvent }) => isEvent).length
+    let bytes = this.#read.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
+    while (events < most && bytes < INLINE_BODY_BYTES_MAX && !this.#isOver) {
+      this.#reading ??= this.#source.next()
+      const soon = new Promise<undefined>((resolve) => this.#init.clock.soon(() => resolve(undefined)))
+      // Where it fails, or ends, whoever reads on hears of it.
+      const result = await Promise.race([this.#reading, soon]).catch(() => undefined)
+      if (result === undefined || result.done === true) break
+      this.#put(result)
+      bytes += result.value.length
+      if (this.#read.at(-1)?.isEvent === true) events++
+    }
+    return events
+  }
+
+  /** Waits for a payment and books it; or finds that there will be none. */
+  async #pay(): Promise<void> {
+    for (let refusals = 0; refusals < EVENT_REFUSALS_MAX; refusals++) {
+      if (this.#waiting === undefined) await this.#payment()
+      if (this.#isOver || this.#left === 0) return
+      const payment = this.#waiting?.payment
+      if (payment === undefined) break
+      const events = Math.min(await this.#gather(Math.min(payment.events ?? 0, this.#left)), this.#left)
+      // It may have been given up since.
+      const waiting = this.#waiting?.payment === payment ? this.#take() : undefined
+      if (waiting === undefined) continue
+      try {
+        const answer = await this.#init.charge(payment, events)
+        this.#paid += events
+        this.#left -= events
+        return waiting.resolve(answer)
+      } catch (error) {
+        waiting.reject(error)
+        if (!(error instanceof SoukError && error.notAccepted)) throw this.#broken(error)
+      }
+    }
+    this.#left = 0
+    this.#why = unpaid()
+  }
+
+  #payment(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#init.clock.after(EVENT_PAYMENT_MS, () => this.#wake?.())
+      this.#wake = () => {
+        timer.cancel()
+        this.#wake = undefined
+        resolve()
+      }
+    })
+  }
+
+  #take(): Waiting | undefined {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.timer.cancel()
+    return waiting
+  }
+
+  async #end(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#close()
+    return { done: false, value: this.#init.frames.ended(this.#why) }
+  }
+
+  async #close(): Promise<void> {
+    this.#over()
+    await this.#source.return?.()
+  }
+
+  #broken(error: unknown): unknown {
+    this.abort()
+    return error
+  }
+
+  #over(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#read.length = 0
+    this.#reading?.catch(() => {})
+    this.#take()?.resolve(eventsAnswer(EVENTS_ANSWER.over))
+    this.#wake?.()
+    this.#init.onOver()
+  }
+}
+
+function notOffered(): SoukError {
+  return new SoukError('payment_required', 'Further events of this stream have a price, and this call pays for none.')
+}
+function limitReached(): SoukError {
+  return new SoukError('price_exceeds_limit', 'The call has cost what it may; open the stream again for more.')
+}
+function givenUp(): SoukError {
+  return new SoukError('spend_cap_reached', 'The consumer’s node pays for no more events.')
+}
+function unpaid(): SoukError {
+  return new SoukError('payment_required', 'An event was not paid for in time.')
+}

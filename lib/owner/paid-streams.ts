@@ -1,0 +1,85 @@
+import { EMPTY_BYTES } from '../base/bytes.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { EVENT_GRANT_MS } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import { within } from '../base/within.ts'
+import type { AdapterReply } from '../interface/adapter.ts'
+import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../interface/call.ts'
+import type { Outcome, Reservation } from '../interface/till.ts'
+import { eventsAnswer } from './events-answer.ts'
+import { PaidStream } from './paid-stream.ts'
+import type { ServedApi } from './served-api.ts'
+
+export interface PaidStreamsInit {
+  readonly clock: Clock
+  /** As for a call of that price. */
+  readonly reserve: (api: ServedApi, call: IncomingCall, price: Atoms) => Reservation | Promise<Reservation>
+  readonly outcome: (call: IncomingCall, status: number, ownerMs: number) => Outcome
+}
+
+/** Streams whose events have a price, under way now, by who reads them. */
+export class PaidStreams {
+  readonly #init: PaidStreamsInit
+  readonly #streams = new Map<string, PaidStream>()
+
+  constructor(init: PaidStreamsInit) {
+    this.#init = init
+  }
+
+  /** The answer of a call as its consumer gets it: where events have a price, as far as they are paid for. */
+  gated(api: ServedApi, call: IncomingCall, reply: AdapterReply, answer: CallAnswer, signal: AbortSignal): CallAnswer {
+    const { events } = api.signed.manifest
+    const { body } = answer
+    if (events === undefined || reply.events === undefined || !reply.success || body instanceof Uint8Array)
+      return answer
+    const key = keyOf(call.peer, call.requestId)
+    const abort = () => stream.abort()
+    const stream: PaidStream = new PaidStream({
+      clock: this.#init.clock,
+      body,
+      frames: reply.events,
+      included: events.included,
+      // A payment that came with the call is for the call alone.
+      most: call.payment === undefined ? (call.events ?? 0) : 0,
+      charge: (payment, count) => this.#charge(api, payment, count, BigInt(count) * events.price),
+      onOver: () => {
+        this.#streams.delete(key)
+        signal.removeEventListener('abort', abort)
+      }
+    })
+    this.#streams.set(key, stream)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    return { ...answer, body: stream, eventPrice: events.price }
+  }
+
+  /**
+   * A payment for events of a stream; of one that is over, or never was, nothing is charged.
+   * @throws SoukError `invalid_request`, what the till refuses with, and the signal's reason
+   */
+  async pay(payment: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+    const { peer, stream, timeoutMs } = payment
+    if (payment.payment !== undefined) throw new SoukError('invalid_request', 'Events are paid for through a channel.')
+    const found = stream && this.#streams.get(keyOf(peer, stream))
+    if (found === undefined) return eventsAnswer(EVENTS_ANSWER.over)
+    return within(found.pay(payment, Math.min(EVENT_GRANT_MS, timeoutMs / 2)), signal)
+  }
+
+  async #charge(api: ServedApi, payment: IncomingCall, count: number, price: Atoms): Promise<CallAnswer> {
+    const { clock, reserve, outcome } = this.#init
+    const startedAt = clock.elapsed()
+    if (payment.maxPrice !== undefined && price > payment.maxPrice) {
+      throw new SoukError('price_exceeds_limit', `${count} events cost more than the payment allows.`, {
+        notAccepted: true
+      })
+    }
+    const reservation = await reserve(api, payment, price)
+    const response = { status: EVENTS_ANSWER.paid, headers: [], body: EMPTY_BYTES }
+    const booked = outcome(payment, response.status, clock.elapsed() - startedAt)
+    const settled = await reservation.capture({ ...booked, response, rule: 'events' })
+    return { ...response, ...settled, ownerMs: clock.elapsed() - startedAt, upstreamMs: 0 }
+  }
+}
+
+const keyOf = (peer: string, requestId: Uint8Array): string => peer + Buffer.from(requestId).toString('latin1')
