@@ -287,7 +287,9 @@ export const SECRET_CHARS_MIN = 4
 export const SOAP_INLINE_BYTES_MAX = 64 * KiB
 /** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */
 export const SOAP_REFERENCED_MAX = 10 * MiB
-/** Attachments of one SOAP answer. */
+/** Binary content of fewer bytes stays in the envelope where MTOM is used: a part of its own has as many of headers. */
+export const SOAP_MTOM_BYTES_MIN = 512
+/** Attachments of one SOAP message. */
 export const SOAP_ATTACHMENTS_MAX = 1_000
 /** Items that a SOAP-encoded array may skip at once: a sparse array is nulls in JSON. */
 export const SOAP_ARRAY_GAP_MAX = 10_000

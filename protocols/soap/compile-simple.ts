@@ -1,5 +1,6 @@
+import { ATTACHMENT_SCHEMA } from './attachments.ts'
 import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
-import { type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
+import { type AtomicType, type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from './names.ts'
 import { compilePatterns } from './pattern.ts'
 import type { Definition } from './schema-set.ts'
@@ -30,6 +31,22 @@ export function builtinType({ namespace, name }: QName): SimpleType | undefined 
     ...encoding
   }
   return itemName === undefined ? atomic : { kind: 'list', name: atomic.name, item: atomic, facets: NO_FACETS }
+}
+
+/** A reference to an attachment (WS-I Attachments Profile 1.0, section 4.4), which JSON has in its place. */
+export const SWA_REF: AtomicType = {
+  kind: 'atomic',
+  name: { namespace: NS.swaRef, name: 'swaRef' },
+  builtin: {
+    name: 'swaRef',
+    whitespace: 'collapse',
+    write: () => undefined,
+    read: (text) => text,
+    expects: 'an attachment: base64, or an object with contentType and content',
+    schema: ATTACHMENT_SCHEMA,
+    numeric: false
+  },
+  facets: NO_FACETS
 }
 
 export function stringType(): SimpleType {

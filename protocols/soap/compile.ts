@@ -1,7 +1,7 @@
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
-import { builtinType, compileSimple } from './compile-simple.ts'
+import { SWA_REF, builtinType, compileSimple } from './compile-simple.ts'
 import {
   ANY_TYPE,
   type ArrayType,
@@ -84,6 +84,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   type(name: QName): Type | undefined {
     if (name.name === 'anyType' && name.namespace === NS.xsd) return ANY_TYPE
     if (isArrayName(name)) return ANY_ARRAY
+    if (name.name === 'swaRef' && name.namespace === NS.swaRef) return SWA_REF
     if (isStandard(name.namespace)) return builtinType(name)
     const definition = this.#set.find('type', clark(name.namespace, name.name))
     return definition === undefined ? builtinType(name) : this.#type(definition)

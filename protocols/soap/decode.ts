@@ -1,7 +1,10 @@
+import { shownAttachment } from './attachments.ts'
 import { derives } from './compile.ts'
+import { SWA_REF } from './compile-simple.ts'
 import { readArray } from './decode-array.ts'
 import { isNil, readGeneric, readItem } from './generic.ts'
 import type { ComplexType, ElementUse, Member, Shape, Type, TypeIndex } from './model.ts'
+import { type Attachment, taken } from './multipart.ts'
 import { NS, clark } from './names.ts'
 import { type SimpleJson, readSimple } from './simple.ts'
 import type { References } from './references.ts'
@@ -20,10 +23,12 @@ export class Decoder {
   readonly #types: TypeIndex
 
   readonly #references: References | undefined
+  readonly #attachments: Map<string, Attachment> | undefined
 
-  constructor(types: TypeIndex, references?: References) {
+  constructor(types: TypeIndex, references?: References, attachments?: Map<string, Attachment>) {
     this.#types = types
     this.#references = references
+    this.#attachments = attachments
   }
 
   /** @throws XmlError for references that lead nowhere, in a circle, or to too much. */
@@ -45,6 +50,9 @@ export class Decoder {
         : json
     }
     const text = textOf(element)
+    if (actual === SWA_REF && this.#attachments !== undefined && /^\s*cid:/i.test(text)) {
+      return shownAttachment(taken(this.#attachments, text))
+    }
     return readText(actual, text === '' && use.default !== undefined ? use.default : text, element)
   }
 

@@ -1,6 +1,9 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { JSON_DEPTH_MAX } from '../../lib/base/limits.ts'
+import type { Attachments } from './attachments.ts'
+import { BUILTINS } from './builtin.ts'
 import { derives } from './compile.ts'
+import { SWA_REF } from './compile-simple.ts'
 import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'
 import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
@@ -19,6 +22,8 @@ export interface EncodeOptions {
   readonly showsValues?: boolean
   /** Values say by `xsi:type` what they are, arrays by `arrayType`: SOAP's encoding of this version. */
   readonly encoded?: SoapVersion | undefined
+  /** Takes what goes beside the envelope. Default: binary content stays within, and there is no other. */
+  readonly attachments?: Attachments | undefined
   /** A path as the consumer knows it, where a mapping has renamed fields. */
   readonly shownPath?: ((path: readonly (string | number)[]) => readonly (string | number)[]) | undefined
 }
@@ -45,6 +50,7 @@ export class Encoder implements Encoding {
   readonly #encoded: SoapVersion | undefined
   readonly #shownPath: EncodeOptions['shownPath']
   readonly #showsValues: boolean
+  readonly #attachments: Attachments | undefined
   readonly #path: Array<string | number> = []
   readonly #prefixes = { write: (namespace: string, name: string) => this.writer.qname(namespace, name) }
 
@@ -55,6 +61,7 @@ export class Encoder implements Encoding {
     this.#encoded = options.encoded
     this.#shownPath = options.shownPath
     this.#showsValues = options.showsValues ?? true
+    this.#attachments = options.attachments
   }
 
   at(step: string | number, write: () => void): void {
@@ -91,6 +98,8 @@ export class Encoder implements Encoding {
       writeGeneric(this, this.#types, value)
     } else if (type.kind === 'array') writeArray(this, type, value, this.#encoded)
     else if (type.kind === 'atomic' && type.encoding && isObject(value)) this.#encodingValue(type, value)
+    else if (type === SWA_REF && this.#attachments !== undefined)
+      writer.text(`cid:${this.#attachments.given(this, value, [])}`)
     else {
       if (use.fixed !== undefined && this.checks) this.#checkFixed(type, value, use.fixed)
       this.#text(type, value)
@@ -133,7 +142,7 @@ export class Encoder implements Encoding {
     if (!isObject(value)) throw this.refuse('must be an object', value)
     this.#known(shape, value)
     if (shape.attributes.length > 0 || shape.anyAttribute) this.#attributes(shape, value)
-    if (shape.text !== undefined) this.#textMember(shape.text, value)
+    if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
     else if (shape.mixed && typeof value.value === 'string' && !shape.members.has('value'))
       this.writer.text(value.value)
     if (shape.plain !== undefined) this.#plain(shape.plain, value)
@@ -184,16 +193,19 @@ export class Encoder implements Encoding {
     })
   }
 
-  #textMember(type: SimpleType, value: JsonObject): void {
+  #textMember(type: SimpleType, value: JsonObject, mediaType: unknown): void {
     this.at('value', () => {
-      if (value.value !== undefined && value.value !== null) this.#text(type, value.value)
+      if (value.value !== undefined && value.value !== null) this.#text(type, value.value, mediaType)
       else if (this.checks && typeof writeSimple(type, '', this.#prefixes) !== 'string')
         throw this.refuse('is required')
     })
   }
 
-  #text(type: SimpleType, value: unknown): void {
-    const text = xmlText(this.#lexical(type, value))
+  #text(type: SimpleType, value: unknown, mediaType?: unknown): void {
+    const lexical = this.#lexical(type, value)
+    const attachments = type.kind === 'atomic' && type.builtin === BASE64 ? this.#attachments : undefined
+    if (attachments?.takes(lexical) === true) return attachments.write(this, lexical, mediaType)
+    const text = xmlText(lexical)
     if (text === undefined) throw this.refuse(NO_CONTROL)
     this.writer.raw(text)
   }
@@ -252,6 +264,14 @@ export class Encoder implements Encoding {
       throw this.refuse('must have a "$type" of the form {namespace}name: several share the name', name)
     return type
   }
+}
+
+const BASE64 = BUILTINS.get('base64Binary')
+
+/** What an element says of its binary content (Describing Media Content of Binary Data in XML, section 2). */
+function mediaTypeOf(shape: Shape, value: JsonObject): unknown {
+  const use = shape.attributes.find(({ namespace, name }) => name === 'contentType' && namespace === NS.xmime)
+  return use && attributeValue(use, value)
 }
 
 const NO_CONTROL = 'must not hold control characters: XML cannot carry them'

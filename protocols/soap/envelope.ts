@@ -1,4 +1,5 @@
 import { type Addressing, writeAddressing } from './addressing.ts'
+import type { Attachments } from './attachments.ts'
 import { isObject, type JsonObject } from './encoding.ts'
 import { type EncodeOptions, Encoder } from './encode.ts'
 import type { MessageModel } from './message.ts'
@@ -15,7 +16,7 @@ import { XmlWriter } from './xml-write.ts'
 const ENVELOPES: Readonly<Record<SoapVersion, string>> = { '1.1': NS.envelope11, '1.2': NS.envelope12 }
 const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11, '1.2': NS.encoding12 }
 
-export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath'> {
+export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath' | 'attachments'> {
   readonly addressing?: Addressing | undefined
   readonly auth?: EnvelopeAuth | undefined
 }
@@ -31,16 +32,18 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath, addressing, auth }: EnvelopeOptions = {}
+  { checks = true, shownPath, attachments, addressing, auth }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
   const encoder = new Encoder(writer, types, {
     checks,
     encoded: message.encoded ? version : undefined,
-    shownPath
+    shownPath,
+    attachments
   })
-  const { $headers: headers, ...content } = parameters
+  const { $headers: headers, ...rest } = parameters
+  const content = attachments === undefined ? rest : attached(encoder, message, rest, attachments)
   writer.open(envelope, 'Envelope')
   if (headers !== undefined || addressing !== undefined || auth !== undefined) {
     const own = () => {
@@ -64,6 +67,26 @@ export function writeEnvelope(
   writer.close()
   writer.close()
   return writer.document()
+}
+
+/** Takes the message's attachments, and gives what remains for the envelope. */
+function attached(
+  encoder: Encoder,
+  message: MessageModel,
+  parameters: JsonObject,
+  attachments: Attachments
+): JsonObject {
+  if (message.attachments.size === 0) return parameters
+  const rest: { [name: string]: unknown } = { ...parameters }
+  for (const [json, { name, types }] of message.attachments) {
+    encoder.at(json, () => {
+      const given = Object.hasOwn(rest, json) ? rest[json] : undefined
+      if (given === undefined || given === null) throw encoder.refuse('is required')
+      attachments.given(encoder, given, types, name)
+    })
+    delete rest[json]
+  }
+  return rest
 }
 
 /** What the provider proves itself with. */
@@ -104,19 +127,24 @@ function writeHeader(
   encoder.writer.close()
 }
 
-/** HTTP headers of a request (SOAP 1.1, section 6.1.1; SOAP 1.2 part 2, section 6.5.3). */
-export function envelopeHeaders(version: SoapVersion, action: string): Array<[string, string]> {
-  const quoted = action.replaceAll(/["\\\r\n]/g, '')
+/** The action as it can stand in quotes. */
+export function plainAction(action: string): string {
+  return action.replaceAll(/["\\\r\n]/g, '')
+}
+
+/** HTTP headers of a request (SOAP 1.1, section 6.1.1; SOAP 1.2 part 2, section 6.5.3); `type` when it is not the envelope alone. */
+export function envelopeHeaders(version: SoapVersion, action: string, type?: string): Array<[string, string]> {
+  const quoted = plainAction(action)
   if (version === '1.1') {
     return [
-      ['content-type', 'text/xml; charset=utf-8'],
+      ['content-type', type ?? 'text/xml; charset=utf-8'],
       ['soapaction', `"${quoted}"`],
-      ['accept', 'text/xml, application/soap+xml']
+      ['accept', 'text/xml, application/soap+xml, multipart/related']
     ]
   }
   return [
-    ['content-type', `application/soap+xml; charset=utf-8${quoted === '' ? '' : `; action="${quoted}"`}`],
-    ['accept', 'application/soap+xml, text/xml']
+    ['content-type', type ?? `application/soap+xml; charset=utf-8${quoted === '' ? '' : `; action="${quoted}"`}`],
+    ['accept', 'application/soap+xml, text/xml, multipart/related']
   ]
 }
 

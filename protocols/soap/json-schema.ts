@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
+import { ATTACHMENT_SCHEMA } from './attachments.ts'
 import { type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
 import type { MessageModel } from './message.ts'
 import type { ArrayType, ComplexType, ElementUse, Facets, Member, Shape, SimpleType, Type, TypeIndex } from './model.ts'
@@ -27,7 +28,7 @@ export class SchemaWriter {
   }
 
   /** What a consumer posts: the operation's name with its parameters beside it. */
-  request({ content, headers }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
+  request({ content, headers, attachments }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
     const shape = content.shape()
     const schema = this.#object(shape, { operation: { const: operation } }, fields)
     // A parameter of that name has to step aside.
@@ -41,11 +42,13 @@ export class SchemaWriter {
       const required = [...new Set(['operation', ...(schema.required as string[])])]
       Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
     }
-    return this.#closed(this.#withHeaders(this.#withTypes(schema, content), headers, fields))
+    const whole = withAttachments(this.#withTypes(schema, content), attachments, true)
+    return this.#closed(this.#withHeaders(whole, headers, fields))
   }
 
-  response({ content, headers }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
-    const schema = this.#withTypes(this.#object(content.shape(), {}, fields), content)
+  response({ content, headers, attachments }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
+    const own = this.#withTypes(this.#object(content.shape(), {}, fields), content)
+    const schema = withAttachments(own, attachments, false)
     return this.#closed(this.#withHeaders(schema, headers, fields))
   }
 
@@ -199,6 +202,24 @@ export class SchemaWriter {
     if (field?.rule.minItems !== undefined) array.minItems = field.rule.minItems
     if (field?.rule.maxItems !== undefined) array.maxItems = field.rule.maxItems
     return description === undefined ? array : { ...array, description }
+  }
+}
+
+/** Parts beside the envelope are fields like others. */
+function withAttachments(schema: Schema, attachments: MessageModel['attachments'], required: boolean): Schema {
+  if (attachments.size === 0) return schema
+  const properties = [...attachments].map(([json, { types }]): [string, Schema] => [
+    // The same escape as for a parameter of that name.
+    json === 'operation' ? '$operation' : json,
+    types.length === 0
+      ? ATTACHMENT_SCHEMA
+      : { ...ATTACHMENT_SCHEMA, description: `An attachment: ${types.slice(0, 20).join(', ')}` }
+  ])
+  const all = { ...schema, properties: { ...(schema.properties as Schema), ...Object.fromEntries(properties) } }
+  if (!required) return all
+  return {
+    ...all,
+    required: [...((schema.required as string[] | undefined) ?? []), ...properties.map(([json]) => json)]
   }
 }
 

@@ -29,6 +29,8 @@ export interface Fields {
 }
 
 export interface MappedOperation {
+  /** What the mapping says of it, if anything. */
+  readonly mtom?: boolean
   readonly input: Fields
   readonly output: Fields
 }
@@ -44,7 +46,7 @@ export interface CompiledMapping {
 export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): CompiledMapping {
   const problems: MappingProblem[] = []
   const compiled = new Map<string, MappedOperation>()
-  for (const [name, { input = {}, output = {} }] of Object.entries(mapping.operations)) {
+  for (const [name, { mtom, input = {}, output = {} }] of Object.entries(mapping.operations)) {
     const operation = operations.get(name)
     const at = ['operations', name]
     if (operation === undefined) {
@@ -60,6 +62,7 @@ export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, m
         ? NO_FIELDS
         : new FieldCompiler(message, rules, [...at, side], side === 'input', problems).compile()
     compiled.set(name, {
+      ...(mtom === undefined ? {} : { mtom }),
       input: compile('input', operation.input(), input),
       output: compile('output', operation.output?.(), output)
     })

@@ -37,6 +37,10 @@ const outputRule = z.strictObject({
 })
 
 const operation = z.strictObject({
+  mtom: z
+    .boolean()
+    .describe('Whether binary content goes beside the envelope (MTOM), whatever the WSDL says.')
+    .optional(),
   input: z.record(z.string(), inputRule).describe('By path: names joined by "/", arrays left out.').optional(),
   output: z.record(z.string(), outputRule).optional()
 })

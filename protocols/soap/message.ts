@@ -26,6 +26,15 @@ export interface MessageModel {
   readonly headers: ReadonlyMap<string, ElementUse>
   /** Declared header blocks that the provider sets, by the names it gave them. */
   readonly ownHeaders: ReadonlyMap<string, ElementUse>
+  /** Parts beside the envelope by their names in JSON. */
+  readonly attachments: ReadonlyMap<string, AttachmentUse>
+}
+
+export interface AttachmentUse {
+  /** Of its part. */
+  readonly name: string
+  /** Media types that it may have, also with `*`; any when there are none. */
+  readonly types: readonly string[]
 }
 
 /** The parts of a message as if they were a sequence of a schema. */

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { utf8 } from '../../lib/base/bytes.ts'
 import { SOAP_ATTACHMENTS_MAX } from '../../lib/base/limits.ts'
+import { NS } from './names.ts'
+import type { SoapVersion } from './wsdl.ts'
 import { XmlError } from './xml-error.ts'
 import type { XmlElement } from './xml-tree.ts'
 
@@ -6,11 +10,17 @@ import type { XmlElement } from './xml-tree.ts'
 export interface Package {
   /** The part with the envelope. */
   readonly root: { readonly type: string | undefined; readonly bytes: Uint8Array }
-  /** The others by `Content-ID`, without its angle brackets. */
-  readonly attachments: ReadonlyMap<string, Uint8Array>
+  /** The others by `Content-ID`; in the order of the message. */
+  readonly attachments: ReadonlyMap<string, Attachment>
 }
 
-const XOP = 'http://www.w3.org/2004/08/xop/include'
+export interface Attachment {
+  /** `Content-ID` without its angle brackets. */
+  readonly id: string
+  readonly type: string | undefined
+  readonly bytes: Uint8Array
+}
+
 const LINE_END = '\r\n'
 const MULTIPART = /^\s*multipart\/related\s*(?:;|$)/i
 
@@ -26,8 +36,13 @@ export function readMultipart(bytes: Uint8Array, type: string): Package {
   const start = parameter(type, 'start')
   const root = (start === undefined ? undefined : parts.find(({ id }) => id === bare(start))) ?? parts[0]
   if (root === undefined) throw new XmlError('has no part with an envelope')
-  const attachments = new Map<string, Uint8Array>()
-  for (const part of parts) if (part !== root && part.id !== undefined) attachments.set(part.id, part.bytes)
+  const attachments = new Map<string, Attachment>()
+  for (const [index, part] of parts.entries()) {
+    if (part === root) continue
+    // One without an id cannot be pointed to, and is known by its place.
+    const id = part.id ?? `#${index}`
+    attachments.set(id, { ...part, id })
+  }
   return { root, attachments }
 }
 
@@ -82,18 +97,24 @@ function bare(id: string): string {
  * once, so that a small answer cannot stand for a large one.
  * @throws XmlError for a reference to nothing, or to the same thing again
  */
-export function unpack(element: XmlElement, attachments: Map<string, Uint8Array>): XmlElement {
+export function unpack(element: XmlElement, attachments: Map<string, Attachment>): XmlElement {
   const nodes = element.nodes.map((node) => {
     if (typeof node === 'string') return node
-    if (node.namespace !== XOP || node.name !== 'Include') return unpack(node, attachments)
+    if (node.namespace !== NS.xop || node.name !== 'Include') return unpack(node, attachments)
     const href = node.attributes.find(({ name, namespace }) => name === 'href' && namespace === '')?.value ?? ''
-    const id = decoded(href.replace(/^cid:/i, ''))
-    const bytes = attachments.get(id)
-    if (bytes === undefined) throw new XmlError('points to an attachment that is not in it')
-    attachments.delete(id)
+    const { bytes } = taken(attachments, href)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   })
   return { ...element, nodes }
+}
+
+/** What a `cid:` points to, which is then gone. @throws XmlError */
+export function taken(attachments: Map<string, Attachment>, href: string): Attachment {
+  const id = decoded(href.trim().replace(/^cid:/i, ''))
+  const attachment = attachments.get(id)
+  if (attachment === undefined) throw new XmlError('points to an attachment that is not in it')
+  attachments.delete(id)
+  return attachment
 }
 
 /** A `cid:` is written as a URL (RFC 2392). */
@@ -102,5 +123,48 @@ function decoded(id: string): string {
     return decodeURIComponent(id)
   } catch {
     return id
+  }
+}
+
+export interface Written {
+  /** The content type of the whole. */
+  readonly type: string
+  readonly bytes: Uint8Array
+}
+
+const ENVELOPE_TYPES: Readonly<Record<SoapVersion, string>> = { '1.1': 'text/xml', '1.2': 'application/soap+xml' }
+
+/**
+ * An envelope with its attachments: as XOP (MTOM; XOP, section 4.1) when `mtom` says so, else as SOAP Messages with Attachments.
+ * SOAP 1.2 has its action in the content type, where CXF and WCF look for it; `action` is without quotes and line ends.
+ */
+export function writeMultipart(
+  envelope: string,
+  { version, action, mtom }: { readonly version: SoapVersion; readonly action: string; readonly mtom: boolean },
+  attachments: readonly Attachment[]
+): Written {
+  const boundary = `souk-${randomUUID()}`
+  const start = 'envelope@souk'
+  const own = ENVELOPE_TYPES[version]
+  const said = version === '1.1' || action === '' ? '' : `; action="${action}"`
+  const root = mtom ? `application/xop+xml; charset=UTF-8; type="${own}"${said}` : `${own}; charset=UTF-8${said}`
+  const chunks: Uint8Array[] = []
+  const add = (id: string, type: string, bytes: Uint8Array) => {
+    const head = [
+      `--${boundary}`,
+      `Content-Type: ${type}`,
+      'Content-Transfer-Encoding: binary',
+      `Content-ID: <${id}>`,
+      LINE_END
+    ]
+    chunks.push(utf8(head.join(LINE_END)), bytes, utf8(LINE_END))
+  }
+  add(start, root, utf8(envelope))
+  for (const { id, type = 'application/octet-stream', bytes } of attachments) add(id, type, bytes)
+  chunks.push(utf8(`--${boundary}--${LINE_END}`))
+  const kind = mtom ? `type="application/xop+xml"; start-info="${own}"` : `type="${own}"`
+  return {
+    type: `multipart/related; ${kind}; start="<${start}>"; boundary="${boundary}"${said}`,
+    bytes: Buffer.concat(chunks)
   }
 }

@@ -10,7 +10,12 @@ export const NS = {
   envelope11: 'http://schemas.xmlsoap.org/soap/envelope/',
   envelope12: 'http://www.w3.org/2003/05/soap-envelope',
   encoding11: 'http://schemas.xmlsoap.org/soap/encoding/',
-  encoding12: 'http://www.w3.org/2003/05/soap-encoding'
+  encoding12: 'http://www.w3.org/2003/05/soap-encoding',
+  xop: 'http://www.w3.org/2004/08/xop/include',
+  xmime: 'http://www.w3.org/2005/05/xmlmime',
+  mimeBinding: 'http://schemas.xmlsoap.org/wsdl/mime/',
+  /** WS-I Attachments Profile 1.0, section 4.4. */
+  swaRef: 'http://ws-i.org/profiles/basic/1.1/xsd'
 } as const
 
 /** An expanded name; no namespace is the empty string. */

@@ -1,7 +1,7 @@
 import type { Addressing } from './addressing.ts'
 import type { SchemaCompiler } from './compile.ts'
-import { type MessageModel, listing } from './message.ts'
-import { ANY_TYPE, type ElementUse, synthetic } from './model.ts'
+import { type AttachmentUse, type MessageModel, listing } from './message.ts'
+import { ANY_TYPE, type ComplexType, type ElementUse, synthetic } from './model.ts'
 import { type QName, clark, parseClark } from './names.ts'
 import { once } from './once.ts'
 import { partBlocks } from './own-blocks.ts'
@@ -20,6 +20,8 @@ interface OperationFacts {
   readonly address: string | undefined
   /** What WS-Addressing wants to be told, where the port requires it. */
   readonly addressing: Addressing | undefined
+  /** Binary content goes beside the envelope. */
+  readonly mtom: boolean
   readonly documentation: string | undefined
 }
 
@@ -45,6 +47,8 @@ export interface MessagePlan {
   readonly encoded: boolean
   readonly parts: readonly PartPlan[]
   readonly headers: readonly PartPlan[]
+  /** Parts beside the envelope. */
+  readonly attachments?: readonly AttachmentUse[]
 }
 
 /** A part by its element, which the schemas have; else by its type, in an element with the part's name. */
@@ -87,11 +91,17 @@ function modelOf(
   const [only] = uses
   const type = style === 'document' && uses.length === 1 ? only?.type() : undefined
   if (type?.kind === 'complex' && type.shape().text === undefined) {
-    return { wrapper: only, content: type, encoded, ...blocks }
+    return { wrapper: only, content: type, encoded, ...blocks, attachments: attachmentsOf(plan, type) }
   }
   const content = listing(uses, label)
   const around = wrapper && synthetic(wrapper.namespace, wrapper.name, () => content)
-  return { wrapper: around, content, encoded, ...blocks }
+  return { wrapper: around, content, encoded, ...blocks, attachments: attachmentsOf(plan, content) }
+}
+
+/** By their names in JSON: with a `$` where the message has a field of the name. */
+function attachmentsOf({ attachments = [] }: MessagePlan, content: ComplexType): ReadonlyMap<string, AttachmentUse> {
+  const { members } = content.shape()
+  return new Map(attachments.map((one) => [members.has(one.name) ? `$${one.name}` : one.name, one]))
 }
 
 function useOf({ element, name, type, namespace = '', encoded }: PartPlan, types: SchemaCompiler): ElementUse {

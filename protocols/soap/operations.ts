@@ -81,6 +81,7 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
     action: bound.action,
     address: port.address,
     addressing: port.addressing ? addressingOf(bound, inputNode, port) : undefined,
+    mtom: port.mtom || bound.mtom,
     documentation: lineOf(firstElement(abstract, NS.wsdl, 'documentation'))?.slice(0, DESCRIPTION_CHARS_MAX),
     input,
     output,
@@ -113,7 +114,13 @@ function messageOf(
   const message = named(sources.wsdl.messages, key)
   if (message === undefined) return { reason: `its message ${key} is not defined (is an import missing?)` }
   const inHeader = new Set(bound?.headers.filter((header) => header.message === key).map((header) => header.part))
-  const parts = message.parts.filter((part) => bound?.parts?.includes(part.name) ?? !inHeader.has(part.name))
+  const contents: ReadonlyMap<string, readonly string[]> = bound?.contents ?? new Map()
+  const parts = message.parts.filter(
+    ({ name }) => !contents.has(name) && (bound?.parts?.includes(name) ?? !inHeader.has(name))
+  )
+  const attachments = message.parts
+    .filter(({ name }) => contents.has(name))
+    .map(({ name }) => ({ name, types: contents.get(name) ?? [] }))
   const encoded = bound?.use === 'encoded'
   const plans: PartPlan[] = []
   for (const part of parts) {
@@ -122,7 +129,8 @@ function messageOf(
     plans.push(plan)
   }
   const wrapper = style === 'rpc' ? { namespace: bound?.namespace ?? '', name: wrapperName } : undefined
-  return { wrapper, encoded, parts: plans, headers: headersOf(bound, sources) }
+  const beside = attachments.length === 0 ? {} : { attachments }
+  return { wrapper, encoded, parts: plans, headers: headersOf(bound, sources), ...beside }
 }
 
 /**

@@ -144,6 +144,7 @@ function portsOfBindings(wsdl: Wsdl): Port[] {
     name: binding.name,
     binding,
     addressing: binding.addressing,
+    mtom: binding.mtom,
     address: undefined
   }))
 }

@@ -33,7 +33,7 @@ interface StoredPlan {
 }
 
 /** To count up with every change to `OperationPlan` or `SchemaIndex`, and to what is put into them. */
-const PLAN_VERSION = 1
+const PLAN_VERSION = 2
 
 interface Snapshot {
   readonly files: readonly WsdlFile[]

@@ -53,13 +53,13 @@ export class SoapAdapter implements Adapter {
     if (request.path !== '')
       throw new SoukError('invalid_request', 'A SOAP API has no sub-paths: name the operation in the body.')
     const body = { bytes: await wholeBody(request.body), type: headerOf(request.headers, 'content-type') }
-    const { operation: name, document } = await this.#translator.request(body)
+    const { operation: name, document, type } = await this.#translator.request(body)
     const operation = this.#service.operations.get(name)
     if (operation === undefined) throw new SoukError('internal_error')
     const response = await this.#upstream(operation).request({
       method: 'POST',
       headers: [
-        ...envelopeHeaders(operation.version, operation.action),
+        ...envelopeHeaders(operation.version, operation.action, type),
         ...request.headers.filter(([header]) => PASSED_ON.has(header))
       ],
       body: document,

@@ -1,14 +1,15 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { jsonText, parseJson } from '../json.ts'
+import { Attachments, shownAttachment } from './attachments.ts'
 import { canonicalDecimal, plainDecimal } from './decimal.ts'
 import { Decoder } from './decode.ts'
 import { isObject, type JsonObject } from './encoding.ts'
-import { type Envelope, readEnvelope, writeEnvelope } from './envelope.ts'
+import { type Envelope, plainAction, readEnvelope, writeEnvelope } from './envelope.ts'
 import { faultError, faultIn } from './fault.ts'
 import { mapInput, mapOutput, shownPath } from './mapping-apply.ts'
 import type { MessageModel } from './message.ts'
-import { isMultipart, readMultipart, unpack } from './multipart.ts'
+import { type Attachment, isMultipart, readMultipart, unpack, writeMultipart } from './multipart.ts'
 import { NS } from './names.ts'
 import type { SoapOperation } from './operation.ts'
 import { References } from './references.ts'
@@ -24,6 +25,8 @@ export interface SoapRequest {
   /** Name by which consumers call the operation. */
   readonly operation: string
   readonly document: Uint8Array
+  /** Its content type, when it is more than an envelope. */
+  readonly type?: string
 }
 
 /** What the service answered, read whole. */
@@ -45,19 +48,32 @@ export interface JsonCall {
 /** The envelope for a call. @throws SoukError `invalid_request`, `operation_not_found`, `unsupported_media_type` */
 export function translateRequest(service: SoapService, { bytes, type }: JsonCall): SoapRequest {
   const { name, operation, parameters } = selectOperation(service.operations, parseCall(jsonText(bytes, type)))
-  const fields = service.mapping.get(name)?.input
+  const mapped = service.mapping.get(name)
+  const fields = mapped?.input
+  const input = operation.input()
+  const mtom = mapped?.mtom ?? operation.mtom
+  const attachments = new Attachments(mtom)
   const document = writeEnvelope(
     operation.version,
-    operation.input(),
+    input,
     fields === undefined ? parameters : mapInput(fields, parameters),
     service.types,
     {
+      attachments,
       addressing: operation.addressing,
       auth: service.auth,
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
     }
   )
-  return { operation: name, document: utf8(document) }
+  // A service that has MTOM in its policy wants it of every message.
+  if (!mtom && attachments.parts.length === 0) return { operation: name, document: utf8(document) }
+  const action = plainAction(operation.action)
+  const { type: whole, bytes: body } = writeMultipart(
+    document,
+    { version: operation.version, action, mtom },
+    attachments.parts
+  )
+  return { operation: name, document: body, type: whole }
 }
 
 /**
@@ -90,14 +106,15 @@ function jsonOf(service: SoapService, operation: SoapOperation, reply: SoapReply
   const { status, bytes } = reply
   // SOAP 1.1, section 6.2, and WS-I R2714: a one-way operation is answered without an envelope.
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
-  const { header, body } = envelopeOf(reply)
+  const { header, body, attachments } = envelopeOf(reply)
   const fault = faultIn(body)
   if (fault !== undefined) throw faultError(fault, plain, operation.faults(), service.secrets)
   const message = operation.output?.()
   if (message === undefined) return {}
   try {
-    const decoder = message.encoded ? new Decoder(service.types, new References(body)) : plain
-    const json = contentOf(operation, message, body, decoder)
+    const references = message.encoded ? new References(body) : undefined
+    const decoder = new Decoder(service.types, references, attachments)
+    const json = withAttachments(contentOf(operation, message, body, decoder), message, attachments)
     const headers = header === undefined ? undefined : headersOf(message, header, decoder)
     return headers === undefined || !isObject(json) ? json : { ...json, $headers: headers }
   } catch (error) {
@@ -116,6 +133,26 @@ function contentOf(operation: SoapOperation, message: MessageModel, body: XmlEle
     throw unreadable(200, `with <${element.name.slice(0, 80)}> where <${wrapper.name}> belongs`)
   }
   return decoder.element(wrapper, element) ?? {}
+}
+
+/** Those that the WSDL declares: by the names in their ids (WS-I Attachments Profile 1.0, R2933), else in their order. */
+function withAttachments(json: unknown, message: MessageModel, attachments: ReadonlyMap<string, Attachment>): unknown {
+  if (message.attachments.size === 0 || !isObject(json)) return json
+  const left = new Map(attachments)
+  const found = new Map<string, Attachment>()
+  for (const [field, { name }] of message.attachments) {
+    const mark = `${encodeURIComponent(name)}=`
+    const own = [...left.values()].find(({ id }) => id === name || id.startsWith(mark))
+    if (own === undefined) continue
+    found.set(field, own)
+    left.delete(own.id)
+  }
+  const others = left.values()
+  for (const field of message.attachments.keys()) {
+    const next = found.has(field) ? undefined : others.next().value
+    if (next !== undefined) found.set(field, next)
+  }
+  return { ...json, ...Object.fromEntries([...found].map(([field, one]) => [field, shownAttachment(one)])) }
 }
 
 /** Values that others point to stand beside the answer (SOAP 1.1, section 5.6). */
@@ -143,13 +180,21 @@ function faultWithin({ bytes, type }: SoapReply): XmlElement | undefined {
   }
 }
 
-function read(bytes: Uint8Array, type: string | undefined): Envelope {
-  if (type === undefined || !isMultipart(type)) return readEnvelope(parseXml(decodeXml(bytes, type)))
-  const { root, attachments } = readMultipart(bytes, type)
-  return readEnvelope(unpack(parseXml(decodeXml(root.bytes, root.type)), new Map(attachments)))
+interface Received extends Envelope {
+  /** Those that nothing in the envelope has been replaced by yet. */
+  readonly attachments: Map<string, Attachment>
 }
 
-function envelopeOf({ bytes, type, status }: SoapReply): Envelope {
+function read(bytes: Uint8Array, type: string | undefined): Received {
+  if (type === undefined || !isMultipart(type)) {
+    return { ...readEnvelope(parseXml(decodeXml(bytes, type))), attachments: new Map() }
+  }
+  const { root, attachments } = readMultipart(bytes, type)
+  const left = new Map(attachments)
+  return { ...readEnvelope(unpack(parseXml(decodeXml(root.bytes, root.type)), left)), attachments: left }
+}
+
+function envelopeOf({ bytes, type, status }: SoapReply): Received {
   try {
     return read(bytes, type)
   } catch (error) {

@@ -49,9 +49,10 @@ const STANDARD: ReadonlySet<string> = new Set([
   NS.envelope11,
   NS.envelope12,
   NS.wsdl,
-  'http://www.w3.org/2005/05/xmlmime',
+  NS.xmime,
+  NS.swaRef,
   'http://www.w3.org/2004/11/xmlmime',
-  'http://www.w3.org/2004/08/xop/include',
+  NS.xop,
   'http://www.w3.org/2005/08/addressing',
   'http://schemas.xmlsoap.org/ws/2004/08/addressing'
 ])

@@ -1,5 +1,6 @@
-import { policiesOf, requiresAddressing } from './addressing.ts'
+import { requiresAddressing } from './addressing.ts'
 import { NS, type QName, clark, parseClark } from './names.ts'
+import { type Policies, policiesOf, requires } from './policy.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
@@ -29,6 +30,8 @@ export interface Port {
   readonly service: string
   /** It wants WS-Addressing. */
   readonly addressing: boolean
+  /** It wants MTOM. */
+  readonly mtom: boolean
   readonly name: string
   readonly binding: Binding
   readonly address: string | undefined
@@ -42,6 +45,8 @@ export interface Binding {
   readonly transport: string
   readonly portType: string
   readonly addressing: boolean
+  /** It wants binary content beside the envelope. */
+  readonly mtom: boolean
   readonly operations: readonly BoundOperation[]
 }
 
@@ -49,6 +54,7 @@ export interface BoundOperation {
   readonly name: string
   readonly style: string
   readonly action: string
+  readonly mtom: boolean
   /** The `name` attributes of input and output, which tell overloads apart. */
   readonly inputName: string | undefined
   readonly outputName: string | undefined
@@ -62,6 +68,8 @@ export interface BoundMessage {
   /** Names of the parts in the body; undefined when the binding does not say. */
   readonly parts: readonly string[] | undefined
   readonly headers: readonly BoundHeader[]
+  /** Parts that are attachments, with the media types that they may have. */
+  readonly contents: ReadonlyMap<string, readonly string[]>
 }
 
 export interface BoundHeader {
@@ -70,8 +78,6 @@ export interface BoundHeader {
   readonly use: string
   readonly namespace: string
 }
-
-type Policies = ReadonlyMap<string, XmlElement>
 
 const BINDINGS: ReadonlyMap<string, SoapVersion> = new Map([
   [NS.soapBinding11, '1.1'],
@@ -149,11 +155,14 @@ function readBinding(node: XmlElement, policies: Policies): Binding | undefined 
     transport: attribute(soap, 'transport')?.trim() ?? '',
     portType: keyOf(node, 'type') ?? '',
     addressing: requiresAddressing(node, policies),
-    operations: elements(node, NS.wsdl, 'operation').map((operation) => readOperation(operation, soap.namespace, style))
+    mtom: requires(node, policies, isMtom),
+    operations: elements(node, NS.wsdl, 'operation').map((operation) =>
+      readOperation(operation, soap.namespace, style, policies)
+    )
   }
 }
 
-function readOperation(node: XmlElement, soap: string, style: string): BoundOperation {
+function readOperation(node: XmlElement, soap: string, style: string, policies: Policies): BoundOperation {
   const detail = firstElement(node, soap, 'operation')
   const input = firstElement(node, NS.wsdl, 'input')
   const output = firstElement(node, NS.wsdl, 'output')
@@ -161,6 +170,7 @@ function readOperation(node: XmlElement, soap: string, style: string): BoundOper
     name: attribute(node, 'name')?.trim() ?? '',
     style: (detail && attribute(detail, 'style')?.trim()) ?? style,
     action: (detail && attribute(detail, 'soapAction')?.trim()) ?? '',
+    mtom: [node, input].some((one) => one !== undefined && requires(one, policies, isMtom)),
     inputName: input && attribute(input, 'name'),
     outputName: output && attribute(output, 'name'),
     input: input && readBody(input, soap),
@@ -184,8 +194,33 @@ function readBody(node: XmlElement, soap: string): BoundMessage | undefined {
       part: attribute(header, 'part')?.trim() ?? '',
       use: attribute(header, 'use')?.trim() ?? 'literal',
       namespace: attribute(header, 'namespace')?.trim() ?? ''
-    }))
+    })),
+    contents: contentsOf(node)
   }
+}
+
+/** WSDL 1.1, section 5: `mime:content` in parts of its own; several for one part are alternatives. */
+function contentsOf(node: XmlElement): ReadonlyMap<string, readonly string[]> {
+  const contents = new Map<string, string[]>()
+  for (const related of elements(node, NS.mimeBinding, 'multipartRelated')) {
+    for (const content of elements(related, NS.mimeBinding, 'part').flatMap((part) =>
+      elements(part, NS.mimeBinding, 'content')
+    )) {
+      const part = attribute(content, 'part')?.trim() ?? ''
+      const type = attribute(content, 'type')?.trim()
+      contents.set(part, [...(contents.get(part) ?? []), ...(type === undefined || type === '' ? [] : [type])])
+    }
+  }
+  return contents
+}
+
+/** MTOM Serialization Policy Assertion 1.0 and 1.1. */
+function isMtom({ namespace, name }: XmlElement): boolean {
+  return (
+    (name === 'OptimizedMimeSerialization' &&
+      namespace === 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization') ||
+    (name === 'MTOM' && namespace.startsWith('http://www.w3.org/2007/08/soap12-mtom-policy'))
+  )
 }
 
 function headerNodes(node: XmlElement, soap: string, depth: number): XmlElement[] {
@@ -214,6 +249,7 @@ function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>, 
       name: attribute(node, 'name') ?? '',
       binding,
       addressing: binding.addressing || requiresAddressing(node, policies),
+      mtom: binding.mtom || requires(node, policies, isMtom),
       address: address && attribute(address, 'location')?.trim()
     })
   }

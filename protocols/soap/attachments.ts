@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { SOAP_ATTACHMENTS_MAX, SOAP_MTOM_BYTES_MIN } from '../../lib/base/limits.ts'
+import { BUILTINS } from './builtin.ts'
+import { type Encoding, isObject, type JsonObject } from './encoding.ts'
+import type { Attachment } from './multipart.ts'
+import { NS } from './names.ts'
+
+/** An attachment as JSON has it; on input, base64 text alone is accepted where the type is known or does not matter. */
+export const ATTACHMENT_SCHEMA = {
+  type: ['object', 'string'],
+  contentEncoding: 'base64',
+  properties: { contentType: { type: 'string' }, content: { type: 'string', contentEncoding: 'base64' } },
+  required: ['content']
+} as const
+
+const BINARY = 'application/octet-stream'
+/** RFC 2045, section 5.1, with nothing that could end a header. */
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,80}\/[\w!#$&^.+-]{1,80}(?:\s*;\s*[\w.+-]{1,40}=(?:[\w.+-]{1,80}|"[\w .+:/@-]{0,80}"))*$/
+const BASE64 = BUILTINS.get('base64Binary')
+
+/** What goes beside the envelope of one request. */
+export class Attachments {
+  /** Binary elements go beside the envelope, too (XOP). */
+  readonly mtom: boolean
+  readonly parts: Attachment[] = []
+
+  constructor(mtom: boolean) {
+    this.mtom = mtom
+  }
+
+  /** Takes base64 text out of an element, if that is worth it; else false. */
+  takes(base64: string): boolean {
+    const bytes = (base64.length / 4) * 3
+    return this.mtom && bytes >= SOAP_MTOM_BYTES_MIN && this.parts.length < SOAP_ATTACHMENTS_MAX
+  }
+
+  /** The id by which the envelope can point to it. */
+  add(bytes: Uint8Array, type: string | undefined, name = ''): string {
+    // WS-I Attachments Profile 1.0, R2933: the name of its part, then what makes it unique.
+    const id = `${name === '' ? '' : `${encodeURIComponent(name)}=`}${randomUUID()}@souk`
+    this.parts.push({ id, type: type ?? BINARY, bytes })
+    return id
+  }
+
+  /** Base64 in its element, or what XOP has in its place (XOP, section 3.1). */
+  write(encoder: Encoding, base64: string, type: unknown): void {
+    const { writer } = encoder
+    const id = this.add(Buffer.from(base64, 'base64'), typeof type === 'string' && isMediaType(type) ? type : undefined)
+    writer.open(NS.xop, 'Include')
+    writer.attribute('', 'href', `cid:${id}`)
+    writer.close()
+  }
+
+  /** An attachment of its own, `{contentType, content}` or base64. @throws SoukError `invalid_request` */
+  given(encoder: Encoding, value: unknown, types: readonly string[], name = ''): string {
+    const { content, contentType } = isObject(value) ? value : ({ content: value } as JsonObject)
+    if (isObject(value)) {
+      const unknown = Object.keys(value).find((one) => one !== 'content' && one !== 'contentType')
+      if (unknown !== undefined)
+        encoder.at(unknown, () => refuse(encoder, 'is not known here; known: contentType, content'))
+    }
+    const base64 = BASE64?.write(content)
+    if (base64 === undefined) {
+      const rule = 'must be base64, or an object with contentType and content in base64'
+      throw encoder.refuse(rule, content)
+    }
+    const type =
+      contentType === undefined
+        ? types.find((one) => isMediaType(one) && !one.includes('*'))
+        : chosenType(encoder, contentType, types)
+    return this.add(Buffer.from(base64, 'base64'), type, name)
+  }
+}
+
+function chosenType(encoder: Encoding, type: unknown, types: readonly string[]): string {
+  const at = (rule: string): never => {
+    encoder.at('contentType', () => refuse(encoder, rule, type))
+    throw encoder.refuse(rule)
+  }
+  if (typeof type !== 'string' || !isMediaType(type)) return at('must be a media type like image/png')
+  const plain = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+  const allowed = types.length === 0 || types.some((one) => matches(one.toLowerCase(), plain))
+  return allowed ? type : at(`must be one of ${types.slice(0, 20).join(', ')}`)
+}
+
+function matches(declared: string, type: string): boolean {
+  const [plain = ''] = declared.split(';', 1)
+  if (plain.trim() === '*/*' || plain.trim() === '*') return true
+  return plain.trim().endsWith('/*') ? type.startsWith(plain.trim().slice(0, -1)) : plain.trim() === type
+}
+
+function refuse(encoder: Encoding, rule: string, value?: unknown): never {
+  throw encoder.refuse(rule, value)
+}
+
+function isMediaType(text: string): boolean {
+  return text.length <= 200 && MEDIA_TYPE.test(text)
+}
+
+/** The inverse of `given`. */
+export function shownAttachment({ type, bytes }: Attachment): {
+  readonly contentType: string
+  readonly content: string
+} {
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return { contentType: (type ?? BINARY).slice(0, 200), content }
+}
