@@ -1,5 +1,6 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
+import type { GossipSub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
 import type { Libp2p, PrivateKey } from '@libp2p/interface'
 import type { KadDHT } from '@libp2p/kad-dht'
@@ -22,6 +23,7 @@ import {
 import type { Souk } from './interface/souk.ts'
 import { corked } from './link/cork.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
+import { soukGossip } from './link/souk-gossip.ts'
 import type { SoukInit } from './options.ts'
 import { soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
@@ -39,7 +41,7 @@ export interface NodeOptions extends SoukInit {
 
 /** A libp2p node with Souk in it, for those who have none of their own. */
 export interface SoukNode {
-  readonly libp2p: Libp2p<{ dht: KadDHT; souk: Souk }>
+  readonly libp2p: Libp2p<{ dht: KadDHT; pubsub: GossipSub; souk: Souk }>
   readonly souk: Souk
   start(): Promise<void>
   /** Drains, then lets go of everything. */
@@ -79,6 +81,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       identify: identify(),
       ping: ping(),
       dht: soukDht({ network, privateAddresses, ...(init.clock === undefined ? {} : { clock: init.clock }) }),
+      pubsub: soukGossip({ network, privateAddresses }),
       souk: souk(init)
     }
   })

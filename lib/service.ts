@@ -13,20 +13,25 @@ import { Consumer } from './call/consumer.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
+import type { Gossip } from './interface/gossip.ts'
 import type { Delegation, DeprecationNotice, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
 import type { Till } from './interface/till.ts'
+import { Libp2pGossip } from './link/libp2p-gossip.ts'
 import { Libp2pLink } from './link/libp2p-link.ts'
 import { Neighbours } from './link/neighbours.ts'
+import { announcementTopic } from './link/souk-gossip.ts'
 import { type SoukInit, type SoukOptions, soukOptions } from './options.ts'
 import { Announcer } from './owner/announcer.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { Owner } from './owner/owner.ts'
 import { Provider } from './owner/provider.ts'
 import { createMeteredTill } from './pay/metered-till.ts'
-import { createCatalogue, type LearningCatalogue } from './resolve/catalogue.ts'
+import type { GossipSub } from '@libp2p/gossipsub'
+import { serveCatalogue } from './resolve/catalogue-exchange.ts'
+import { createDiscovery, type Discovery } from './resolve/discovery.ts'
 import { createKadDirectory } from './resolve/kad-directory.ts'
 import { serveManifests } from './resolve/manifest-exchange.ts'
 import { createNotary } from './resolve/notary.ts'
@@ -44,6 +49,8 @@ export interface SoukComponents {
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly logger: ComponentLogger
   readonly dht?: KadDHT
+  /** What `soukGossip()` made. Without it a new listing is known where somebody asks, not within seconds. */
+  readonly pubsub?: GossipSub
 }
 
 /**
@@ -63,7 +70,7 @@ interface Running {
   readonly calls: CallProtocol
   readonly consumer: Consumer
   readonly resolver: PinningResolver
-  readonly catalogue: LearningCatalogue
+  readonly discovery: Discovery
   readonly till: Till
 }
 
@@ -100,6 +107,7 @@ class SoukService implements Souk, Startable {
       log: this.#log
     })
     serveManifests({ link: this.#link, local: () => this.#local() })
+    serveCatalogue({ link: this.#link, index: this.store.listings, network: options.network, clock })
   }
 
   async start(): Promise<void> {
@@ -112,7 +120,9 @@ class SoukService implements Souk, Startable {
   }
 
   async afterStart(): Promise<void> {
-    const { announcer, provider } = this.#run()
+    const { announcer, provider, discovery } = this.#run()
+    discovery.announcements.start()
+    discovery.catalogue.start()
     this.#components.events.addEventListener('peer:identify', this.#onPeer)
     announcer.start(async () => {
       await provider.renew()
@@ -125,10 +135,12 @@ class SoukService implements Souk, Startable {
   async beforeStop(): Promise<void> {
     // libp2p also stops what failed to start, and tells that failure only if stopping raises none of its own.
     if (this.#running === undefined) return
-    const { owner, announcer, calls } = this.#running
+    const { owner, announcer, calls, discovery } = this.#running
     this.#neighbours.stop()
     this.#components.events.removeEventListener('peer:identify', this.#onPeer)
     announcer.stop()
+    discovery.catalogue.stop()
+    discovery.announcements.stop()
     calls.drain()
     await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
     // libp2p stops its parts at the same time, connections among them: the last answers have to be out before that.
@@ -193,7 +205,7 @@ class SoukService implements Souk, Startable {
   }
 
   search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#lookUp((limited) => this.#run().catalogue.search(query, limited), signal)
+    return this.#lookUp((limited) => this.#run().discovery.catalogue.search(query, limited), signal)
   }
 
   async pin(name: string, provider: string): Promise<void> {
@@ -251,7 +263,10 @@ class SoukService implements Souk, Startable {
     for (const { manifest } of this.#local()) if (manifest.payout !== undefined) yield manifest.payout
   }
 
-  readonly #onPeer = () => this.#running?.announcer.peerJoined()
+  readonly #onPeer = () => {
+    this.#running?.announcer.peerJoined()
+    this.#running?.discovery.catalogue.peerJoined()
+  }
 
   /** The only wiring. */
   #assemble(epoch: bigint): Running {
@@ -267,8 +282,21 @@ class SoukService implements Souk, Startable {
     const handler = owner.handle.bind(owner)
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
-    const catalogue = createCatalogue({ directory, link, local, clock })
-    const learn = catalogue.learn.bind(catalogue)
+    const gossip = gossipOf(this.#components, network, this.#log)
+    const discovery = createDiscovery({
+      index: this.store.listings,
+      directory,
+      link,
+      network,
+      privateKey: this.#components.privateKey,
+      local,
+      gradeOf: () => ({ quality: 0.8 }),
+      clock,
+      random,
+      ...(this.#options.providerKey === undefined ? {} : { providerKey: this.#options.providerKey }),
+      ...(gossip === undefined ? {} : { gossip })
+    })
+    const learn = discovery.catalogue.learn.bind(discovery.catalogue)
     const resolver = createResolver({ directory, link, documents, local, clock, random, learn })
     const ids = requestIds(clock, random)
     const consumer = new Consumer({
@@ -279,9 +307,9 @@ class SoukService implements Souk, Startable {
       requestIds: ids
     })
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
-    const announcer = new Announcer({ clock, directory, onError })
+    const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
     const provider = new Provider({ clock, documents, notary, owner, announcer })
-    return { owner, provider, announcer, calls, consumer, resolver, catalogue, till }
+    return { owner, provider, announcer, calls, consumer, resolver, discovery, till }
   }
 }
 
@@ -297,4 +325,15 @@ function kadDirectory(
     )
   }
   return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
+}
+
+/** libp2p's components throw where one is asked for that nobody made. */
+function gossipOf(components: SoukComponents, network: string, log: Logger): Gossip | undefined {
+  let pubsub: GossipSub | undefined
+  try {
+    pubsub = components.pubsub
+  } catch {
+    return undefined
+  }
+  return pubsub === undefined ? undefined : new Libp2pGossip(pubsub, announcementTopic(network), log)
 }

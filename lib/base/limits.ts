@@ -212,13 +212,57 @@ export const CLAIMANTS_MAX = 16
 /** How long others may speak up after the first claimant: several round trips, and no wait for a peer that hangs. */
 export const CLAIMANTS_MS = 1 * SECOND
 /** Listings the catalogue keeps, and how many of one publisher. */
-export const CATALOGUE_MAX = 10_000
+export const CATALOGUE_MAX = 20_000
 export const CATALOGUE_PER_PUBLISHER_MAX = 200
-/** How long a connected peer that had no listings is not asked for any, and how many such peers are remembered. */
-export const CATALOGUE_EMPTY_MS = 60 * SECOND
-export const CATALOGUE_PEERS_EMPTY_MAX = 4_096
-/** How old the catalogue may be before a search asks around first. */
+/** How long a peer that told nonsense, or does not tell at all, is not asked for listings, and peers whose cursors are remembered. */
+export const CATALOGUE_DISTRUST_MS = 10 * MINUTE
+export const CATALOGUE_CURSORS_MAX = 4_096
+/** Between two rounds of asking some connected peers what is new, unasked, and how many. Announcements are what is quick. */
+export const CATALOGUE_PULL_MS = 60 * SECOND
+export const CATALOGUE_PULLED_PEERS = 4
+/** After a peer connected, the pause before it is asked: connections come in crowds. */
+export const CATALOGUE_SETTLE_MS = 250
+/** How long a connected peer that had nothing new is not asked again: should it have some since, that is announced. */
+export const CATALOGUE_QUIET_MS = 60 * SECOND
+/** How long a peer that gave no answer is not asked again. */
+export const CATALOGUE_SILENT_MS = 10 * SECOND
+/** Records of one answer that may be refused before nothing more is believed: clocks differ, and peers pass on what others wrote. */
+export const CATALOGUE_REFUSED_MAX = 16
+/** Records in one answer of the catalogue exchange, and manifests asked for in one request. */
+export const CATALOGUE_RECORDS_MAX = 256
+export const CATALOGUE_WANTED_MAX = 64
+/** A request of the catalogue exchange: names and hashes. */
+export const CATALOGUE_REQUEST_BYTES_MAX = 4 * KiB
+/** Requests of one peer: so many at once, and so many a second after that. */
+export const CATALOGUE_REQUESTS_BURST = 256
+export const CATALOGUE_REQUESTS_PER_SECOND = 16
+/** A manifest that travels inside its announcement; a larger one is fetched by those who lack it. */
+export const ANNOUNCED_MANIFEST_BYTES_MAX = 8 * KiB
+/** An announcement: a record and such a manifest. */
+export const ANNOUNCEMENT_BYTES_MAX = RECORD_BYTES_MAX + ANNOUNCED_MANIFEST_BYTES_MAX + 256
+/** Announcements that one peer passes on, its own and others': so many at once, and so many a second after that. */
+export const ANNOUNCEMENTS_PER_PEER_BURST = 400
+export const ANNOUNCEMENTS_PER_PEER_PER_SECOND = 20
+/** Announcements of one publisher: all its listings at once, and each again a few times an hour. */
+export const ANNOUNCEMENTS_PER_PUBLISHER_BURST = 200
+export const ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND = 1
+/** An announcement older than this is passed on by nobody: it has been everywhere. */
+export const ANNOUNCEMENT_AGE_MS = 5 * MINUTE
+/** What waits for a slow neighbour before further announcements to it are dropped: it learns of them otherwise. */
+export const GOSSIP_BUFFER_BYTES_MAX = 64 * ANNOUNCEMENT_BYTES_MAX
+/** In one message of libp2p's gossip: topics (there is one), announcements, and ids of announcements. */
+export const GOSSIP_TOPICS_MAX = 16
+export const GOSSIP_MESSAGES_MAX = 500
+export const GOSSIP_IDS_MAX = 5_000
+/** Memory for the topics of one neighbour. */
+export const GOSSIP_TOPIC_BYTES_MAX = 20 * KiB
+/** Tags whose peers were asked lately. */
+export const CATALOGUE_TAGS_MAX = 1_000
+/** Between two looks for listings that have run out. */
+export const CATALOGUE_PRUNE_MS = 5 * MINUTE
+/** How old the catalogue may be before a search asks around first; and where what is new is announced anyway. */
 export const CATALOGUE_FRESH_MS = 5 * SECOND
+export const CATALOGUE_ANNOUNCED_FRESH_MS = 60 * SECOND
 /** How long a search waits for that. */
 export const CATALOGUE_REFRESH_MS = 2 * SECOND
 /** Listings in one page of an exchange or a search. */
@@ -235,17 +279,20 @@ export const SERVERS_MAX = 16
 export const MANIFEST_REQUEST_BYTES_MAX = 1 * KiB
 /** One answer of the manifest exchange: several, or one as large as allowed. */
 export const MANIFEST_REPLY_BYTES_MAX = 1 * MiB
-/** Signed bytes of all resolutions kept, and of all listings in the catalogue: one flood must not take the node's memory. */
+/** Signed bytes of all resolutions kept in memory, and of all listings in the catalogue, on disk: one flood must not take either. */
 export const RESOLUTIONS_BYTES_MAX = 64 * MiB
-export const CATALOGUE_BYTES_MAX = 64 * MiB
+export const CATALOGUE_BYTES_MAX = 256 * MiB
 /** Peers asked in one refresh of the catalogue, as many at once, and the pages taken of each. */
 export const CATALOGUE_PEERS_MAX = 64
 export const CATALOGUE_PEERS_AT_ONCE = 16
-export const CATALOGUE_PAGES_MAX = 10
+export const CATALOGUE_PAGES_MAX = 64
 /** How long the catalogue shows what it has not seen again: as long as a record lives. */
 export const CATALOGUE_ENTRY_MS = 2 * HOUR
 /** Words of one search. */
 export const SEARCH_CHARS_MAX = 200
+/** A word that is searched by; what is longer is known by its beginning. And the words of one listing, operations included. */
+export const TERM_CHARS_MAX = 64
+export const TERMS_PER_LISTING_MAX = 2_000
 /** Announcements of one listing that run at the same time. */
 export const ANNOUNCEMENTS_AT_ONCE = 4
 

@@ -1,5 +1,6 @@
 import type { ApiId, ApiRef } from '../base/api-name.ts'
 import type { PeerAddress } from './link.ts'
+import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
 
 /** What a node that serves an API tells the world. */
@@ -22,6 +23,10 @@ export interface DirectoryRecord {
   readonly manifestHash: Uint8Array
   readonly revision: number
   readonly delegations: readonly Delegation[]
+  /** In an announcement: the network it is meant for. */
+  readonly network?: string
+  /** In an announcement: it is served no more. Counts only from the provider's own key. */
+  readonly isWithdrawn?: boolean
 }
 
 /** How far a `publish` got. `stored` of `asked` peers acknowledged; both 0 on a network of one. */
@@ -54,6 +59,8 @@ export interface Directory {
   servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that say they know an API of this bare name. Untrusted. */
   claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress>
+  /** Peers that say they serve something with this tag, whatever its case. Untrusted. */
+  tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that say they have listings to show. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
 }
@@ -83,20 +90,30 @@ export interface Resolver {
 }
 
 export interface SearchQuery {
-  /** Words, all of which must appear in name, description or tags. */
+  /** Words, all of which must begin a word of name, description, tags or operations. */
   readonly text?: string
   readonly protocol?: string
   readonly tag?: string
   /** Most expensive price wanted, USDC atoms. */
   readonly maxPrice?: bigint
+  /** The least quality wanted, 0 to 1. */
+  readonly minQuality?: number
+  /** Default `relevance`, which is the best first where there are no words. */
+  readonly sort?: ListingSort
   /** At most `PAGE_MAX`. */
   readonly limit?: number
   /** `next` of the page before. */
   readonly cursor?: string
 }
 
+/** A listing as a search finds it. */
+export interface FoundListing extends SignedManifest {
+  /** When this node first heard of it: nobody can claim to be older. Milliseconds since the epoch. */
+  readonly firstSeenAt: number
+}
+
 export interface SearchPage {
-  readonly listings: readonly SignedManifest[]
+  readonly listings: readonly FoundListing[]
   readonly next?: string
 }
 

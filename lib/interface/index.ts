@@ -48,6 +48,7 @@ export type {
   Catalogue,
   Directory,
   DirectoryRecord,
+  FoundListing,
   Offer,
   Published,
   Resolution,
@@ -56,9 +57,23 @@ export type {
   SearchPage,
   SearchQuery
 } from './directory.ts'
+export type { Gossip, GossipHandler, GossipVerdict } from './gossip.ts'
 export type { Deposits, DepositPayment, DepositTransaction } from './deposits.ts'
 export type { Balance, BookedEntry, DocumentPut, Drawn, Entry, EntryQuery, Ledger, Posting } from './ledger.ts'
 export type { Earnings, ProviderEarnings, SettledTransaction } from './earnings.ts'
+export {
+  type Grade,
+  type IndexedListing,
+  LISTING_SORTS,
+  type ListingBounds,
+  type ListingChanges,
+  type ListingHead,
+  type ListingIndex,
+  type ListingPut,
+  type ListingQuery,
+  type ListingSort,
+  type PutOutcome
+} from './listing-index.ts'
 export type {
   BulkSink,
   BulkSource,

@@ -3,6 +3,7 @@ import type { Atoms } from '../base/money.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { ChargeRule } from './charge-rule.ts'
 import type { DocumentPut, Ledger, Posting } from './ledger.ts'
+import type { ListingIndex } from './listing-index.ts'
 import type { Headers } from './payload.ts'
 
 /** What became of a call, at its owner. `captured`: it succeeded and counts. `void`: it did not, nothing is owed. */
@@ -132,6 +133,7 @@ export interface Store {
   readonly ledger: Ledger
   /** Absent where only one process can have the store open. */
   readonly signals?: Signals
+  readonly listings: ListingIndex
   /** Nothing happens where it is open already. @throws SoukError `internal_error` */
   open(): Promise<void>
   /** Writes what is waiting, then lets go. May be opened again. */

@@ -5,15 +5,24 @@ import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../b
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
+/** Tells everybody of a listing, or that it is no more. */
+export interface Teller {
+  announce(offer: Offer, signed: SignedManifest): Promise<void>
+  withdraw(id: ApiId, last: Pick<Offer, 'manifestHash' | 'revision'>): Promise<void>
+}
+
 export interface AnnouncerInit {
   readonly clock: Clock
   readonly directory: Directory
+  /** Tells the neighbours at once, who tell theirs. Default: the directory alone is told. */
+  readonly teller?: Teller
   /** Told of what went wrong behind the scenes. */
   readonly onError: (error: unknown) => void
 }
 
 interface Announced {
-  offer: Offer
+  readonly offer: Offer
+  readonly signed: SignedManifest
   published?: Published
 }
 
@@ -66,7 +75,7 @@ export class Announcer {
       tags: manifest.tags,
       delegations: delegations.filter((delegation) => delegation.provider === provider)
     }
-    const announced: Announced = { offer }
+    const announced: Announced = { offer, signed }
     this.#announced.set(id, announced)
     const { clock } = this.#init
     await new Promise<void>((resolve) => {
@@ -79,8 +88,11 @@ export class Announcer {
   }
 
   async withdraw(id: ApiId): Promise<void> {
+    const last = this.#announced.get(id)?.offer
     this.#announced.delete(id)
-    await this.#limited((signal) => this.#init.directory.withdraw(id, signal))
+    const { directory, teller, onError } = this.#init
+    if (last !== undefined) await teller?.withdraw(id, last).catch(onError)
+    await this.#limited((signal) => directory.withdraw(id, signal))
   }
 
   /** A peer appeared: what was told to nobody is told now. */
@@ -110,8 +122,11 @@ export class Announcer {
   }
 
   #publish(announced: Announced): Promise<void> {
+    const { directory, teller, onError } = this.#init
     return this.#limited(async (signal) => {
-      announced.published = await this.#init.directory.publish(announced.offer, signal)
+      const { offer, signed } = announced
+      void teller?.announce(offer, signed).catch(onError)
+      announced.published = await directory.publish(offer, signal)
     })
   }
 

@@ -1,146 +1,283 @@
 import type { ApiId } from '../base/api-name.ts'
-import { type Clock, type Timer, deadline, sleep } from '../base/clock.ts'
+import { sha256 } from '../base/bytes.ts'
+import { type Clock, deadline, sleep, type Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import {
-  CATALOGUE_EMPTY_MS,
-  CLAIMANTS_MS,
+  CATALOGUE_ANNOUNCED_FRESH_MS,
+  CATALOGUE_ENTRY_MS,
   CATALOGUE_FRESH_MS,
-  CATALOGUE_PAGES_MAX,
   CATALOGUE_PEERS_AT_ONCE,
-  CATALOGUE_PEERS_EMPTY_MAX,
   CATALOGUE_PEERS_MAX,
+  CATALOGUE_PRUNE_MS,
+  CATALOGUE_PULL_MS,
+  CATALOGUE_PULLED_PEERS,
   CATALOGUE_REFRESH_MS,
-  EXCHANGE_MS
+  CATALOGUE_SETTLE_MS,
+  CATALOGUE_TAGS_MAX,
+  CLAIMANTS_MS,
+  EXCHANGE_MS,
+  PAGE_MAX,
+  SEARCH_CHARS_MAX
 } from '../base/limits.ts'
+import { fraction, type Random } from '../base/random.ts'
+import { searchTerms } from '../base/search-terms.ts'
 import { within } from '../base/within.ts'
-import type { Catalogue, Directory, SearchPage, SearchQuery } from '../interface/directory.ts'
+import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
+import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../interface/listing-index.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import { searchPage } from './listing-filter.ts'
 import { boundedMap } from './bounded-map.ts'
-import { fetchManifests, type LocalManifests } from './manifest-exchange.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import type { CatalogueReader } from './catalogue-exchange.ts'
 import { eachOf } from './each-of.ts'
 import { ignore } from './ignore.ts'
+import { keptManifest } from './kept-manifest.ts'
+import type { LocalManifests } from './manifest-exchange.ts'
 
 export interface CatalogueInit {
   readonly directory: Directory
   readonly link: Link
+  readonly index: ListingIndex
+  readonly reader: CatalogueReader
   /** What this node serves itself: always in the catalogue. */
   readonly local: LocalManifests
+  readonly gradeOf: (id: ApiId) => Grade
+  /** What is new is announced to this node: it has to ask for what it missed only. */
+  readonly isTold: boolean
   readonly clock: Clock
+  readonly random: Random
 }
 
 export interface LearningCatalogue extends Catalogue {
-  /** Takes in a manifest that was verified on another occasion. */
+  /** Takes in a manifest that was verified on another occasion, from a node that serves it. Written behind. */
   learn(signed: SignedManifest): void
+  /** Keeps up with the network unasked, from now on. */
+  start(): void
+  stop(): void
+  /** A peer connected: it may know what this node does not. */
+  peerJoined(): void
 }
 
-/** The catalogue that asks connected peers, and those whom the directory names, for what they serve. */
+/**
+ * The catalogue over the index: it asks connected peers, and those whom the directory names, what is new; what is announced comes in
+ * by itself.
+ */
 export function createCatalogue(init: CatalogueInit): LearningCatalogue {
-  return new AskingCatalogue(init)
+  return new IndexedCatalogue(init)
 }
 
-class AskingCatalogue implements LearningCatalogue {
+class IndexedCatalogue implements LearningCatalogue {
   readonly #init: CatalogueInit
-  readonly #shelf: Shelf
-  /** Connected peers that had nothing to show, and when: should they have something since, the directory names them. */
-  readonly #empty = boundedMap<string, number>(CATALOGUE_PEERS_EMPTY_MAX)
+  /** What this node serves, as the index has it, and since when. */
+  readonly #own = new Map<ApiId, { readonly signed: SignedManifest; readonly at: number }>()
+  readonly #timers = new Map<string, Timer>()
+  /** Peers asked unasked in this round: a start in a crowd asks some of it, not all. */
+  #pulled = 0
   #refreshedAt = -Infinity
   #refreshing: Promise<void> | undefined
+  readonly #taggedAt = boundedMap<string, number>(CATALOGUE_TAGS_MAX)
 
   constructor(init: CatalogueInit) {
     this.#init = init
-    this.#shelf = createShelf(init.clock)
+  }
+
+  start(): void {
+    const { index, clock } = this.#init
+    this.#every('pull', CATALOGUE_PULL_MS, () => {
+      this.#pulled = 0
+      return this.#pull()
+    })
+    this.#every('prune', CATALOGUE_PRUNE_MS, async () => void (await index.prune(clock.now())))
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.cancel()
+    this.#timers.clear()
+  }
+
+  peerJoined(): void {
+    // Before the start there is no pull to bring forward; after it, one for all that join in the same moment.
+    if (!this.#timers.has('pull') || this.#timers.has('joined') || this.#pulled >= CATALOGUE_PULLED_PEERS) return
+    this.#after('joined', CATALOGUE_SETTLE_MS, () => this.#pull())
   }
 
   learn(signed: SignedManifest): void {
-    this.#shelf.put(signed)
+    void this.#put([signed], signed.manifest.provider).catch(ignore)
   }
 
   async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
     signal.throwIfAborted()
+    const wanted = toListingQuery(query, this.#init.clock.now())
     // A later page belongs to the picture of the first.
-    if (query.cursor === undefined) await this.#freshen(signal)
-    const own = new Map([...this.#init.local()].map((signed) => [signed.id, signed]))
-    const others = this.#shelf.listings().filter(({ id }) => !own.has(id))
-    return searchPage([...own.values(), ...others], query)
+    if (query.cursor === undefined) await this.#freshen(query.tag, signal)
+    await this.#syncOwn()
+    const { listings, next } = await this.#init.index.search(wanted)
+    return { listings: listings.map(toFound), ...(next === undefined ? {} : { next }) }
   }
 
-  async #freshen(signal: AbortSignal): Promise<void> {
+  async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {
+    const { index, clock, gradeOf } = this.#init
+    const now = clock.now()
+    await index.put(
+      manifests.map((signed) => ({
+        signed,
+        hash: sha256(signed.envelope),
+        liveUntil: Math.min(now + CATALOGUE_ENTRY_MS, signed.manifest.expiresAt),
+        grade: gradeOf(signed.id),
+        now,
+        ...(source === undefined ? {} : { source })
+      }))
+    )
+  }
+
+  /** What this node serves, and no longer serves, is in the index before a search. */
+  async #syncOwn(): Promise<void> {
+    const { local, clock, index } = this.#init
+    const now = clock.elapsed()
+    const served = new Map([...local()].map((signed) => [signed.id, signed]))
+    const isKnown = (signed: SignedManifest) => {
+      const known = this.#own.get(signed.id)
+      return known?.signed === signed && now - known.at < CATALOGUE_ENTRY_MS / 2
+    }
+    const due = [...served.values()].filter((signed) => !isKnown(signed))
+    if (due.length > 0) await this.#put(due)
+    for (const signed of due) this.#own.set(signed.id, { signed, at: now })
+    for (const id of [...this.#own.keys()].filter((known) => !served.has(known))) {
+      this.#own.delete(id)
+      // What was announced runs out by itself, or was taken back; others may serve it, and have to be told.
+      const [kept] = await index.heads([id])
+      if (kept?.seq === 0n) await index.forget(id)
+    }
+  }
+
+  async #freshen(tag: string | undefined, signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
-    if (clock.elapsed() - this.#refreshedAt < CATALOGUE_FRESH_MS) return
-    this.#refreshing ??= this.#refresh().then((isComplete) => {
-      // Cut short, it may have missed whoever is new: the next search goes on.
-      if (isComplete) this.#refreshedAt = clock.elapsed()
-      this.#refreshing = undefined
-    })
+    const mayAsk = [this.#refreshOnce(), tag === undefined ? undefined : this.#askTagged(tag)]
+    const asking = mayAsk.filter((task) => task !== undefined)
+    if (asking.length === 0) return
     const patience = new AbortController()
     const enough = sleep(clock, CATALOGUE_REFRESH_MS, patience.signal).catch(ignore)
     try {
-      await within(Promise.race([this.#refreshing, enough]), signal)
+      await within(Promise.race([Promise.all(asking), enough]), signal)
     } finally {
       patience.abort()
     }
   }
 
-  /** Goes on behind the search that started it, for one exchange's time more. */
-  async #refresh(): Promise<boolean> {
+  get #freshMs(): number {
+    return this.#init.isTold ? CATALOGUE_ANNOUNCED_FRESH_MS : CATALOGUE_FRESH_MS
+  }
+
+  #refreshOnce(): Promise<void> | undefined {
+    const { clock, isTold } = this.#init
+    if (clock.elapsed() - this.#refreshedAt < this.#freshMs) return undefined
+    this.#refreshing ??= this.#limited((signal) => this.#askAround(signal)).then((isComplete) => {
+      // Cut short, it may have missed whoever is new: the next search goes on, unless that will be heard of.
+      if (isComplete || isTold) this.#refreshedAt = clock.elapsed()
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  /** Those whom the directory names for a tag: in a large network nobody else may have told of them. */
+  #askTagged(tag: string): Promise<unknown> | undefined {
+    const { clock, directory } = this.#init
+    const key = tag.toLowerCase()
+    if (clock.elapsed() - (this.#taggedAt.get(key) ?? -Infinity) < this.#freshMs) return undefined
+    this.#taggedAt.set(key, clock.elapsed())
+    const asked = new Set([this.#init.link.self])
+    return this.#limited((signal) => this.#askNamed((until) => directory.tagged(key, until), asked, signal))
+  }
+
+  /** Everybody at hand: goes on behind the search that started it, for one exchange's time more. */
+  async #askAround(signal: AbortSignal): Promise<void> {
+    const { directory, link, reader } = this.#init
+    const asked = new Set([link.self])
+    const connected = link.peers().filter((peer) => !reader.isQuiet(peer) && isNew(asked, peer))
+    await Promise.all([
+      this.#askNamed((until) => directory.catalogues(until), asked, signal),
+      eachOf(connected, CATALOGUE_PEERS_AT_ONCE, (peer) => reader.read(peer, signal))
+    ])
+  }
+
+  async #askNamed(
+    find: (until: AbortSignal) => AsyncIterable<PeerAddress>,
+    asked: Set<string>,
+    signal: AbortSignal
+  ): Promise<void> {
+    const { clock, reader } = this.#init
+    const reading: Array<Promise<void>> = []
+    const enough = new AbortController()
+    let patience: Timer | undefined
+    for await (const peer of find(AbortSignal.any([signal, enough.signal]))) {
+      if (isNew(asked, peer)) reading.push(reader.read(peer, signal))
+      // Most are named at once; peers of the directory that hang must not hold up the rest.
+      patience?.cancel()
+      patience = clock.after(CLAIMANTS_MS, () => enough.abort())
+    }
+    patience?.cancel()
+    await Promise.all(reading)
+  }
+
+  /** Asks some of the connected peers, by chance. */
+  async #pull(): Promise<void> {
+    const { link, random, reader } = this.#init
+    const peers = link.peers().filter((peer) => !reader.isQuiet(peer))
+    const some: PeerAddress[] = []
+    while (this.#pulled < CATALOGUE_PULLED_PEERS && peers.length > 0) {
+      some.push(...peers.splice(Math.floor(fraction(random) * peers.length), 1))
+      this.#pulled++
+    }
+    await this.#limited(async (signal) => void (await Promise.all(some.map((peer) => reader.read(peer, signal)))))
+  }
+
+  /** Whether it came to its end in time; whoever answered by then is in the index. */
+  async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     const limit = deadline(this.#init.clock, CATALOGUE_REFRESH_MS + EXCHANGE_MS, () => new SoukError('lookup_timeout'))
     try {
-      await within(this.#askAround(limit.signal), limit.signal)
+      await within(task(limit.signal), limit.signal)
       return true
     } catch {
-      // Whoever answered in time is on the shelf; nobody has to.
       return false
     } finally {
       limit.clear()
     }
   }
 
-  async #askAround(signal: AbortSignal): Promise<void> {
-    const { directory, link, clock } = this.#init
-    const asked = new Set([link.self])
-    const wasEmpty = ({ id }: PeerAddress) => clock.elapsed() - (this.#empty.get(id) ?? -Infinity) < CATALOGUE_EMPTY_MS
-    const isNew = ({ id }: PeerAddress) => !asked.has(id) && asked.size <= CATALOGUE_PEERS_MAX && asked.add(id)
-    const connected = link.peers().filter((peer) => !wasEmpty(peer) && isNew(peer))
-    const named: Array<Promise<void>> = []
-    const askNamed = async () => {
-      const enough = new AbortController()
-      let patience: Timer | undefined
-      for await (const peer of directory.catalogues(AbortSignal.any([signal, enough.signal]))) {
-        if (isNew(peer)) named.push(this.#ask(peer, signal))
-        // Most are named at once; peers of the directory that hang must not hold up the rest.
-        patience?.cancel()
-        patience = clock.after(CLAIMANTS_MS, () => enough.abort())
-      }
-      patience?.cancel()
-    }
-    await Promise.all([askNamed(), eachOf(connected, CATALOGUE_PEERS_AT_ONCE, (peer) => this.#ask(peer, signal))])
-    await Promise.all(named)
+  #every(name: string, ms: number, task: () => Promise<void>): void {
+    this.#after(name, ms, () => task().finally(() => this.#timers.has(name) && this.#every(name, ms, task)), true)
   }
 
-  /** All pages of one peer. */
-  async #ask(peer: PeerAddress, signal: AbortSignal): Promise<void> {
-    const { link, clock } = this.#init
-    const known = (envelope: Uint8Array) => this.#shelf.find(envelope)
-    const shown = new Set<ApiId>()
-    let cursor: string | undefined
-    try {
-      for (let pages = 0; pages < CATALOGUE_PAGES_MAX; pages++) {
-        const request = cursor === undefined ? {} : { cursor }
-        const { manifests, next } = await fetchManifests(peer, request, { link, clock, signal, known })
-        for (const signed of manifests) {
-          shown.add(signed.id)
-          this.#shelf.put(signed, peer.id)
-        }
-        cursor = next
-        if (cursor === undefined) break
-      }
-      this.#shelf.keepOnly(peer.id, shown)
-      if (shown.size === 0) this.#empty.set(peer.id, clock.elapsed())
-    } catch {
-      // A peer without an answer says nothing about what it serves.
-    }
+  #after(name: string, ms: number, task: () => Promise<unknown>, isKept = false): void {
+    const timer = this.#init.clock.after(ms, () => {
+      if (!isKept) this.#timers.delete(name)
+      void task().catch(ignore)
+    })
+    this.#timers.set(name, timer)
   }
+}
+
+/** Marks a peer as asked, as long as more may be. */
+function isNew(asked: Set<string>, { id }: PeerAddress): boolean {
+  if (asked.has(id) || asked.size > CATALOGUE_PEERS_MAX) return false
+  asked.add(id)
+  return true
+}
+
+/** @throws SoukError `invalid_request` */
+function toListingQuery(query: SearchQuery, now: number): ListingQuery {
+  const { text = '', limit = PAGE_MAX, sort = 'relevance', minQuality, ...rest } = query
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    throw new SoukError('invalid_request', `The limit is 1 to ${PAGE_MAX}.`)
+  }
+  if (text.length > SEARCH_CHARS_MAX) {
+    throw new SoukError('invalid_request', `A search has at most ${SEARCH_CHARS_MAX} characters.`)
+  }
+  if (minQuality !== undefined && !(minQuality >= 0 && minQuality <= 1)) {
+    throw new SoukError('invalid_request', 'The least quality is a number from 0 to 1.')
+  }
+  return { ...rest, terms: searchTerms(text), sort, limit, now, ...(minQuality === undefined ? {} : { minQuality }) }
+}
+
+function toFound({ envelope, firstSeenAt }: IndexedListing): FoundListing {
+  return { ...keptManifest(envelope), firstSeenAt }
 }

@@ -108,6 +108,10 @@ class KadDirectory implements Directory {
     return this.#providers(nameCid(name), signal)
   }
 
+  tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(tagCid(tag), signal)
+  }
+
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress> {
     return this.#providers(catalogueCid(), signal)
   }

@@ -30,7 +30,7 @@ export function parseRecordKey(key: Uint8Array): ApiId | undefined {
 /** What provider records are kept under: CIDv1, raw, SHA2-256 of `/souk/api/<id>`, `/souk/name/<name>` and so on. */
 export const apiCid = (id: ApiId): CID => cidOf(`/souk/api/${id}`)
 export const nameCid = (name: string): CID => cidOf(`/souk/name/${name}`)
-export const tagCid = (tag: string): CID => cidOf(`/souk/tag/${tag}`)
+export const tagCid = (tag: string): CID => cidOf(`/souk/tag/${tag.toLowerCase()}`)
 export const catalogueCid = (): CID => cidOf('/souk/catalogue')
 
 function cidOf(subject: string): CID {

@@ -29,8 +29,9 @@ export interface MemoryDirectoryInit {
 
 /** A directory without a network, for tests: same signatures, same checks, same contract. */
 export function createMemoryDirectory(init: MemoryDirectoryInit): Directory {
-  const { network, clock, addresses = [] } = init
-  const author = createRecordAuthor(init)
+  const { network, clock, addresses = [], privateKey, providerKey } = init
+  const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }
+  const author = createRecordAuthor({ ...keys, clock })
   network.members.add(author.self)
 
   async function find(id: ApiId) {
@@ -66,6 +67,7 @@ export function createMemoryDirectory(init: MemoryDirectoryInit): Directory {
     },
     servers: (id, signal) => peers(signal, (offer) => offer.id === id),
     claimants: (name, signal) => peers(signal, ({ id }) => splitId(id).name === name),
+    tagged: (tag, signal) => peers(signal, ({ tags }) => tags.some((own) => own.toLowerCase() === tag.toLowerCase())),
     catalogues: (signal) => peers(signal, () => true)
   }
 }

@@ -15,6 +15,8 @@ export interface RecordAuthorInit {
   /** Default: the node's own. */
   readonly providerKey?: PrivateKey
   readonly clock: Clock
+  /** Written into every record: for announcements, which travel outside the network's own directory. Default none. */
+  readonly network?: string
 }
 
 /** Writes the records of what this node serves, its provider's and others'. */
@@ -29,9 +31,12 @@ export interface RecordAuthor {
    * @throws SoukError `key_not_permitted` (no delegation to this node), `invalid_request` (too much for one record)
    */
   write(offer: Offer, current?: VerifiedRecord): Promise<Uint8Array>
+  /** The bytes that take an own offer back. @throws SoukError `invalid_request` for another provider's */
+  writeEnd(offer: Offer): Promise<Uint8Array>
 }
 
-export function createRecordAuthor({ privateKey, providerKey = privateKey, clock }: RecordAuthorInit): RecordAuthor {
+export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
+  const { privateKey, providerKey = privateKey, clock, network } = init
   const self = idOfKey(privateKey)
   const provider = idOfKey(providerKey)
   let lastSeq = 0n
@@ -51,7 +56,8 @@ export function createRecordAuthor({ privateKey, providerKey = privateKey, clock
     const { id, manifestHash, revision } = offer
     const issuedAt = clock.now()
     const expiresAt = issuedAt + RECORD_TTL_MS
-    return { id, seq: nextSeq(above), issuedAt, expiresAt, manifestHash, revision, delegations }
+    const record = { id, seq: nextSeq(above), issuedAt, expiresAt, manifestHash, revision, delegations }
+    return network === undefined ? record : { ...record, network }
   }
 
   async function writeOwn(offer: Offer, current?: VerifiedRecord): Promise<Uint8Array> {
@@ -85,6 +91,10 @@ export function createRecordAuthor({ privateKey, providerKey = privateKey, clock
   return {
     self,
     owns,
+    async writeEnd(offer) {
+      if (!owns(offer)) throw new SoukError('invalid_request', 'Only its provider takes a listing back.')
+      return signRecord({ ...draft({ ...offer, delegations: [] }, [], 0n), isWithdrawn: true }, providerKey)
+    },
     write: (offer, current) => (owns(offer) ? writeOwn(offer, current) : writeDelegated(offer, current))
   }
 }

@@ -31,6 +31,9 @@ interface RecordMessage {
   manifestHash: Uint8Array
   revision: number
   delegations: Uint8Array[]
+  /** Announcements only. */
+  network?: string
+  isWithdrawn?: boolean
 }
 
 export const recordCodec = codec<RecordMessage>({
@@ -51,6 +54,8 @@ export const recordCodec = codec<RecordMessage>({
     writeBytes(writer, 5, value.manifestHash)
     writeInteger(writer, 6, value.revision)
     for (const delegation of value.delegations) writer.uint32(bytesTag(7)).bytes(delegation)
+    writeText(writer, 8, value.network ?? '')
+    if (value.isWithdrawn === true) writer.uint32(varintTag(9)).bool(true)
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.id = reader.string()
@@ -60,6 +65,8 @@ export const recordCodec = codec<RecordMessage>({
     else if (tag === bytesTag(5)) value.manifestHash = reader.bytes()
     else if (tag === varintTag(6)) value.revision = readSafeInteger(reader)
     else if (tag === bytesTag(7)) append(value.delegations, reader.bytes(), DELEGATIONS_MAX)
+    else if (tag === bytesTag(8)) value.network = reader.string()
+    else if (tag === varintTag(9)) value.isWithdrawn = reader.bool()
     else return false
     return true
   }
@@ -107,6 +114,11 @@ export async function verifyRecord(
   }
   if (!mayServe(signer, provider, delegations, now)) throw refusal(RECORD, 'was signed by nobody who may')
   return { record: { ...decoded, id, delegations }, signer, bytes }
+}
+
+/** What a record claims, before anything of it is checked. @throws whatever the bytes provoke */
+export function peekRecord(bytes: Uint8Array): Omit<RecordMessage, 'delegations'> {
+  return decodeMessage(payloadOf(bytes), recordCodec)
 }
 
 /** The sequence number in bytes that were verified before. */

@@ -4,6 +4,7 @@ import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
 import { storeNotOpen } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { memoryLedger } from './memory-ledger.ts'
+import { memoryListings } from './memory-listings.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Check = () => void
@@ -28,6 +29,7 @@ export function createMemoryStore(): Store {
     calls: memoryCalls(check, post, putAll),
     documents,
     ledger,
+    listings: memoryListings(check),
     async open() {
       isOpen = true
     },

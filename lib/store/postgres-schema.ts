@@ -84,6 +84,53 @@ const MIGRATIONS = [
   `,
   `
   ALTER TABLE calls ADD COLUMN rule TEXT;
+  `,
+  `
+  CREATE TABLE listings (
+    seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL UNIQUE,
+    provider TEXT COLLATE "C" NOT NULL,
+    protocol TEXT COLLATE "C" NOT NULL,
+    price BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    issued_at BIGINT NOT NULL,
+    hash BYTEA NOT NULL,
+    is_shown INTEGER NOT NULL,
+    source TEXT COLLATE "C",
+    bytes BIGINT NOT NULL,
+    first_seen_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    live_until BIGINT NOT NULL,
+    keep_until BIGINT NOT NULL,
+    quality BIGINT NOT NULL,
+    latency BIGINT NOT NULL,
+    record_seq BIGINT NOT NULL,
+    change BIGINT,
+    tags TEXT[] NOT NULL,
+    words TSVECTOR NOT NULL
+  );
+  CREATE INDEX listings_by_provider ON listings (provider);
+  CREATE INDEX listings_by_hash ON listings (hash);
+  CREATE INDEX listings_by_source ON listings (source, seen_at);
+  CREATE UNIQUE INDEX listings_by_change ON listings (change) WHERE change IS NOT NULL;
+  CREATE INDEX listings_by_end ON listings (keep_until);
+  CREATE INDEX listings_by_tag ON listings USING gin (tags);
+  CREATE INDEX listings_by_word ON listings USING gin (words);
+
+  CREATE TABLE listing_bodies (
+    seq BIGINT PRIMARY KEY REFERENCES listings (seq) ON DELETE CASCADE,
+    envelope BYTEA NOT NULL,
+    record BYTEA
+  );
+
+  CREATE TABLE listing_feed (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    epoch TEXT NOT NULL,
+    last BIGINT NOT NULL,
+    listings BIGINT NOT NULL,
+    bytes BIGINT NOT NULL
+  );
+  INSERT INTO listing_feed VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0, 0);
   `
 ]
 

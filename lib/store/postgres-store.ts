@@ -3,11 +3,14 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
+import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, Documents, Store } from '../interface/store.ts'
 import { storeFailed, storeNotOpen } from './commit-queue.ts'
+import { listingsOf } from './listings-of.ts'
 import { postgresCalls } from './postgres-calls.ts'
 import { postgresDocuments } from './postgres-documents.ts'
 import { postgresLedger } from './postgres-ledger.ts'
+import { postgresListings } from './postgres-listings.ts'
 import { postgresNames } from './postgres-names.ts'
 import { PostgresSignals } from './postgres-signals.ts'
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts'
@@ -33,6 +36,7 @@ interface Session {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly signals: PostgresSignals
+  readonly listings: ListingIndex
 }
 
 /**
@@ -76,6 +80,7 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       send: async (topic, text) => told(opened().signals.send(topic, text)),
       listen: (topic, hear) => opened().signals.listen(topic, hear)
     },
+    listings: listingsOf(() => opened().listings),
     async open() {
       session ??= await openSession(url, clock, onFailure)
     },
@@ -135,6 +140,7 @@ async function openSession(
     calls: postgresCalls(pool, queue, names),
     documents: postgresDocuments(pool, queue),
     ledger: postgresLedger(pool, queue, names),
-    signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) })
+    signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) }),
+    listings: postgresListings(pool, queue, told)
   }
 }

@@ -12,6 +12,10 @@ import { SoukError } from '../base/errors.ts'
  * `account` and its opposite on `contra`; longer ones are in `postings`. An entry of a call has no reference, its call names it. So
  * a call's entry is one row at the end of one tree: five times cheaper than a row and an index entry for each posting.
  *
+ * `listings` is the catalogue: what it is searched by, narrow, so that looking at all of it is quick; the signed bytes are in
+ * `listing_bodies`. `change` numbers what peers are told, in order; `listing_feed` holds the last number and what all of it takes.
+ * `listing_words` is an index alone: words are put in as `searchTerms` gives them.
+ *
  * `sums` says up to which row of `calls` and of `entries` the sums in `usage` and in `accounts` are.
  */
 const MIGRATIONS = [
@@ -101,6 +105,61 @@ const MIGRATIONS = [
   `,
   `
   ALTER TABLE calls ADD COLUMN rule TEXT;
+  `,
+  `
+  CREATE TABLE listings (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    provider TEXT NOT NULL,
+    protocol TEXT NOT NULL,
+    price INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    issued_at INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    is_shown INTEGER NOT NULL,
+    source TEXT,
+    bytes INTEGER NOT NULL,
+    first_seen_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    live_until INTEGER NOT NULL,
+    keep_until INTEGER NOT NULL,
+    quality INTEGER NOT NULL,
+    latency INTEGER NOT NULL,
+    record_seq INTEGER NOT NULL,
+    change INTEGER
+  ) STRICT;
+  CREATE INDEX listings_by_provider ON listings (provider);
+  CREATE INDEX listings_by_hash ON listings (hash);
+  CREATE INDEX listings_by_source ON listings (source, seen_at);
+  CREATE UNIQUE INDEX listings_by_change ON listings (change) WHERE change IS NOT NULL;
+  CREATE INDEX listings_by_end ON listings (keep_until);
+
+  CREATE TABLE listing_bodies (
+    seq INTEGER PRIMARY KEY,
+    envelope BLOB NOT NULL,
+    record BLOB
+  ) STRICT;
+
+  CREATE TABLE listing_tags (
+    tag TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (tag, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX listing_tags_by_listing ON listing_tags (seq);
+
+  CREATE TABLE listing_feed (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    epoch TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    listings INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO listing_feed VALUES (1, lower(hex(randomblob(8))), 0, 0, 0);
+
+  CREATE VIRTUAL TABLE listing_words USING fts5 (
+    name, tags, text,
+    content = '', contentless_delete = 1, detail = 'column', prefix = '2 3', tokenize = 'unicode61 remove_diacritics 0'
+  );
   `
 ]
 

@@ -4,12 +4,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import type { Ledger } from '../interface/ledger.ts'
+import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, Documents, Store } from '../interface/store.ts'
+import { listingsOf } from './listings-of.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
 import { sqliteBalances } from './sqlite-balances.ts'
 import { sqliteCalls } from './sqlite-calls.ts'
 import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
 import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
+import { sqliteListings } from './sqlite-listings.ts'
 import { sqliteNames } from './sqlite-names.ts'
 import { migrate } from './sqlite-schema.ts'
 import { sqliteTransactions } from './sqlite-transactions.ts'
@@ -33,6 +36,7 @@ interface Session {
   readonly calls: CallLog
   readonly documents: Documents
   readonly ledger: Ledger
+  readonly listings: ListingIndex
 }
 
 interface OpenFile {
@@ -90,6 +94,8 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       balances: (prefix) => read(({ ledger }) => ledger.balances(prefix)),
       entries: (query) => read(({ ledger }) => ledger.entries(query))
     },
+    // What others published: no answer hangs on whether it is on this disk yet.
+    listings: listingsOf(() => opened().listings),
     async open() {
       await closing
       session ??= openSession(openDatabase(resolve(path)), clock, onFailure)
@@ -169,7 +175,8 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
     queue,
     calls: sqliteCalls({ db, queue, names, usage, book, putDocuments }),
     documents: sqliteDocuments(db, queue, putDocuments),
-    ledger: sqliteLedger({ db, queue, book, balances })
+    ledger: sqliteLedger({ db, queue, book, balances }),
+    listings: sqliteListings(db, queue)
   }
 }
 

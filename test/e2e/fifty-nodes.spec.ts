@@ -10,6 +10,8 @@ const GIVE_UP_MS = 60_000
 /** Nodes that start at the same time: fifty key exchanges at once would only stand in each other's way. */
 const STARTS_AT_ONCE = 7
 const PAUSE_MS = 100
+/** What is announced is known everywhere by then. */
+const ANNOUNCED_MS = 10_000
 
 describe('fifty nodes on one machine', function () {
   this.timeout(180_000)
@@ -70,5 +72,33 @@ describe('fifty nodes on one machine', function () {
       return reply.status === 200
     })
     tell('called', times)
+  })
+
+  it('hear of a new listing unasked, and keep it when a third of them is gone', async () => {
+    const times = await published('to-be-announced', async ({ souk }) => {
+      const { listings } = await souk.store.listings.search({
+        terms: ['announced'],
+        sort: 'new',
+        limit: 1,
+        now: Date.now()
+      })
+      return listings.length === 1
+    })
+    tell('announced', times)
+    assert.ok(Math.max(...times) < ANNOUNCED_MS, `the slowest heard of it after ${Math.max(...times)} ms`)
+    const serves = ({ souk }: SoukNode) => souk.listings().length > 0
+    const gone = testnet.nodes
+      .slice(1)
+      .filter((node) => !serves(node))
+      .slice(0, Math.floor(NODES / 3))
+    await Promise.all(gone.map((node) => node.stop()))
+    const left = testnet.nodes.filter((node) => !gone.includes(node))
+    const newcomer = await testnet.add()
+    for (const { souk } of [newcomer, ...left]) {
+      const { listings } = await souk.search({ text: 'to-be-announced' })
+      assert.equal(listings.length, 1)
+    }
+    const reply = await newcomer.souk.call({ api: 'to-be-announced', body: { n: 2 } })
+    assert.deepEqual(await reply.json(), { got: { n: 2 } })
   })
 })

@@ -145,6 +145,10 @@ class Session {
         balances: (prefix) => read((store) => store.ledger.balances(prefix)),
         entries: (query) => read((store) => store.ledger.entries(query))
       },
+      // Of no concern to money: not simulated.
+      get listings() {
+        return state().listings
+      },
       open: async () => {
         this.#isOpen = true
       },

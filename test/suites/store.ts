@@ -5,6 +5,7 @@ import type { CallRecord, Store } from '../../lib/interface/store.ts'
 import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
 import { documentCases } from './store-documents.ts'
 import { ledgerCases } from './store-ledger.ts'
+import { listingCases } from './store-listings.ts'
 
 /** One implementation under test. */
 export interface StoreSubject {
@@ -62,6 +63,7 @@ export function storeSuite(name: string, create: () => StoreSubject | Promise<St
     describe('usage', () => usageCases(() => store, reopen))
     describe('documents', () => documentCases(() => store, reopen))
     describe('the ledger', () => ledgerCases(() => store, reopen))
+    describe('listings', () => listingCases(() => store, reopen))
     describe('opening and closing', () => lifeCases(() => store, reopen))
   })
 }

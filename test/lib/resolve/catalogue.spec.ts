@@ -1,196 +1,253 @@
 import assert from 'node:assert/strict'
-import type { Ed25519PrivateKey } from '@libp2p/interface'
 import {
   CATALOGUE_ENTRY_MS,
   CATALOGUE_FRESH_MS,
   CATALOGUE_PER_PUBLISHER_MAX,
+  CATALOGUE_PULL_MS,
   CATALOGUE_REFRESH_MS,
+  CATALOGUE_SETTLE_MS,
   PAGE_MAX
 } from '../../../lib/base/limits.ts'
-import type { SearchQuery } from '../../../lib/interface/directory.ts'
-import type { PeerAddress } from '../../../lib/interface/link.ts'
-import type { Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
-import { createCatalogue, type LearningCatalogue } from '../../../lib/resolve/catalogue.ts'
-import { serveManifests } from '../../../lib/resolve/manifest-exchange.ts'
-import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
+import {
+  decodeCatalogueRequest,
+  encodeCatalogueReply,
+  encodeCatalogueRequest
+} from '../../../lib/resolve/catalogue-codec.ts'
+import type { ExchangeHandler } from '../../../lib/interface/link.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
-import { emptyDirectory, idOf, keyOf, LinkNetwork, manifestOf, NOW, type StubLink } from './fixtures.ts'
+import { DiscoveryBench, type DiscoveryNode } from './discovery-bench.ts'
+import { keyOf, manifestOf, NOW, idOf, offerOf } from './fixtures.ts'
+import { createRecordAuthor } from '../../../lib/resolve/record-author.ts'
+import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
 
 describe('catalogue', () => {
-  let clock: ReturnType<typeof manualClock>
-  let seller: Ed25519PrivateKey
-  let shop: StubLink
-  let shown: SignedManifest[]
-  let self: StubLink
-  let local: SignedManifest[]
-  let named: PeerAddress[]
-  let catalogue: LearningCatalogue
+  let bench: DiscoveryBench
+  let self: DiscoveryNode
+  let shop: DiscoveryNode
+  const addressOf = ({ link }: DiscoveryNode) => ({ id: link.self, addresses: [] })
 
   beforeEach(async () => {
-    clock = manualClock(NOW)
-    seller = await keyOf('seller')
-    const network = new LinkNetwork()
-    shop = network.join(idOf(seller))
-    self = network.join('self')
-    shown = []
-    local = []
-    named = []
-    serveManifests({ link: shop, local: () => shown })
-    async function* catalogues() {
-      yield* named
-    }
-    const directory = emptyDirectory({ catalogues })
-    catalogue = createCatalogue({ directory, link: self, local: () => local, clock })
+    bench = new DiscoveryBench(manualClock(NOW))
+    self = await bench.add('self', { withGossip: false })
+    shop = await bench.add('shop', { withGossip: false })
   })
-
-  const peer = () => ({ id: shop.self, addresses: [] })
-  const sign = (changes: Partial<Manifest> = {}, key = seller) => signManifest(manifestOf(idOf(key), changes), key)
-  const search = (query: SearchQuery = {}) => catalogue.search(query, new AbortController().signal)
-  const names = async (query?: SearchQuery) => (await search(query)).listings.map(({ manifest }) => manifest.name)
-
-  async function learnAll(changes: Array<Partial<Manifest>>): Promise<void> {
-    for (const change of changes) catalogue.learn(await sign(change))
-  }
 
   it('asks connected peers and those whom the directory names', async () => {
-    shown = [await sign({ name: 'one' })]
-    self.connected = [peer()]
-    assert.deepEqual(await names(), ['one'])
-    self.connected = []
-    shown.push(await sign({ name: 'two' }))
-    named = [peer()]
-    await clock.advance(CATALOGUE_FRESH_MS)
-    assert.deepEqual(await names(), ['one', 'two'])
+    await shop.serve({ name: 'one' })
+    bench.connect(self, shop)
+    assert.deepEqual(await self.search(), ['one'])
+    self.link.connected = []
+    await shop.serve({ name: 'two' })
+    self.named.push(addressOf(shop))
+    await bench.clock.advance(CATALOGUE_FRESH_MS)
+    assert.deepEqual(await self.search(), ['one', 'two'])
   })
 
-  it('asks again only when what it knows is old, and each peer once', async () => {
-    self.connected = [peer()]
-    named = [peer(), { id: 'self', addresses: [] }]
-    await Promise.all([search(), search()])
-    assert.equal(shop.askedBy.length, 1)
-    await search()
-    assert.equal(shop.askedBy.length, 1)
-    await clock.advance(CATALOGUE_FRESH_MS)
-    await search()
-    assert.equal(shop.askedBy.length, 2)
-    assert.deepEqual(self.askedBy, [])
+  it('asks those whom the directory names for a tag', async () => {
+    await shop.serve({ name: 'tagged', tags: ['Weather'] })
+    self.tagged.push(addressOf(shop))
+    assert.deepEqual(await self.search(), [])
+    assert.deepEqual(await self.search({ tag: 'weather' }), ['tagged'])
+    await self.search({ tag: 'WEATHER' })
+    assert.equal(shop.link.askedBy.length, 2, 'the records, then the manifest')
   })
 
-  it('holds what this node serves itself, drafts left out', async () => {
-    local = [await sign({ name: 'mine' }), await sign({ name: 'draft', state: 'draft' })]
-    assert.deepEqual(await names(), ['mine'])
+  it('asks again only when what it knows is old, each peer once, and only for what is new', async () => {
+    await shop.serve()
+    bench.connect(self, shop)
+    self.named.push(addressOf(shop), addressOf(self))
+    await Promise.all([self.search(), self.search()])
+    assert.equal(shop.link.askedBy.length, 2, 'the records, then the manifest')
+    await self.search()
+    assert.equal(shop.link.askedBy.length, 2)
+    await bench.clock.advance(CATALOGUE_FRESH_MS)
+    await self.search()
+    assert.equal(shop.link.askedBy.length, 3)
+    assert.deepEqual(self.link.askedBy, [])
+  })
+
+  it('passes on what it learnt: a listing outlives every peer it came through but the last', async () => {
+    const late = await bench.add('late', { withGossip: false })
+    await shop.serve({ name: 'far' })
+    bench.connect(self, shop)
+    assert.deepEqual(await self.search(), ['far'])
+    shop.link.mood = 'refuses'
+    bench.connect(self, late)
+    assert.deepEqual(await late.search(), ['far'])
+  })
+
+  it('holds what this node serves itself, drafts left out, and what it does not serve any more no longer', async () => {
+    self.local.push(await self.sign({ name: 'mine' }), await self.sign({ name: 'draft', state: 'draft' }))
+    assert.deepEqual(await self.search(), ['mine'])
+    self.local.splice(0, 1)
+    assert.deepEqual(await self.search(), [])
   })
 
   it('takes all pages of a peer', async () => {
-    shown = await Promise.all(Array.from({ length: PAGE_MAX + 5 }, (_, i) => sign({ name: `api-${1000 + i}` })))
-    self.connected = [peer()]
-    const first = await search()
-    assert.equal(first.listings.length, PAGE_MAX)
-    assert.ok(first.next !== undefined)
-    const second = await search({ cursor: first.next })
-    assert.equal(second.listings.length, 5)
-    assert.equal(second.next, undefined)
+    const sellers = await Promise.all([1, 2, 3].map((i) => keyOf(`seller ${i}`)))
+    for (let i = 0; i < 300; i++) {
+      const key = sellers[i % sellers.length]
+      assert.ok(key !== undefined)
+      await shop.index.put([await recordPut(key, await signManifest(manifestOf(idOf(key), { name: `api-${i}` }), key))])
+    }
+    bench.connect(self, shop)
+    const { listings, next } = await self.catalogue.search({}, new AbortController().signal)
+    assert.equal(listings.length, PAGE_MAX)
+    const names = new Set(listings.map(({ id }) => id))
+    let cursor = next
+    while (cursor !== undefined) {
+      const page = await self.catalogue.search({ cursor }, new AbortController().signal)
+      for (const { id } of page.listings) names.add(id)
+      cursor = page.next
+    }
+    assert.equal(names.size, 300)
   })
 
+  async function recordPut(key: Awaited<ReturnType<typeof keyOf>>, signed: Awaited<ReturnType<typeof signManifest>>) {
+    const author = createRecordAuthor({ privateKey: key, clock: bench.clock, network: 'dev' })
+    const offer = offerOf(signed)
+    const bytes = await author.write(offer)
+    return {
+      signed,
+      hash: Uint8Array.from(offer.manifestHash),
+      record: { bytes, seq: BigInt(NOW) },
+      liveUntil: NOW + 3_600_000,
+      source: 'x',
+      grade: { quality: 0.8 },
+      now: NOW
+    }
+  }
+
   it('does not wait for peers that hang, and takes what they say later', async () => {
-    shown = [await sign()]
-    self.connected = [peer()]
-    shop.mood = 'hangs'
-    catalogue.learn(await sign({ name: 'known' }))
-    const searching = names()
-    await clock.advance(CATALOGUE_REFRESH_MS)
+    bench.connect(self, shop)
+    shop.link.mood = 'hangs'
+    self.catalogue.learn(await shop.sign({ name: 'known' }))
+    const searching = self.search()
+    await bench.clock.advance(CATALOGUE_REFRESH_MS)
     assert.deepEqual(await searching, ['known'])
   })
 
   it('leaves with the caller', async () => {
-    self.connected = [peer()]
-    shop.mood = 'hangs'
+    bench.connect(self, shop)
+    shop.link.mood = 'hangs'
     const controller = new AbortController()
-    const searching = catalogue.search({}, controller.signal)
+    const searching = self.catalogue.search({}, controller.signal)
     controller.abort(new Error('enough'))
     await assert.rejects(searching, /enough/)
   })
 
-  it('shows what can be called: no pause, no end, no draft', async () => {
-    const states = ['draft', 'published', 'paused', 'deprecated', 'retired'] as const
-    await learnAll(states.map((state) => ({ name: state, state })))
-    assert.deepEqual(await names(), ['deprecated', 'published'])
+  it('keeps up unasked: with some peers now and then, and with one that has just joined', async () => {
+    await shop.serve({ name: 'first' })
+    self.catalogue.start()
+    bench.connect(self, shop)
+    self.catalogue.peerJoined()
+    self.catalogue.peerJoined()
+    await bench.clock.advance(CATALOGUE_SETTLE_MS)
+    assert.equal((await self.index.heads([(await shop.sign({ name: 'first' })).id])).length, 1)
+    const second = await shop.serve({ name: 'second' })
+    await bench.clock.advance(CATALOGUE_PULL_MS)
+    assert.equal((await self.index.heads([second.id])).length, 1)
+    self.catalogue.stop()
+    await settle()
+    assert.equal(bench.clock.pending, 0)
   })
 
-  it('finds by words, protocol, tag and price', async () => {
-    await learnAll([
-      { name: 'ticker', description: 'Market candles', tags: ['Market'], price: 100n },
-      { name: 'bank', description: 'Account balance', protocol: 'SOAP', tags: ['finance'], price: 5_000n },
-      { name: 'users', description: 'Market of users', protocol: 'GraphQL', tags: [], price: 0n }
-    ])
-    assert.deepEqual(await names({ text: 'MARKET' }), ['ticker', 'users'])
-    assert.deepEqual(await names({ text: ' candles  market ' }), ['ticker'])
-    assert.deepEqual(await names({ text: 'market nothing' }), [])
-    assert.deepEqual(await names({ protocol: 'soap' }), ['bank'])
-    assert.deepEqual(await names({ tag: 'market' }), ['ticker'])
-    assert.deepEqual(await names({ maxPrice: 100n }), ['ticker', 'users'])
-    assert.deepEqual(await names({ text: 'market', maxPrice: 0n }), ['users'])
-  })
-
-  it('pages through without showing anything twice, though listings come and go', async () => {
-    await learnAll(['b', 'd', 'f', 'h'].map((name) => ({ name })))
-    const first = await search({ limit: 2 })
-    assert.deepEqual(
-      first.listings.map(({ manifest }) => manifest.name),
-      ['b', 'd']
-    )
-    await learnAll([{ name: 'a' }, { name: 'e' }, { name: 'd', revision: 2, state: 'retired' }])
-    assert.ok(first.next !== undefined)
-    const second = await search({ limit: 2, cursor: first.next })
-    assert.deepEqual(
-      second.listings.map(({ manifest }) => manifest.name),
-      ['e', 'f']
-    )
-  })
-
-  it('refuses a limit, a cursor or a text that is none', async () => {
-    const bad = [{ limit: 0 }, { limit: PAGE_MAX + 1 }, { limit: 1.5 }, { cursor: '!' }, { cursor: 'YWJj_' }]
+  it('refuses a limit, a cursor, a text or a quality that is none', async () => {
+    const bad = [{ limit: 0 }, { limit: PAGE_MAX + 1 }, { limit: 1.5 }, { cursor: '!' }, { minQuality: 2 }]
     for (const query of [...bad, { text: 'x'.repeat(1_000) }]) {
-      await assert.rejects(search(query), { code: 'invalid_request' }, JSON.stringify(query))
+      await assert.rejects(self.search(query), { code: 'invalid_request' }, JSON.stringify(query))
     }
   })
 
-  it('keeps the newest revision, and nothing of what a peer stopped showing', async () => {
-    const [old, current] = [await sign({ revision: 1, price: 1n }), await sign({ revision: 2, price: 2n })]
-    catalogue.learn(current)
-    catalogue.learn(old)
-    assert.equal((await search()).listings[0]?.manifest.price, 2n)
-    self.connected = [peer()]
-    shown = [current, await sign({ name: 'other' })]
-    await clock.advance(CATALOGUE_FRESH_MS)
-    assert.deepEqual(await names(), ['other', 'ticker'])
-    shown = [current]
-    await clock.advance(CATALOGUE_FRESH_MS)
-    assert.deepEqual(await names(), ['ticker'])
-  })
-
-  it('forgets what has expired or was not seen for long', async () => {
-    catalogue.learn(await sign({ name: 'brief', expiresAt: NOW + 1_000 }))
-    catalogue.learn(await sign({ name: 'long' }))
-    await clock.advance(1_000)
-    assert.deepEqual(await names(), ['long'])
-    await clock.advance(CATALOGUE_ENTRY_MS)
-    assert.deepEqual(await names(), [])
+  it('keeps the newest revision, and forgets what has expired or was not seen for long', async () => {
+    self.catalogue.learn(await shop.sign({ name: 'ticker', revision: 2, price: 2n }))
+    self.catalogue.learn(await shop.sign({ name: 'ticker', revision: 1, price: 1n }))
+    self.catalogue.learn(await shop.sign({ name: 'brief', expiresAt: NOW + 1_000 }))
+    assert.deepEqual(await self.search(), ['brief', 'ticker'])
+    assert.deepEqual(await self.search({ maxPrice: 1n }), ['brief'].slice(1))
+    await bench.clock.advance(1_000)
+    assert.deepEqual(await self.search(), ['ticker'])
+    await bench.clock.advance(CATALOGUE_ENTRY_MS)
+    assert.deepEqual(await self.search(), [])
   })
 
   it('gives no publisher more than its share', async () => {
-    const crowd = Array.from({ length: CATALOGUE_PER_PUBLISHER_MAX + 10 }, (_, i) => ({ name: `spam-${i}` }))
-    await learnAll(crowd)
-    const honest = await keyOf('honest')
-    catalogue.learn(await sign({ name: 'useful' }, honest))
+    for (let i = 0; i < CATALOGUE_PER_PUBLISHER_MAX + 10; i++) {
+      self.catalogue.learn(await shop.sign({ name: `spam-${String(i).padStart(3, '0')}` }))
+    }
     let count = 0
     let cursor: string | undefined
     do {
-      const { listings, next } = await search(cursor === undefined ? {} : { cursor })
-      count += listings.length
-      cursor = next
+      const query = cursor === undefined ? {} : { cursor }
+      const page = await self.catalogue.search(query, new AbortController().signal)
+      count += page.listings.length
+      cursor = page.next
     } while (cursor !== undefined)
-    assert.equal(count, CATALOGUE_PER_PUBLISHER_MAX + 1)
-    await settle()
+    assert.equal(count, CATALOGUE_PER_PUBLISHER_MAX)
+  })
+
+  describe('towards a liar', () => {
+    /** Answers as it likes. */
+    async function liar(answer: (request: ReturnType<typeof decodeCatalogueRequest>) => Uint8Array) {
+      const link = bench.links.join('liar')
+      let asked = 0
+      const handler: ExchangeHandler = async (bytes) => {
+        asked++
+        return answer(decodeCatalogueRequest(bytes))
+      }
+      link.serve('/souk/catalogue/1.0.0', handler, { requestBytesMax: 4_096 })
+      self.link.connected = [{ id: 'liar', addresses: [] }]
+      return () => asked
+    }
+    const reply = { epoch: 'e', records: [], through: 0, hasMore: false, manifests: [] }
+
+    it('does not ask for ever: one that always has more, or says the same again, is left alone', async () => {
+      const asked = await liar(() => encodeCatalogueReply({ ...reply, through: 1, hasMore: true }))
+      assert.deepEqual(await self.search(), [])
+      assert.ok(asked() <= 3, String(asked()))
+      await bench.clock.advance(CATALOGUE_FRESH_MS)
+      await self.search()
+      assert.ok(asked() <= 3, String(asked()))
+    })
+
+    it('takes no manifest that nobody asked for, and none that is not the one named', async () => {
+      const signed = await shop.sign()
+      const { record } = await recordPut(shop.key, signed)
+      const other = await shop.sign({ price: 1n })
+      const asked = await liar(({ wanted }) =>
+        encodeCatalogueReply(
+          wanted.length === 0 ? { ...reply, records: [record.bytes] } : { ...reply, manifests: [other.envelope] }
+        )
+      )
+      assert.deepEqual(await self.search(), [])
+      assert.equal(asked(), 2)
+    })
+
+    it('takes nothing that is forged, garbled, or of another network', async () => {
+      const signed = await shop.sign()
+      const { record } = await recordPut(shop.key, signed)
+      const forged = record.bytes.slice()
+      forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1
+      for (const records of [
+        [forged],
+        [new Uint8Array(40)],
+        [(await (await bench.add('abroad', { network: 'base' })).serve()).envelope]
+      ]) {
+        await liar(() => encodeCatalogueReply({ ...reply, records }))
+        assert.deepEqual(await self.search(), [])
+        await bench.clock.advance(3_600_000)
+      }
+    })
+
+    it('answers nobody who asks too often, too much, or from another network', async () => {
+      await shop.serve()
+      const exchange = shop.link.handlerOf('/souk/catalogue/1.0.0')
+      assert.ok(exchange !== undefined)
+      await assert.rejects(exchange.handler(encodeCatalogueRequest({ network: 'base' }), 'abroad'))
+      const request = encodeCatalogueRequest({ network: 'dev' })
+      const answers = await Promise.allSettled(Array.from({ length: 1_000 }, () => exchange.handler(request, 'greedy')))
+      assert.ok(answers.filter(({ status }) => status === 'fulfilled').length < 300)
+      await exchange.handler(request, 'modest')
+    })
   })
 })

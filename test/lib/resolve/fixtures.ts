@@ -188,6 +188,7 @@ export function emptyDirectory(parts: Partial<Directory> = {}): Directory {
     record: async () => undefined,
     servers: nobody,
     claimants: nobody,
+    tagged: nobody,
     catalogues: nobody,
     ...parts
   }

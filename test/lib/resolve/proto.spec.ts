@@ -3,6 +3,14 @@ import protobuf from 'protobufjs'
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
+import {
+  decodeAnnouncement,
+  decodeCatalogueReply,
+  decodeCatalogueRequest,
+  encodeAnnouncement,
+  encodeCatalogueReply,
+  encodeCatalogueRequest
+} from '../../../lib/resolve/catalogue-codec.ts'
 import { delegationCodec } from '../../../lib/resolve/delegation.ts'
 import {
   decodeManifestReply,
@@ -113,7 +121,9 @@ describe('docs/souk-directory.proto', () => {
       expiresAt: NOW + 1,
       manifestHash: utf8('hash'),
       revision: 7,
-      delegations: [utf8('one'), utf8('two')]
+      delegations: [utf8('one'), utf8('two')],
+      network: 'dev',
+      isWithdrawn: true
     }
     assert.deepEqual(read('Record', encodeMessage(record, recordCodec)), plain(record))
     const foreign = write('Record', { ...record, seq: record.seq.toString() })
@@ -133,6 +143,18 @@ describe('docs/souk-directory.proto', () => {
     assert.deepEqual(plain(decodeManifestReply(write('ManifestReply', reply))), plain(reply))
   })
 
+  it('describes announcements and the catalogue exchange, both ways', () => {
+    const announcement = { record: utf8('record'), manifest: utf8('manifest') }
+    assert.deepEqual(read('Announcement', encodeAnnouncement(announcement)), plain(announcement))
+    assert.deepEqual(plain(decodeAnnouncement(write('Announcement', announcement))), plain(announcement))
+    const request = { network: 'dev', epoch: 'e', after: 7, wanted: [utf8('hash')] }
+    assert.deepEqual(read('CatalogueRequest', encodeCatalogueRequest(request)), plain(request))
+    assert.deepEqual(plain(decodeCatalogueRequest(write('CatalogueRequest', request))), plain(request))
+    const reply = { epoch: 'e', records: [utf8('r')], through: 9, hasMore: true, manifests: [utf8('m')] }
+    assert.deepEqual(read('CatalogueReply', encodeCatalogueReply(reply)), plain(reply))
+    assert.deepEqual(plain(decodeCatalogueReply(write('CatalogueReply', reply))), plain(reply))
+  })
+
   it('uses no field of the wire that the codecs do not know', () => {
     const fields = Object.fromEntries(
       [
@@ -144,7 +166,10 @@ describe('docs/souk-directory.proto', () => {
         'Record',
         'Delegation',
         'ManifestRequest',
-        'ManifestReply'
+        'ManifestReply',
+        'Announcement',
+        'CatalogueRequest',
+        'CatalogueReply'
       ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
@@ -153,10 +178,13 @@ describe('docs/souk-directory.proto', () => {
       Tier: 2,
       Deprecation: 4,
       Operation: 4,
-      Record: 7,
+      Record: 9,
       Delegation: 2,
       ManifestRequest: 3,
-      ManifestReply: 2
+      ManifestReply: 2,
+      Announcement: 2,
+      CatalogueRequest: 4,
+      CatalogueReply: 5
     })
   })
 })

@@ -56,7 +56,7 @@ describe('ingress: /v1/apis', () => {
     ingress.onSearch = async (query, signal) => {
       asked = query
       assert.equal(signal?.aborted, false)
-      return { listings: [signed], next: 'page2' }
+      return { listings: [{ ...signed, firstSeenAt: 0 }], next: 'page2' }
     }
     const { status, body } = await get(
       '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc'

@@ -62,7 +62,7 @@ describe('agents over HTTP', () => {
         ? Promise.reject(new SoukError('api_not_found'))
         : Promise.resolve({ signed: found, owners: [] })
     }
-    ingress.onSearch = () => Promise.resolve({ listings: known })
+    ingress.onSearch = () => Promise.resolve({ listings: known.map((each) => ({ ...each, firstSeenAt: 0 })) })
     agents = []
   })
   afterEach(async () => {

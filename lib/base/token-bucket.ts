@@ -1,0 +1,32 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from './clock.ts'
+
+/** How often something may happen: so many at once, then so many a second. */
+export interface Rate {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+/** One bucket per key, for at most `keysMax` of them: the one not used for longest is forgotten, and is full when it comes back. */
+export class TokenBuckets {
+  readonly #rate: Rate
+  readonly #clock: Pick<Clock, 'elapsed'>
+  readonly #buckets: LRUCache<string, { tokens: number; at: number }>
+
+  constructor(rate: Rate, keysMax: number, clock: Pick<Clock, 'elapsed'>) {
+    this.#rate = rate
+    this.#clock = clock
+    this.#buckets = new LRUCache({ maxSize: keysMax, sizeCalculation: () => 1 })
+  }
+
+  /** Takes one token; false where there is none. */
+  take(key: string): boolean {
+    const { burst, perSecond } = this.#rate
+    const now = this.#clock.elapsed()
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now }
+    const tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1_000) * perSecond)
+    const isAllowed = tokens >= 1
+    this.#buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, at: now })
+    return isAllowed
+  }
+}

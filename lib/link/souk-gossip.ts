@@ -1,0 +1,48 @@
+import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } from '@libp2p/gossipsub'
+import {
+  ANNOUNCEMENT_BYTES_MAX,
+  GOSSIP_BUFFER_BYTES_MAX,
+  GOSSIP_IDS_MAX,
+  GOSSIP_MESSAGES_MAX,
+  GOSSIP_TOPIC_BYTES_MAX,
+  GOSSIP_TOPICS_MAX
+} from '../base/limits.ts'
+
+/** Topic of a network's announcements. */
+export const announcementTopic = (network: string): string => `/souk/${network}/announcements/1.0.0`
+
+export interface SoukGossipInit {
+  /** Name of the network, as for `soukDht`. */
+  readonly network: string
+  /** All peers may share one address: those of one host are then not held against each other. Default false. */
+  readonly privateAddresses?: boolean
+}
+
+/**
+ * The publish and subscribe of a Souk network as a libp2p service: `services: { pubsub: soukGossip({ network: 'dev' }) }`.
+ * Needs `identify` beside it. Messages carry no signature of their own: what Souk says in them is signed inside.
+ */
+export function soukGossip(init: SoukGossipInit): (components: GossipSubComponents) => GossipSub {
+  const { network, privateAddresses = false } = init
+  return gossipsub({
+    globalSignaturePolicy: StrictNoSign,
+    allowedTopics: [announcementTopic(network)],
+    allowPublishToZeroTopicPeers: true,
+    ignoreDuplicatePublishError: true,
+    fallbackToFloodsub: false,
+    maxInboundDataLength: ANNOUNCEMENT_BYTES_MAX,
+    maxOutboundBufferSize: GOSSIP_BUFFER_BYTES_MAX,
+    maxTopicBytesPerPeer: GOSSIP_TOPIC_BYTES_MAX,
+    decodeRpcLimits: {
+      maxSubscriptions: GOSSIP_TOPICS_MAX,
+      maxMessages: GOSSIP_MESSAGES_MAX,
+      maxIhaveMessageIDs: GOSSIP_IDS_MAX,
+      maxIwantMessageIDs: GOSSIP_IDS_MAX,
+      maxIdontwantMessageIDs: GOSSIP_IDS_MAX,
+      maxControlMessages: GOSSIP_IDS_MAX,
+      maxPeerInfos: GOSSIP_TOPICS_MAX
+    },
+    runOnLimitedConnection: true,
+    ...(privateAddresses ? { scoreParams: { IPColocationFactorWeight: 0 } } : {})
+  })
+}

@@ -1,0 +1,32 @@
+import { fromString } from 'uint8arrays/from-string'
+import { toString } from 'uint8arrays/to-string'
+import { isApiName, isProviderId } from '../base/api-name.ts'
+import { text, utf8 } from '../base/bytes.ts'
+import { SoukError } from '../base/errors.ts'
+import { LISTING_SORTS, type ListingSort } from '../interface/listing-index.ts'
+
+/** Where a listing stands in an order: lower comes first, part by part, then by id. */
+export interface Place {
+  readonly tier: number
+  readonly value: number
+  readonly id: string
+}
+
+export function encodeCursor(sort: ListingSort, { tier, value, id }: Place): string {
+  return toString(utf8(JSON.stringify([LISTING_SORTS.indexOf(sort), tier, value, id])), 'base64url')
+}
+
+/** @throws SoukError `invalid_request` when it is none of ours, or of another order */
+export function decodeCursor(sort: ListingSort, cursor: string): Place {
+  try {
+    const [kind, tier, value, id, ...rest] = JSON.parse(text(fromString(cursor, 'base64url'))) as unknown[]
+    if (rest.length > 0 || kind !== LISTING_SORTS.indexOf(sort)) throw new TypeError('of another order')
+    if (!Number.isSafeInteger(tier) || !Number.isSafeInteger(value) || typeof id !== 'string')
+      throw new TypeError('no place')
+    const [name = '', provider = '', ...more] = id.split('@')
+    if (more.length > 0 || !isApiName(name) || !isProviderId(provider)) throw new TypeError('no id')
+    return { tier: tier as number, value: value as number, id }
+  } catch (error) {
+    throw new SoukError('invalid_request', 'The cursor is not one of ours.', { cause: error })
+  }
+}

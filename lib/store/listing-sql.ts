@@ -1,0 +1,86 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { IndexedListing, ListingHead, ListingQuery, ListingSort } from '../interface/listing-index.ts'
+import { decodeCursor, encodeCursor } from './listing-page.ts'
+import { QUALITY_UNITS } from './listing-put.ts'
+
+/** What databases write differently. */
+export interface Dialect {
+  /** Takes a value of a statement and gives its place in it. */
+  readonly arg: (value: string | number | bigint) => string
+  /** Listings `l` that have words which begin so, in these columns. */
+  readonly hasWords: (terms: readonly string[], where: 'name' | 'name and tags' | 'anywhere') => string
+  readonly hasTag: (tag: string) => string
+}
+
+const VALUES: Readonly<Record<ListingSort, string>> = {
+  relevance: '-l.quality',
+  quality: '-l.quality',
+  price: 'l.price',
+  latency: 'l.latency',
+  new: '-l.first_seen_at'
+}
+
+export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_until, l.first_seen_at'
+
+/** Statement of one page, and one row more where there is a next one. @throws SoukError `invalid_request` */
+export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialect): string {
+  const { terms, protocol, tag, maxPrice, minQuality, sort, limit, cursor, now } = query
+  const value = VALUES[sort]
+  const byTier = sort === 'relevance' && terms.length > 0
+  // Written once and named in the order below, so that arguments stand where they are said.
+  const tier = byTier
+    ? `CASE WHEN ${hasWords(terms, 'name')} THEN 0 WHEN ${hasWords(terms, 'name and tags')} THEN 1 ELSE 2 END`
+    : '0'
+  const where = [`l.is_shown = 1`, `l.live_until > ${arg(now)}`]
+  if (terms.length > 0) where.push(hasWords(terms, 'anywhere'))
+  if (protocol !== undefined) where.push(`l.protocol = ${arg(protocol.toLowerCase())}`)
+  if (tag !== undefined) where.push(hasTag(tag.toLowerCase()))
+  if (maxPrice !== undefined) where.push(`l.price <= ${arg(maxPrice)}`)
+  if (minQuality !== undefined) where.push(`l.quality >= ${arg(Math.ceil(minQuality * QUALITY_UNITS))}`)
+  let after = ''
+  if (cursor !== undefined) {
+    const place = decodeCursor(sort, cursor)
+    after = `WHERE (tier, value, id) > (${arg(place.tier)}, ${arg(place.value)}, ${arg(place.id)})`
+  }
+  return `
+    SELECT ${HEAD_COLUMNS}, b.envelope, found.tier, found.value
+    FROM (
+      SELECT seq, tier, value, id
+      FROM (SELECT l.seq, l.id, ${tier} AS tier, ${value} AS value FROM listings l WHERE ${where.join(' AND ')}) matching
+      ${after}
+      ORDER BY tier, value, id LIMIT ${arg(limit + 1)}
+    ) found
+    JOIN listings l ON l.seq = found.seq
+    JOIN listing_bodies b ON b.seq = found.seq
+    ORDER BY found.tier, found.value, found.id`
+}
+
+/** A row of either database, as its client gives it. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
+export function headOf(row: SqlRow): ListingHead {
+  return {
+    id: row['id'] as ApiId,
+    hash: plain(row['hash']),
+    revision: Number(row['revision']),
+    seq: BigInt(row['record_seq'] as number | string),
+    liveUntil: Number(row['live_until']),
+    firstSeenAt: Number(row['first_seen_at'])
+  }
+}
+
+export const indexedOf = (row: SqlRow): IndexedListing => ({ ...headOf(row), envelope: plain(row['envelope']) })
+
+/** Clients give buffers; the contract speaks of plain bytes. */
+export const plain = (bytes: unknown): Uint8Array => Uint8Array.from(bytes as Uint8Array)
+
+export function pageOf(
+  rows: readonly SqlRow[],
+  { sort, limit }: ListingQuery
+): { listings: IndexedListing[]; next?: string } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  if (last === undefined || rows.length === page.length) return { listings: page.map(indexedOf) }
+  const place = { tier: Number(last['tier']), value: Number(last['value']), id: last['id'] as string }
+  return { listings: page.map(indexedOf), next: encodeCursor(sort, place) }
+}

@@ -1,0 +1,16 @@
+import type { ListingIndex } from '../interface/listing-index.ts'
+
+/** The index of a store that may be closed. `opened` throws while it is. */
+export function listingsOf(opened: () => ListingIndex): ListingIndex {
+  return {
+    put: async (listings, bounds) => opened().put(listings, bounds),
+    heads: async (ids) => opened().heads(ids),
+    get: async (id) => opened().get(id),
+    envelope: async (hash) => opened().envelope(hash),
+    forget: async (id) => opened().forget(id),
+    grade: async (grades) => opened().grade(grades),
+    search: async (query) => opened().search(query),
+    changes: async (after, bounds) => opened().changes(after, bounds),
+    prune: async (now) => opened().prune(now)
+  }
+}
