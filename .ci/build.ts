@@ -1,20 +1,29 @@
 /**
  * Builds what is published: dist/ holds tsc's output and, at the same relative places, every other file of the source
- * folders (generated `.js` with its `.d.ts`, the console's pages), so that `new URL('./page.html', import.meta.url)` means
- * the same in the repository and in the package.
+ * folders (generated `.js` with its `.d.ts`, the built console), so that `new URL('./page.html', import.meta.url)` means
+ * the same in the repository and in the package. The console is bundled first: the repository runs it as well.
  */
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, rmSync, statSync } from 'node:fs'
 
+const CONSOLE = 'node/console'
+
 rmSync('dist', { recursive: true, force: true })
-const tsc = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
-if (tsc.status !== 0) process.exit(1)
+run('vite', ['build', CONSOLE, '--config', `${CONSOLE}/vite.config.ts`, '--logLevel', 'warn'])
+run('tsc', ['-p', 'tsconfig.build.json'])
 
 for (const folder of ['lib', 'protocols', 'node']) {
-  cpSync(folder, `dist/${folder}`, { recursive: true, filter: (path) => statSync(path).isDirectory() || isAsset(path) })
+  cpSync(folder, `dist/${folder}`, { recursive: true, filter: isShipped })
 }
 
-function isAsset(path: string): boolean {
-  return path.endsWith('.d.ts') || !/\.(ts|md)$/.test(path)
+function run(command: string, options: string[]): void {
+  const { status } = spawnSync(command, options, { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+
+/** Of the console, only what was built. */
+function isShipped(path: string): boolean {
+  if (path.startsWith(`${CONSOLE}/`)) return path === `${CONSOLE}/built` || path.startsWith(`${CONSOLE}/built/`)
+  return statSync(path).isDirectory() || path.endsWith('.d.ts') || !/\.(ts|md)$/.test(path)
 }

@@ -20,15 +20,14 @@ export interface NodeInfo {
   readonly demoKey: string | undefined
   /** No peer was connected yet when it was ready. */
   readonly alone: boolean
+  /** Lets a browser into the console; made where none was let in before. */
+  readonly setupCode: string | undefined
 }
 
-export function nodeInfo(
-  { profile, network }: NodeConfig,
-  souk: Souk,
-  ingress: string | undefined,
-  admin: string,
-  demoKey?: string
-): NodeInfo {
+/** What only the composition root knows. */
+type Places = Pick<NodeInfo, 'admin' | 'ingress' | 'demoKey' | 'setupCode'>
+
+export function nodeInfo({ profile, network }: NodeConfig, souk: Souk, places: Places): NodeInfo {
   const { peer, addresses, alone } = souk.status()
   return {
     version: packageVersion(),
@@ -36,10 +35,8 @@ export function nodeInfo(
     peer,
     network,
     money: NETWORKS[network].money,
-    admin,
-    ingress,
     p2p: addresses,
-    demoKey,
-    alone
+    alone,
+    ...places
   }
 }

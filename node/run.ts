@@ -5,6 +5,7 @@ import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
 import { type Hosting, startHosting } from './accounts/hosting.ts'
 import { type Admin, startAdmin } from './admin/server.ts'
+import { Sessions } from './admin/sessions.ts'
 import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
 import { identityOf } from './profile/identity.ts'
@@ -94,8 +95,10 @@ async function start(init: Start): Promise<RunningNode> {
 
   const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
   const ingress = await startIngress(init, souk, hosting)
-  const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments })
-  const info = nodeInfo(config, souk, ingress, admin.url, hosting.keys.demo?.key)
+  const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
+  const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments, sessions })
+  const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
+  const info = nodeInfo(config, souk, { ingress, admin: admin.url, demoKey: hosting.keys.demo?.key, setupCode })
   for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
   for (const address of souk.status().addresses) guard.addPort(Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
   undo.defer(() => forgetRunning(profile))
@@ -223,11 +226,12 @@ interface Parts {
   readonly hosting: Hosting
   readonly ingress: string | undefined
   readonly payments: Payments
+  readonly sessions: Sessions
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
-  const { souk, registrations, hosting, ingress, payments } = parts
+  const { souk, registrations, hosting, ingress, payments, sessions } = parts
   const { keys, accounts, spending } = hosting
   const { profile } = config
   const money = payments.money()
@@ -271,7 +275,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
     )
   const token = text(await secretOf(profile, 'adminToken', makeToken))
   const admin = await startAdmin(
-    { souk, registrations, keys, accounts, spending, clock, token, log, status, doctor, money },
+    { souk, registrations, keys, accounts, spending, clock, token, sessions, log, status, doctor, money },
     config.admin.port
   )
   undo.defer(() => admin.close())

@@ -84,7 +84,7 @@ function readTree(folders: string[]): Files {
     for (const entry of entries.filter((candidate) => candidate.isFile())) {
       const path = join(entry.parentPath, entry.name)
       const name = path.slice(ROOT.length + 1).replaceAll('\\', '/')
-      if (/\.[cm]?[jt]s$/.test(name)) files.set(name, readFileSync(path, 'utf8'))
+      if (/\.[cm]?[jt]sx?$/.test(name) && !name.includes('/built/')) files.set(name, readFileSync(path, 'utf8'))
     }
   }
   return files

@@ -440,6 +440,12 @@ export const LABEL_CHARS_MAX = 100
  * the files of a WSDL in base64.
  */
 export const ADMIN_BODY_BYTES_MAX = 8 * MiB
+/** How long a setup code of the console holds: enough to start a browser and type it. */
+export const SETUP_CODE_MS = 15 * MINUTE
+/** Guesses at one of them: of 2^40 codes, ten find one in a hundred billion times. */
+export const SETUP_CODE_TRIES_MAX = 10
+/** How long a browser is let in by one. */
+export const CONSOLE_SESSION_MS = 30 * DAY
 /** How long a node that stops fetches what was earned: a few blocks of Base. */
 export const SETTLE_ON_STOP_MS = 15 * SECOND
 /** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */

@@ -6,6 +6,7 @@ import type { Money } from '../payments/money.ts'
 import type { Registrations } from '../registrations.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { DoctorView, StatusView } from './api.ts'
+import type { Sessions } from './sessions.ts'
 
 /** What the admin API shows and steers. */
 export interface AdminInit {
@@ -18,6 +19,8 @@ export interface AdminInit {
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined
   readonly token: string
+  /** Of browsers that use the console. */
+  readonly sessions: Sessions
   readonly log: Log
   /** What only the composition root knows. */
   readonly status: () => StatusView

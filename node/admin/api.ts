@@ -90,6 +90,9 @@ export const receiptsSchema = z.strictObject({
 })
 export type ReceiptsInput = z.input<typeof receiptsSchema>
 
+/** `POST /session` */
+export const sessionInputSchema = z.strictObject({ code: z.string().max(40) })
+
 /** `POST /delegations` */
 export const delegateSchema = z.strictObject({ peer: z.string() })
 
@@ -186,6 +189,19 @@ export interface MappingCheckView {
 export interface SearchView {
   readonly listings: readonly ListingView[]
   readonly next: string | null
+}
+
+/** `GET /session` */
+export interface SessionView {
+  /** This browser was let in. */
+  readonly entered: boolean
+}
+
+/** Lets one browser into the console, once. */
+export interface SetupCodeView {
+  readonly code: string
+  /** Milliseconds since the epoch. */
+  readonly expires_at: number
 }
 
 /** A prepaid account. */

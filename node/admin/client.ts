@@ -34,6 +34,7 @@ import type {
   SearchInput,
   SearchView,
   SettlementView,
+  SetupCodeView,
   StatusView,
   WalletView,
   WithdrawalView,
@@ -104,6 +105,7 @@ export interface AdminClient {
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
+  setupCode(): Promise<SetupCodeView>
   delegate(peer: string): Promise<DelegationView>
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
   pin(name: string, provider: string): Promise<void>
@@ -199,6 +201,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     },
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
+    setupCode: () => json('POST', '/setup-codes'),
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),
     settle: () => json('POST', '/settlements'),

@@ -8,12 +8,14 @@ import { accountRoutes } from './account-routes.ts'
 import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
+import { consolePages } from './console-pages.ts'
 import { guard } from './guard.ts'
 import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { answerWithProblems } from './problems.ts'
+import { sessionRoutes } from './session-routes.ts'
 
 export interface Admin {
   /** `http://127.0.0.1:<port>` */
@@ -21,7 +23,7 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** The admin API, for programs of this machine: loopback only, whatever else is configured. */
+/** The admin API and the console on top of it, for this machine: loopback only, whatever else is configured. */
 export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin> {
   const ids = requestIds(init.clock, systemRandom)
   let bound = 0
@@ -33,10 +35,21 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
     onConstructorPoisoning: 'error'
   })
   app.removeContentTypeParser('text/plain')
-  guard(app, { token: init.token, port: () => bound })
+  guard(app, { token: init.token, sessions: init.sessions, port: () => bound })
   answerWithProblems(app, init.log)
-  const routes = [nodeRoutes, apiRoutes, keyRoutes, accountRoutes, callRoute, agentRoute, moneyRoutes, channelRoutes]
+  const routes = [
+    nodeRoutes,
+    apiRoutes,
+    keyRoutes,
+    accountRoutes,
+    callRoute,
+    agentRoute,
+    moneyRoutes,
+    channelRoutes,
+    sessionRoutes
+  ]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
+  await app.register(consolePages)
 
   await app.ready()
   const ending = graceful(app.server, init.clock)

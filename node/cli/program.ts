@@ -4,6 +4,7 @@ import { addAccount } from './account.ts'
 import { addApi } from './api.ts'
 import { addCall } from './call.ts'
 import { addChannel } from './channel.ts'
+import { addConsole } from './console.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addDemo } from './demo.ts'
 import { addDevChain } from './dev-chain.ts'
@@ -44,6 +45,7 @@ const COMMANDS: readonly AddCommand[] = [
   addCall,
   addMcp,
   addStatus,
+  addConsole,
   addPeers,
   addDoctor,
   addProvider,

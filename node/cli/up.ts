@@ -86,16 +86,20 @@ interface Ready {
   readonly p2p: readonly string[]
   readonly demoKey: string | undefined
   readonly alone: boolean
+  readonly setupCode: string | undefined
 }
 
-async function announce(cli: Cli, { alone, ...info }: Ready): Promise<void> {
+async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise<void> {
   const { terminal } = cli
   terminal.note(`souk ${info.version} on ${info.network} (${info.money}), profile ${info.profile}`)
   const places: Array<readonly [string, string]> = [
     ['  peer', info.peer],
     ...info.p2p.map((address) => ['  p2p', address] as const),
     ['  ingress', info.ingress ?? 'none'],
-    ['  admin', info.admin],
+    [
+      '  console',
+      setupCode === undefined ? info.admin : `${info.admin} (setup code ${setupCode}, good for 15 minutes)`
+    ],
     ...(info.demoKey === undefined ? [] : [['  demo key', info.demoKey] as const])
   ]
   for (const line of facts(places)) terminal.note(line)

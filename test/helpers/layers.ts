@@ -119,7 +119,7 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
-  { of: ['node/console/'], may: ['node/console/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
+  { of: ['node/console/'], may: ['node/console/'], mayType: [...ADMIN_CLIENT, ...LIB_FACE], why: CLIENT_WHY },
   {
     of: ['node/main.ts'],
     may: ['node/cli/', 'node/config.ts'],

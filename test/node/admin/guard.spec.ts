@@ -7,6 +7,7 @@ interface Answer {
   readonly status: number
   readonly type: string
   readonly cors: string | undefined
+  readonly cookie: string | undefined
   readonly problem: { readonly code?: string; readonly request_id?: string; readonly detail?: string }
 }
 
@@ -30,6 +31,7 @@ describe('admin API, who may speak to it', () => {
             status: response.statusCode ?? 0,
             type: response.headers['content-type'] ?? '',
             cors: response.headers['access-control-allow-origin'],
+            cookie: response.headers['set-cookie']?.[0],
             problem: text === '' ? {} : (JSON.parse(text) as Answer['problem'])
           })
         )
@@ -95,6 +97,39 @@ describe('admin API, who may speak to it', () => {
     assert.equal(preflight.status, 403)
     assert.equal(preflight.cors, undefined)
     assert.equal((await send('GET', '/status', { authorization, origin: bench.url })).status, 200)
+  })
+
+  it('takes the cookie of a session, and a write with it only from its own pages', async () => {
+    const { port } = new URL(bench.url)
+    const json = { 'content-type': 'application/json' }
+    const { code } = await bench.client.setupCode()
+    const entering = JSON.stringify({ code })
+    for (const wrong of [{}, { origin: 'https://evil.example' }, { origin: 'null' }]) {
+      assert.equal((await send('POST', '/session', { ...json, ...wrong }, entering)).status, 403)
+    }
+    const entered = await send('POST', '/session', { ...json, origin: bench.url }, entering)
+    assert.equal(entered.status, 204)
+    assert.match(
+      entered.cookie ?? '',
+      new RegExp(`^souk_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=\\d+$`)
+    )
+    const cookie = (entered.cookie ?? '').split(';')[0] ?? ''
+
+    assert.equal((await send('GET', '/status', { cookie: `other=1; ${cookie}` })).status, 200)
+    assert.equal((await send('GET', '/status', { cookie: cookie.replace(port, '3000') })).status, 401)
+    assert.equal((await send('POST', '/keys', { ...json, cookie }, '{}')).status, 403)
+    assert.equal((await send('POST', '/keys', { ...json, cookie, origin: 'https://evil.example' }, '{}')).status, 403)
+    assert.equal((await send('DELETE', '/session', { cookie, origin: bench.url })).status, 204)
+    assert.equal((await send('GET', '/status', { cookie })).status, 401)
+  })
+
+  it('shows the pages of the console to everybody here, and nothing of what they show', async () => {
+    const page = await fetch(`${bench.url}/keys`)
+    assert.equal(page.status, 200)
+    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self';/)
+    assert.match(await page.text(), /<div id="root"><\/div>/)
+    assert.equal((await fetch(`${bench.url}/assets/none.js`)).status, 404)
+    assert.equal((await fetch(`${bench.url}/%2e%2e/%2e%2e/package.json`)).status, 404)
   })
 
   it('takes JSON only', async () => {

@@ -10,6 +10,7 @@ import type { AdapterFactory, AdapterReply, Souk } from '../../../lib/interface/
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
 import { startAdmin } from '../../../node/admin/server.ts'
+import { Sessions } from '../../../node/admin/sessions.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
@@ -62,6 +63,22 @@ export interface Bench {
   stop(): Promise<void>
 }
 
+function statusOf(souk: Souk): StatusView {
+  const { peer, provider, network, addresses, peers, alone, till, listings, serving, calling } = souk.status()
+  const facts = { peer, provider, network, till, alone, listings, serving, calling }
+  const elsewhere = { admin: '', ingress: null, wallet: null, payout: null }
+  return {
+    ...facts,
+    ...elsewhere,
+    version: '0.0.0',
+    profile: 'tests',
+    money: 'play USDC',
+    p2p: addresses,
+    peers: peers.length,
+    uptime_ms: 0
+  }
+}
+
 /** An admin API in front of a real node, with an upstream that is none. */
 export async function startBench(given: NodeOptions = {}): Promise<Bench> {
   const upstream = new FakeUpstream()
@@ -91,8 +108,9 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,
       token: TOKEN,
+      sessions: new Sessions({ documents, ...seams }),
       log,
-      status: () => ({ peer: souk.status().peer }) as StatusView,
+      status: () => statusOf(souk),
       doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] }),
       money: undefined
     },

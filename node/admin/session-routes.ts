@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify'
+import { limits } from '../../lib/index.ts'
+import type { AdminInit } from './admin-init.ts'
+import { sessionInputSchema, type SessionView, type SetupCodeView } from './api.ts'
+import { cookieName, sessionOf } from './guard.ts'
+import { parse } from './problems.ts'
+
+/** How a browser gets into the console, and out of it. */
+export function sessionRoutes(app: FastifyInstance, { sessions }: AdminInit): void {
+  app.post('/setup-codes', async (_request, reply): Promise<SetupCodeView> => {
+    const { code, expiresAt } = sessions.newCode()
+    reply.code(201)
+    return { code, expires_at: expiresAt }
+  })
+
+  app.get('/session', async (request): Promise<SessionView> => {
+    const token = sessionOf(request)
+    return { entered: token !== undefined && (await sessions.isOpen(token)) }
+  })
+
+  app.post('/session', async (request, reply) => {
+    const token = await sessions.open(parse(sessionInputSchema, request.body).code)
+    return reply
+      .code(204)
+      .header('set-cookie', cookie(request.host, token, limits.CONSOLE_SESSION_MS / 1000))
+      .send()
+  })
+
+  app.delete('/session', async (request, reply) => {
+    const token = sessionOf(request)
+    if (token !== undefined) await sessions.close(token)
+    return reply
+      .code(204)
+      .header('set-cookie', cookie(request.host, '', 0))
+      .send()
+  })
+}
+
+/** RFC 6265bis. Not `Secure`: the console is plain HTTP on this machine. */
+function cookie(host: string, value: string, maxAgeSeconds: number): string {
+  return `${cookieName(host)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`
+}

@@ -1,0 +1,62 @@
+import { queryOptions } from '@tanstack/react-query'
+import type {
+  ApiView,
+  ChannelView,
+  DoctorView,
+  EarningsView,
+  ListingView,
+  PeerView,
+  ReceiptsView,
+  SearchView,
+  SessionView,
+  StatusView,
+  WalletView
+} from '../../admin/api.ts'
+import type { KeyView } from '../../admin/key-api.ts'
+import { get } from './client.ts'
+
+/** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
+export const queries = {
+  session: () => queryOptions({ queryKey: ['session'], queryFn: () => get<SessionView>('/session') }),
+  status: () =>
+    queryOptions({
+      queryKey: ['status'],
+      queryFn: ({ signal }) => get<StatusView>('/status', signal),
+      refetchInterval: 5_000
+    }),
+  apis: () =>
+    queryOptions({ queryKey: ['apis'], queryFn: ({ signal }) => get<{ apis: readonly ApiView[] }>('/apis', signal) }),
+  api: (name: string) =>
+    queryOptions({
+      queryKey: ['apis', name],
+      queryFn: ({ signal }) => get<ApiView>(`/apis/${encodeURIComponent(name)}`, signal)
+    }),
+  keys: () =>
+    queryOptions({ queryKey: ['keys'], queryFn: ({ signal }) => get<{ keys: readonly KeyView[] }>('/keys', signal) }),
+  peers: () =>
+    queryOptions({
+      queryKey: ['peers'],
+      queryFn: ({ signal }) => get<{ peers: readonly PeerView[] }>('/peers', signal)
+    }),
+  doctor: () => queryOptions({ queryKey: ['doctor'], queryFn: ({ signal }) => get<DoctorView>('/doctor', signal) }),
+  wallet: () => queryOptions({ queryKey: ['wallet'], queryFn: ({ signal }) => get<WalletView>('/wallet', signal) }),
+  earnings: () =>
+    queryOptions({ queryKey: ['earnings'], queryFn: ({ signal }) => get<EarningsView>('/earnings', signal) }),
+  receipts: (role: 'payer' | 'owner') =>
+    queryOptions({
+      queryKey: ['receipts', role],
+      queryFn: ({ signal }) => get<ReceiptsView>(`/receipts?role=${role}`, signal)
+    }),
+  channels: () =>
+    queryOptions({
+      queryKey: ['channels'],
+      queryFn: ({ signal }) => get<{ channels: readonly ChannelView[] }>('/channels', signal)
+    }),
+  search: (query: string) =>
+    queryOptions({
+      queryKey: ['search', query],
+      queryFn: ({ signal }) => get<SearchView>(`/search?${new URLSearchParams({ q: query })}`, signal)
+    })
+} as const
+
+export type { ApiView, ChannelView, DoctorView, EarningsView, KeyView, ListingView, StatusView, WalletView }

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
+import { queries } from './admin/queries.ts'
+import { Entrance } from './pages/entrance.tsx'
+import { NotFound } from './pages/not-found.tsx'
+import { Guarded } from './parts/guarded.tsx'
+import { Loading } from './parts/loaded.tsx'
+import { ROUTES } from './routes.tsx'
+import { Shell } from './shell.tsx'
+
+export function App() {
+  const session = useQuery(queries.session())
+  const [place] = useLocation()
+  if (session.isPending) return null
+  if (session.data?.entered === false) return <Entrance onEntered={() => void session.refetch()} />
+  return (
+    <Shell>
+      <Guarded place={place}>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            {ROUTES.map(({ path, page }) => (
+              <Route key={path} path={path} component={page} />
+            ))}
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
+      </Guarded>
+    </Shell>
+  )
+}

@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { queries } from '../admin/queries.ts'
+import { Amount } from '../parts/amount.tsx'
+import { Command } from '../parts/command.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { State } from '../parts/state.tsx'
+import { Table } from '../parts/table.tsx'
+
+export function Apis() {
+  const apis = useQuery(queries.apis())
+  return (
+    <Page title="My APIs" intro="What this node serves, of your own and of providers who delegated to it.">
+      <Loaded query={apis}>
+        {({ apis }) =>
+          apis.length === 0 ? (
+            <Empty
+              title="No API is registered"
+              action={
+                <Command>
+                  souk api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001
+                </Command>
+              }
+            >
+              Its endpoint is read and checked first; nothing is published that does not answer.
+            </Empty>
+          ) : (
+            <Table
+              caption="APIs this node serves"
+              rows={apis}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'API', cell: ({ name }) => <Link href={`/apis/${name}`}>{name}</Link> },
+                { title: 'Protocol', cell: ({ protocol }) => protocol },
+                {
+                  title: 'State',
+                  cell: ({ state, problem }) => <State state={problem === null ? state : 'unserved'} />
+                },
+                { title: 'Endpoint', cell: ({ endpoint }) => <span className="id">{endpoint}</span> },
+                { title: 'Price', cell: ({ price }) => <Amount value={price} />, isNumber: true },
+                { title: 'Calls', cell: ({ calls }) => calls.captured.toLocaleString(), isNumber: true }
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

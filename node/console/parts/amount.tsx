@@ -1,0 +1,8 @@
+/** A decimal amount as the node gave it, never a number. */
+export function Amount({ value, unit = 'USDC' }: { readonly value: string; readonly unit?: string }) {
+  return (
+    <span className="number">
+      {value}&nbsp;<span className="quiet">{unit}</span>
+    </span>
+  )
+}

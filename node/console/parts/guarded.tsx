@@ -1,0 +1,32 @@
+import { Component, type ReactNode } from 'react'
+import { Trouble } from './trouble.tsx'
+
+interface GuardedProps {
+  /** Another one is another try. */
+  readonly place: string
+  readonly children: ReactNode
+}
+
+interface GuardedState {
+  readonly error: Error | undefined
+  readonly place: string
+}
+
+/** Keeps what breaks on one page from taking the console with it. */
+export class Guarded extends Component<GuardedProps, GuardedState> {
+  override state: GuardedState = { error: undefined, place: this.props.place }
+
+  static getDerivedStateFromError(error: Error): Partial<GuardedState> {
+    return { error }
+  }
+
+  static getDerivedStateFromProps({ place }: GuardedProps, state: GuardedState): Partial<GuardedState> | null {
+    return place === state.place ? null : { place, error: undefined }
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return <Trouble error={error} onRetry={() => this.setState({ error: undefined })} />
+  }
+}

@@ -1,0 +1,34 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Trouble } from './trouble.tsx'
+
+interface LoadedProps<T> {
+  readonly query: UseQueryResult<T, Error>
+  readonly children: (data: T) => ReactNode
+}
+
+/** What a query brought; until then that it is loading, and else what went wrong. Old data stay in sight while new ones are late. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  const { data, error, isPending, refetch } = query
+  if (data !== undefined) {
+    return (
+      <>
+        {error !== null && <Trouble error={error} onRetry={() => void refetch()} isStale />}
+        {children(data)}
+      </>
+    )
+  }
+  if (isPending) return <Loading />
+  return error === null ? null : <Trouble error={error} onRetry={() => void refetch()} />
+}
+
+export function Loading() {
+  return (
+    <div className="loading" role="status">
+      <p className="visually-hidden">Loading</p>
+      <span />
+      <span />
+      <span />
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import { Problem } from '../admin/client.ts'
+import { Button } from './button.tsx'
+
+interface TroubleProps {
+  readonly error: Error
+  readonly onRetry?: () => void
+  /** What is shown below is from before. */
+  readonly isStale?: boolean
+}
+
+/** What went wrong, in the node's own words, and what can be done. */
+export function Trouble({ error, onRetry, isStale = false }: TroubleProps) {
+  const { code, requestId } = error instanceof Problem ? error : { code: 'internal_error', requestId: undefined }
+  return (
+    <div className="notice" role="alert">
+      <p>
+        <strong>{code === 'offline' ? 'The node is away.' : 'That did not work.'}</strong> {error.message}
+        {isStale && ' What is shown below is from before.'}
+      </p>
+      <p className="quiet small">
+        <code>{code}</code>
+        {requestId !== undefined && (
+          <>
+            {' · request '}
+            <span className="id">{requestId}</span>
+          </>
+        )}
+      </p>
+      {onRetry !== undefined && (
+        <div>
+          <Button icon="again" onClick={onRetry}>
+            Try again
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useRef } from 'react'
+import { Link, useLocation } from 'wouter'
+import { send } from './admin/client.ts'
+import { queries } from './admin/queries.ts'
+import { Button } from './parts/button.tsx'
+import { Icon } from './parts/icon.tsx'
+import { State } from './parts/state.tsx'
+import { ROUTES } from './routes.tsx'
+import { useTheme } from './theme.ts'
+
+const GROUPS = ['Provide', 'Consume', 'Node'] as const
+
+/** What stands around every page. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const main = useRef<HTMLElement>(null)
+  return (
+    <div className="shell">
+      <a
+        className="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        Skip to the page
+      </a>
+      <Navigation />
+      <Top />
+      <main id="main" className="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+function Navigation() {
+  const [place] = useLocation()
+  return (
+    <nav className="nav" aria-label="Main">
+      <Link href="/" className="brand">
+        <img src="/icon.svg" alt="" />
+        Souk
+      </Link>
+      {GROUPS.map((group) => {
+        const shown = ROUTES.filter(({ nav }) => nav?.group === group)
+        return shown.length === 0 ? null : (
+          <section key={group}>
+            <h2>{group}</h2>
+            <ul>
+              {shown.map(({ path, nav }) => (
+                <li key={path}>
+                  <Link href={path} aria-current={isAt(place, path) ? 'page' : undefined}>
+                    {nav !== undefined && <Icon name={nav.icon} />}
+                    {nav?.name}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+    </nav>
+  )
+}
+
+function isAt(place: string, path: string): boolean {
+  return place === path || (path !== '/' && place.startsWith(`${path}/`))
+}
+
+/** How the node is, whose money it moves, and who looks at it. */
+function Top() {
+  const { data: status, error } = useQuery(queries.status())
+  const { theme, next } = useTheme()
+  const client = useQueryClient()
+  const leave = async () => {
+    await send('DELETE', '/session')
+    client.clear()
+    location.assign('/')
+  }
+  return (
+    <header className="top">
+      <div className="row">
+        {error !== null ? (
+          <State state="The node is away" mood="bad" />
+        ) : status === undefined ? null : status.alone ? (
+          <State state="Alone: no peers" mood="warn" />
+        ) : (
+          <State state={`Online, ${status.peers} ${status.peers === 1 ? 'peer' : 'peers'}`} mood="good" />
+        )}
+        {status !== undefined && <Network network={status.network} money={status.money} />}
+      </div>
+      <Button look="plain" icon="theme" onClick={next} aria-label={`Colours: ${theme}. Change`}>
+        {theme}
+      </Button>
+      <Button look="plain" icon="leave" onClick={() => void leave()}>
+        Leave
+      </Button>
+    </header>
+  )
+}
+
+/** Play money must never be taken for real money, nor the other way round. */
+function Network({ network, money }: { readonly network: string; readonly money: string }) {
+  const isReal = network === 'base'
+  return <State state={`${money} on ${network}`} mood={isReal ? 'accent' : 'warn'} />
+}

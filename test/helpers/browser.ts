@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import chromium from '@sparticuz/chromium'
+import { type Browser, chromium as engine, type BrowserContextOptions, type Page } from 'playwright-core'
+
+export async function openBrowser(): Promise<Browser> {
+  return engine.launch({
+    // Not those that come with it, which are for one page in a cloud function, and switch off what the web relies on.
+    args: ['--no-sandbox', '--disable-gpu'],
+    executablePath: await chromium.executablePath(),
+    headless: true
+  })
+}
+
+/** A page, and everything it did that it should not have: errors of its scripts, failed requests, requests to anywhere else. */
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {}
+): Promise<{ page: Page; mishaps: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const page = await context.newPage()
+  const mishaps: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') mishaps.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => mishaps.push(`script: ${error.message}`))
+  page.on('request', (request) => {
+    const { protocol, origin: to } = new URL(request.url())
+    if (protocol !== 'data:' && to !== origin) mishaps.push(`a request to ${to}`)
+  })
+  return { page, mishaps }
+}
+
+const require = createRequire(import.meta.url)
+
+/** What axe finds wrong with a page as it is now, a line each. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const source = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
+  // As a debugger would: the page's own policy lets no such script in.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Runtime.evaluate', { expression: source })
+  const run =
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))"
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: run,
+    awaitPromise: true,
+    returnByValue: true
+  })
+  await session.detach()
+  return result.value as string[]
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import type { Browser, Page } from 'playwright-core'
+import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
+import { type Bench, startBench } from '../admin/harness.ts'
+
+const PAGES = [
+  ['/', 'Overview'],
+  ['/apis', 'My APIs'],
+  ['/keys', 'Consumers & keys'],
+  ['/network', 'Network']
+] as const
+
+describe('the console', () => {
+  let bench: Bench
+  let browser: Browser
+
+  before(async function () {
+    this.timeout(60_000)
+    bench = await startBench()
+    await bench.client.register({ name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' })
+    browser = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  after(async () => {
+    await browser?.close()
+    await bench?.stop()
+  })
+
+  async function enter(colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; mishaps: string[] }> {
+    const { page, mishaps } = await openPage(browser, bench.url, { colorScheme })
+    await page.goto(bench.url)
+    await page.getByLabel('Setup code').fill((await bench.client.setupCode()).code.toLowerCase())
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    return { page, mishaps }
+  }
+
+  for (const scheme of ['light', 'dark'] as const) {
+    it(`shows every page in ${scheme}, usable by everybody, without an error or a request to anywhere else`, async function () {
+      this.timeout(60_000)
+      const { page, mishaps } = await enter(scheme)
+      for (const [path, title] of PAGES) {
+        await page.goto(bench.url + path)
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+        await page.waitForFunction(() => document.querySelector('.loading') === null)
+        assert.deepEqual(await axeViolations(page), [], path)
+      }
+      assert.deepEqual(mishaps, [])
+    })
+  }
+
+  it('lets nobody in without the code, and says where to get one', async () => {
+    const { page } = await openPage(browser, bench.url)
+    await page.goto(`${bench.url}/keys`)
+    await page.getByLabel('Setup code').waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByLabel('Setup code').fill('0000-0000')
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('souk console', { exact: false }).last().waitFor()
+    assert.equal(await page.getByRole('navigation').count(), 0)
+  })
+
+  it('issues a key by keyboard alone, shows it once, and revokes it', async () => {
+    const { page, mishaps } = await enter()
+    await page.goto(`${bench.url}/keys`)
+    await page.getByRole('button', { name: 'Issue a key' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('laptop')
+    assert.deepEqual(await axeViolations(page), [])
+    await page.keyboard.press('Enter')
+    const shown = await page
+      .getByRole('dialog')
+      .getByText(/^souk_test_\w{30,}$/)
+      .textContent()
+    assert.ok(shown !== null)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /laptop/ }).waitFor()
+    assert.equal(await page.getByText(shown).count(), 0)
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Issue a key')
+
+    await page.getByRole('button', { name: 'Revoke laptop' }).press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter')
+    await page.getByRole('row', { name: /laptop revoked/ }).waitFor()
+    assert.deepEqual(
+      (await bench.client.keys()).keys.map(({ state }) => state),
+      ['revoked']
+    )
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('stays open over a reload, and closes where somebody leaves', async () => {
+    const { page } = await enter()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByLabel('Setup code').waitFor()
+  })
+})
