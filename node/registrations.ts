@@ -24,6 +24,7 @@ import type {
 } from '../lib/interface/index.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import type { Payout } from './payments/payout.ts'
+import { DescriptionNews } from './upstream/description-news.ts'
 import { Health } from './upstream/health.ts'
 import { type AskedUpstream, type KeptUpstream, Vault, type VaultInit } from './upstream/vault.ts'
 
@@ -78,6 +79,7 @@ export class Registrations {
   readonly #problems = new Map<string, string>()
   readonly #vault: Vault
   readonly #health: Health
+  readonly #news: DescriptionNews
   #retry: Timer | undefined
   #stopped = false
   /** One change at a time: two registrations of one name would race for its revision. */
@@ -87,6 +89,7 @@ export class Registrations {
     this.#init = init
     this.#vault = new Vault(init)
     const { clock, documents, log } = init
+    this.#news = new DescriptionNews({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
     this.#health = new Health({ clock, documents, log, move: (name, from, to) => this.#moveFrom(name, from, to) })
   }
 
@@ -105,6 +108,7 @@ export class Registrations {
   stop(): void {
     this.#stopped = true
     this.#health.stop()
+    this.#news.stop()
     this.#retry?.cancel()
   }
 
@@ -132,6 +136,7 @@ export class Registrations {
         return this.#serve(terms, adapter)
       })
       await this.#health.watch(terms.name, adapter)
+      this.#follow(terms.name, adapter)
       const registration = await this.#keep({
         kind: 'own',
         name: terms.name,
@@ -301,21 +306,43 @@ export class Registrations {
     return souk.serve({ ...terms, ...(payout.address === undefined ? {} : { payout: payout.address }) }, adapter)
   }
 
-  async #serveWith(registration: Registration, adapter: Adapter): Promise<Listing> {
+  async #serveWith(registration: Registration, adapter: Adapter, looks = false): Promise<Listing> {
     const listing = await serving(adapter, () =>
       registration.kind === 'own'
         ? this.#serve(registration.terms, adapter)
         : this.#init.souk.serveReplica(`${registration.name}@${registration.provider}`, adapter)
     )
-    if (registration.kind === 'own') await this.#health.watch(registration.name, adapter)
+    if (registration.kind === 'own') {
+      await this.#health.watch(registration.name, adapter)
+      this.#follow(registration.name, adapter, looks)
+    }
     return listing
+  }
+
+  #follow(name: string, adapter: Adapter, looks = false): void {
+    adapter.follow?.((snapshot) => this.#news.heard(name, snapshot), looks)
+  }
+
+  /** The API says something else of itself: its listing gets a new revision that says so. */
+  #renew(name: string, snapshot: string): Promise<void> {
+    return this.#exclusively(async () => {
+      const registration = this.#known.get(name)
+      if (registration?.kind !== 'own' || registration.snapshot === snapshot) return
+      const renewed: Registration = { ...registration, snapshot }
+      const adapter = this.#factory(registration.protocol).open(this.#vault.opened(name, registration), snapshot)
+      const { signed } = await this.#serveWith(renewed, adapter)
+      await this.#keep(renewed)
+      this.#init.log(`${name} describes itself anew: revision ${signed.manifest.revision} is published.`)
+    })
   }
 
   async #serveAgain(registration: Registration): Promise<void> {
     const { name } = registration
     try {
       const upstream = this.#vault.opened(name, registration)
-      await this.#serveWith(registration, this.#factory(registration.protocol).open(upstream, registration.snapshot))
+      const adapter = this.#factory(registration.protocol).open(upstream, registration.snapshot)
+      // It may have changed while this node was off.
+      await this.#serveWith(registration, adapter, true)
       if (this.#problems.delete(name)) this.#init.log(`${name} is served again.`)
     } catch (error) {
       const why = asSoukError(error).message

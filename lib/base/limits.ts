@@ -315,6 +315,12 @@ export const WSDL_BYTES_MAX = 5 * MiB
 export const WSDL_ZIP_ENTRIES_MAX = 1_000
 /** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
+/** A larger OpenAPI document is read in a thread of its own: checking one takes about a second for each megabyte. */
+export const OPENAPI_INLINE_CHARS_MAX = 64 * KiB
+/** An OpenAPI document that is known by its address is read again at most so often, before a call is refused by it. */
+export const OPENAPI_FRESH_MS = 60 * SECOND
+/** A listing gets a new revision at most so often because its API describes itself anew. */
+export const DESCRIPTION_RENEWED_MS = 60 * SECOND
 /** Values of one in YAML, which can say a thing once and mean it a billion times: as many as that text could hold in JSON. */
 export const OPENAPI_NODES_MAX = 1_000_000
 /** Schemas of one OpenAPI document, and how deep one is read: what is deeper is taken as any JSON. */

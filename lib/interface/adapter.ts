@@ -87,6 +87,12 @@ export interface Adapter {
   call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply>
   /** Asks the upstream whether it is well, where it says how. @throws SoukError as `call`, where it is not */
   probe?(signal: AbortSignal): Promise<void>
+  /**
+   * Has the API's own description followed, where it can be read again: `onNews` is told the snapshot of a description that differs
+   * from the one it was opened with. An adapter reads it again before it refuses a call by it, and at most now and then.
+   * @param looks - also now
+   */
+  follow?(onNews: (snapshot: string) => void, looks: boolean): void
   /** Lets go of connections. Calls in flight are ended by their own signals before this. */
   close?(): Promise<void>
 }

@@ -124,7 +124,12 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
         throw error
       }
     },
+    follow(onNews, looks) {
+      schemas.onChange = onNews
+      if (looks) void schemas.refresh()
+    },
     async close() {
+      schemas.onChange = undefined
       await subscriptions.close()
       await upstream.close()
     }

@@ -21,6 +21,8 @@ export interface SchemaSource {
   readonly current: GraphQLSchema | undefined
   /** Reads it again, unless that was done just now. One read at a time, whoever asks. Never rejects: what was known stays. */
   refresh(): Promise<void>
+  /** Told the SDL whenever it has changed. */
+  onChange: ((sdl: string) => void) | undefined
 }
 
 export interface SchemaSourceInit {
@@ -38,6 +40,8 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
   let current = sdl === '' ? undefined : schemaOf(sdl, hidden)
   let readAt = -Infinity
   let reading: Promise<void> | undefined
+  let published = sdl
+  let onChange: ((sdl: string) => void) | undefined
 
   async function readAgain(read: () => Promise<Introspection>): Promise<void> {
     try {
@@ -45,8 +49,12 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
       // Making a large schema takes a while, which is spent for news only.
       const digest = sha256(answer.bytes)
       if (known !== undefined && Buffer.compare(digest, known) === 0) return
-      current = schemaOf(sdlIn(answer), hidden)
+      const fresh = sdlIn(answer)
+      current = schemaOf(fresh, hidden)
       known = digest
+      if (fresh === published) return
+      published = fresh
+      onChange?.(fresh)
     } catch {
       // It may be down, or have turned introspection off since: documents are checked against what was known.
     } finally {
@@ -58,6 +66,12 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
   return {
     get current() {
       return current
+    },
+    get onChange() {
+      return onChange
+    },
+    set onChange(listener) {
+      onChange = listener
     },
     async refresh() {
       if (read === undefined || clock.elapsed() - readAt < GRAPHQL_SCHEMA_FRESH_MS) return

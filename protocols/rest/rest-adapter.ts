@@ -1,4 +1,5 @@
 import { utf8 } from '../../lib/base/bytes.ts'
+import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { INLINE_BODY_BYTES_MAX, SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits.ts'
 import {
@@ -17,12 +18,13 @@ import type { UpstreamResponse } from '../upstream/answer.ts'
 import { targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
 import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'
+import { FollowedOpenapi } from './followed-openapi.ts'
 import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi-call.ts'
 import type { RestApi } from './openapi-operations.ts'
 import { queryOf } from './query.ts'
 import { SSE_FRAMES, singleEvents } from './single-events.ts'
-import { readSnapshot, type Snapshot } from './snapshot.ts'
+import { readSnapshot } from './snapshot.ts'
 
 /** Fields of a REST API without a document are its own affair: any JSON object goes through. */
 export const REST_DESCRIPTION: ApiDescription = {
@@ -39,9 +41,12 @@ export const REST_DESCRIPTION: ApiDescription = {
 const BY_QUERY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 const METHODS: readonly string[] = UPSTREAM_METHODS
 
-/** @throws SoukError `invalid_request` for a registration that cannot be used. */
-export function restAdapter(config: UpstreamConfig, snapshot: string): Adapter {
-  return new RestAdapter(config, readSnapshot(snapshot))
+/**
+ * @param read - gives the snapshot of the OpenAPI document as it is now, where that has an address
+ * @throws SoukError `invalid_request` for a registration that cannot be used.
+ */
+export function restAdapter(config: UpstreamConfig, snapshot: string, read?: () => Promise<string>): Adapter {
+  return new RestAdapter(config, snapshot, read)
 }
 
 class RestAdapter implements Adapter {
@@ -50,16 +55,19 @@ class RestAdapter implements Adapter {
   readonly #config: UpstreamConfig
   readonly #method: UpstreamMethod
   readonly #upstream: Upstream
-  readonly #openapi: OpenapiCalls | undefined
+  readonly #openapi: FollowedOpenapi
 
-  constructor(config: UpstreamConfig, snapshot: Snapshot | undefined) {
+  constructor(config: UpstreamConfig, written: string, read: (() => Promise<string>) | undefined) {
+    const snapshot = readSnapshot(written)
     const { method = 'POST', collect, requestHeaders = [] } = config
     if (!METHODS.includes(method)) throw refuse(`The method must be one of ${METHODS.join(', ')}.`)
     if (collect !== undefined) checkBounds(collect)
     this.#config = config
     this.#method = method
     this.description = snapshot?.description ?? REST_DESCRIPTION
-    this.#openapi = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
+    const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
+    const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
+    this.#openapi = new FollowedOpenapi(followed, calls)
     const described = snapshot === undefined ? [] : headersOf(snapshot.api)
     this.#upstream = createUpstream({
       ...config,
@@ -89,7 +97,13 @@ class RestAdapter implements Adapter {
     })
   }
 
+  follow(onNews: (snapshot: string) => void, looks: boolean): void {
+    this.#openapi.onChange = onNews
+    if (looks) void this.#openapi.refresh()
+  }
+
   close(): Promise<void> {
+    this.#openapi.onChange = undefined
     return this.#upstream.close()
   }
 
@@ -116,11 +130,11 @@ class RestAdapter implements Adapter {
   async #mapped(text: string): Promise<MappedCall | undefined> {
     const openapi = this.#openapi
     const { explicit = false } = this.#config
-    if (openapi === undefined && !explicit) return undefined
+    if (!openapi.isKnown && !explicit) return undefined
     const call = exactly(text)
-    if (isObject(call) && openapi !== undefined && Object.hasOwn(call, 'operation')) return openapi.map(call)
+    if (isObject(call) && openapi.isKnown && Object.hasOwn(call, 'operation')) return openapi.map(call)
     if (isObject(call) && explicit && isExplicit(call)) return explicitCall(call)
-    if (openapi === undefined) return undefined
+    if (!openapi.isKnown) return undefined
     if (!isObject(call)) throw refuse('The body must be a JSON object: {"operation": "…", …fields}.')
     return openapi.map(call)
   }

@@ -1,14 +1,10 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPENAPI_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
-import { isObject } from '../exact-json.ts'
 import { diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
-import { describeOpenapi } from './openapi-description.ts'
-import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
-import { operationsOf } from './openapi-operations.ts'
+import { importedOpenapi } from './openapi-thread.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
-import { writeSnapshot } from './snapshot.ts'
 
 /** Seen from the method that a listing uses: what these statuses say of a GET. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -41,34 +37,24 @@ export const restFactory: AdapterFactory = {
     }
   },
 
-  open: (config, snapshot) => restAdapter(config, snapshot)
+  open(config, snapshot) {
+    const isFollowed = config.openapi !== undefined && 'url' in config.openapi
+    // Whoever waits for it may leave; the next one has use for it all the same.
+    return isFollowed
+      ? restAdapter(config, snapshot, async () => (await importDocument(config, FOREVER)).snapshot)
+      : restAdapter(config, snapshot)
+  }
 }
+
+const FOREVER = new AbortController().signal
 
 const NO_WEBSOCKETS = 'The endpoint wants a WebSocket (HTTP 426), and WebSocket APIs cannot be sold here.'
 
 async function importDocument(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
   const { openapi } = config
   if (openapi === undefined) return { description: REST_DESCRIPTION, snapshot: '', warnings: [] }
-  const document = await readOpenapi('text' in openapi ? openapi.text : await fetched(openapi.url, config, signal))
-  const { api, warnings } = operationsOf(document)
-  const described = describeOpenapi(api)
-  return {
-    description: described.description,
-    snapshot: writeSnapshot(api, described.description),
-    warnings: [...baseWarnings(document, config.endpoint), ...warnings, ...described.warnings]
-  }
-}
-
-/** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */
-function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
-  const { servers, basePath } = root
-  const [server] = Array.isArray(servers) ? (servers as unknown[]) : []
-  const given = isObject(server) ? server['url'] : basePath
-  if (typeof given !== 'string' || given.includes('{')) return []
-  const pathOf = (url: string) => URL.parse(url, endpoint)?.pathname.replace(/\/$/, '')
-  const [base, own] = [pathOf(given), pathOf(endpoint)]
-  if (base === undefined || base === own) return []
-  return [`The document’s paths are below ${base}/, but are called below ${own}/: is the endpoint the right one?`]
+  const text = 'text' in openapi ? openapi.text : await fetched(openapi.url, config, signal)
+  return importedOpenapi({ text, endpoint: config.endpoint }, signal)
 }
 
 /** The API's credentials are shown to nobody but the API. */

@@ -1,0 +1,56 @@
+import { asSoukError, type Clock, limits, type Timer } from '../../lib/index.ts'
+
+export interface DescriptionNewsInit {
+  readonly clock: Clock
+  /** Publishes the listing with what its API says of itself now. */
+  readonly renew: (name: string, snapshot: string) => Promise<void>
+  readonly log: (line: string) => void
+}
+
+interface Waiting {
+  snapshot: string | undefined
+  timer: Timer | undefined
+}
+
+/** APIs that describe themselves anew: their listings follow, each at most once in a while, with the newest there is then. */
+export class DescriptionNews {
+  readonly #init: DescriptionNewsInit
+  readonly #waiting = new Map<string, Waiting>()
+  #isStopped = false
+
+  constructor(init: DescriptionNewsInit) {
+    this.#init = init
+  }
+
+  heard(name: string, snapshot: string): void {
+    if (this.#isStopped) return
+    const waiting = this.#waiting.get(name)
+    if (waiting !== undefined) {
+      waiting.snapshot = snapshot
+      return
+    }
+    this.#waiting.set(name, { snapshot: undefined, timer: undefined })
+    void this.#renew(name, snapshot)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const { timer } of this.#waiting.values()) timer?.cancel()
+    this.#waiting.clear()
+  }
+
+  async #renew(name: string, snapshot: string): Promise<void> {
+    const { clock, renew, log } = this.#init
+    try {
+      await renew(name, snapshot)
+    } catch (error) {
+      log(`${name} could not be published with its new description: ${asSoukError(error).message}`)
+    }
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined || this.#isStopped) return
+    waiting.timer = clock.after(limits.DESCRIPTION_RENEWED_MS, () => {
+      this.#waiting.delete(name)
+      if (waiting.snapshot !== undefined) this.heard(name, waiting.snapshot)
+    })
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../lib/base/clock.ts'
+import { isSoukError } from '../../lib/base/errors.ts'
+import { OPENAPI_FRESH_MS } from '../../lib/base/limits.ts'
+import type { JsonObject } from '../exact-json.ts'
+import { type MappedCall, OpenapiCalls } from './openapi-call.ts'
+import { readSnapshot } from './snapshot.ts'
+
+export interface FollowedOpenapiInit {
+  readonly snapshot: string
+  readonly clock: Clock
+  /** Reads the document again and gives its snapshot. Absent where its address is not known. */
+  readonly read?: () => Promise<string>
+}
+
+/** The operations of an imported document; read again from its address before a call is refused that does not fit them. */
+export class FollowedOpenapi {
+  readonly #init: FollowedOpenapiInit
+  #snapshot: string
+  #calls: OpenapiCalls | undefined
+  #readAt: number
+  #reading: Promise<boolean> | undefined
+  onChange: ((snapshot: string) => void) | undefined
+
+  constructor(init: FollowedOpenapiInit, calls: OpenapiCalls | undefined) {
+    this.#init = init
+    this.#snapshot = init.snapshot
+    this.#calls = calls
+    // What was imported just now is fresh.
+    this.#readAt = init.clock.elapsed()
+  }
+
+  get isKnown(): boolean {
+    return this.#calls !== undefined
+  }
+
+  /** @throws SoukError `invalid_request`, `operation_not_found` */
+  async map(call: JsonObject): Promise<MappedCall | undefined> {
+    try {
+      return await this.#calls?.map(call)
+    } catch (error) {
+      const isNoFit = isSoukError(error) && (error.code === 'invalid_request' || error.code === 'operation_not_found')
+      if (!isNoFit || this.#init.clock.elapsed() - this.#readAt < OPENAPI_FRESH_MS) throw error
+      if (!(await this.refresh())) throw error
+      return this.#calls?.map(call)
+    }
+  }
+
+  /** Tells whether it has changed. One read at a time, whoever asks. Never rejects: what was known stays. */
+  refresh(): Promise<boolean> {
+    const { read } = this.#init
+    if (read === undefined || this.#calls === undefined) return Promise.resolve(false)
+    this.#reading ??= this.#read(read).finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(read: () => Promise<string>): Promise<boolean> {
+    try {
+      const fresh = await read()
+      if (fresh === this.#snapshot) return false
+      const snapshot = readSnapshot(fresh)
+      if (snapshot === undefined) return false
+      this.#calls = new OpenapiCalls(snapshot.api)
+      this.#snapshot = fresh
+      this.onChange?.(fresh)
+      return true
+    } catch {
+      // It may be down, or not valid at the moment: calls are checked against what was known.
+      return false
+    } finally {
+      this.#readAt = this.#init.clock.elapsed()
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { buildSchema, graphqlSync } from 'graphql'
+import { createMemoryStore, limits, systemClock } from '../../../lib/index.ts'
+import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
+import { Payout } from '../../../node/payments/payout.ts'
+import { Registrations } from '../../../node/registrations.ts'
+import { DescriptionNews } from '../../../node/upstream/description-news.ts'
+import { graphqlFactory } from '../../../protocols/index.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { manualClock, settle } from '../../helpers/manual-clock.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+
+describe('news of descriptions', () => {
+  it('are published at once, and then at most once in a while, the newest there is', async () => {
+    const clock = manualClock()
+    const renewed: string[] = []
+    const news = new DescriptionNews({
+      clock,
+      log: () => {},
+      renew: async (name, snapshot) => void renewed.push(`${name} ${snapshot}`)
+    })
+    for (const snapshot of ['1', '2', '3']) {
+      news.heard('a', snapshot)
+      await settle()
+    }
+    news.heard('b', '1')
+    await settle()
+    assert.deepEqual(renewed, ['a 1', 'b 1'])
+    await clock.advance(limits.DESCRIPTION_RENEWED_MS)
+    assert.deepEqual(renewed, ['a 1', 'b 1', 'a 3'])
+    news.heard('a', '4')
+    news.stop()
+    await clock.advance(2 * limits.DESCRIPTION_RENEWED_MS)
+    assert.equal(renewed.length, 3)
+  })
+})
+
+describe('a listing whose API changes', function () {
+  this.timeout(20_000)
+  const NEVER = new AbortController().signal
+  let sdl = 'type Query { a: Int }'
+  let upstream: ScriptedUpstream
+  let testnet: Testnet
+  const store = createMemoryStore()
+  const running: Registrations[] = []
+
+  const registrations = () => {
+    const made = new Registrations({
+      souk: testnet.nodes[0]!.souk,
+      documents: store.documents,
+      factories: { GraphQL: graphqlFactory },
+      clock: systemClock,
+      payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
+      log: () => {}
+    })
+    running.push(made)
+    return made
+  }
+  before(async () => {
+    await store.open()
+    testnet = await createTestnet({ nodes: 1 })
+    upstream = await scriptedUpstream((response, { body }) => {
+      const { query } = JSON.parse(body.toString()) as { query: string }
+      const result = graphqlSync({ schema: buildSchema(sdl), source: query, rootValue: { a: 1, b: 2, c: 3 } })
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
+    })
+  })
+  after(async () => {
+    for (const one of running) one.stop()
+    await testnet.stop()
+    await upstream.close()
+    await store.close()
+  })
+
+  const manifest = () => testnet.nodes[0]!.souk.listings()[0]!.signed.manifest
+  const published = (field: string) =>
+    eventually(`${field} in the listing`, 10_000, () =>
+      manifest().api.sdl?.includes(`${field}: Int`) ? true : undefined
+    )
+
+  it('gets a new revision by itself, and after a restart as well', async () => {
+    const { souk } = testnet.nodes[0]!
+    await registrations().register({ name: 'api', price: '0' }, 'GraphQL', { endpoint: upstream.url }, NEVER)
+    assert.equal(manifest().revision, 1)
+    sdl = 'type Query { a: Int, b: Int }'
+    const reply = await souk.call({ api: 'api', body: { query: '{ b }', variables: {} } })
+    assert.deepEqual(await reply.json(), { data: { b: 2 } })
+    await published('b')
+    assert.equal(manifest().revision, 2)
+
+    running.at(-1)?.stop()
+    sdl = 'type Query { a: Int, b: Int, c: Int }'
+    await registrations().restore()
+    await published('c')
+    assert.equal(manifest().revision, 3)
+    assert.deepEqual(await (await souk.call({ api: 'api', body: { query: '{ c }', variables: {} } })).json(), {
+      data: { c: 3 }
+    })
+  })
+})
