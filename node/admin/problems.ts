@@ -1,11 +1,15 @@
+import { finished } from 'node:stream/promises'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { asSoukError, type ErrorCode, isSoukError, SoukError, toProblem } from '../../lib/index.ts'
+import { asSoukError, type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
 import type { Log } from '../log.ts'
 
 /** Fastify's own refusals, in our words. */
 const FASTIFY_CODES: Readonly<Record<string, { code: ErrorCode; detail: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'request_too_large', detail: 'The request body is too large.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: 'request_too_large',
+    detail: `The request body is larger than ${limits.ADMIN_BODY_BYTES_MAX} bytes.`
+  },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'invalid_request', detail: 'The body is empty; send JSON.' },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'invalid_request', detail: 'The body is not JSON.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', detail: 'Send content-type: application/json.' },
@@ -20,6 +24,8 @@ export function answerWithProblems(app: FastifyInstance, log: Log): void {
     if (error.code === 'internal_error') {
       log.error('an admin request failed', { request_id: request.id, url: request.url, cause: error.cause })
     }
+    // Clients that are still sending take an answer, and the end of the connection behind it, for a node that is gone.
+    if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
     return reply.code(error.status).type('application/problem+json').send(toProblem(error, request.id))
   })
   app.setNotFoundHandler((request) => {

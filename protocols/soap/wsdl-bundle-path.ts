@@ -27,5 +27,6 @@ export function pathIn(url: URL): string {
 /** A file as its provider knows it. */
 export function shownUrl(url: string | URL): string {
   const parsed = new URL(url)
-  return parsed.protocol === 'file:' ? pathIn(parsed) : parsed.origin + parsed.pathname + parsed.search
+  if (parsed.protocol === 'file:') return pathIn(parsed)
+  return /^https?:$/.test(parsed.protocol) ? parsed.origin + parsed.pathname + parsed.search : parsed.href
 }

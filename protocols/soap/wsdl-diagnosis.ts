@@ -6,6 +6,8 @@ import type { XmlElement } from './xml-tree.ts'
 
 /** How many warnings an error repeats. */
 const REASONS = 3
+/** Where a page has its title. */
+const HEAD_CHARS = 4_000
 /** The recommendation's namespace, and those of its drafts. */
 const WSDL2 = /^http:\/\/www\.w3\.org\/(?:ns|\d{4}\/\d{2})\/wsdl$/
 
@@ -73,7 +75,7 @@ function isHtml({ text, type }: Source): boolean {
 }
 
 function htmlPage({ url, text }: Source): string {
-  const title = /<title[^>]*>([^<]{1,80})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim() ?? ''
+  const title = /<title[^>]*>([^<]{1,80})/i.exec(text.slice(0, HEAD_CHARS))?.[1]?.replaceAll(/\s+/g, ' ').trim() ?? ''
   const page = `${subject(url)} is an HTML page${title === '' ? '' : ` ("${title}")`}, not a WSDL.`
   if (url.protocol === 'file:') return `${page} Save the WSDL itself, not the page that shows it.`
   return `${page} The address of a WSDL usually ends with ?wsdl; a page that asks for a login wants credentials (--auth-file).`

@@ -133,8 +133,9 @@ export async function readWsdlFiles(
     documents.push(document)
     for (const reference of referencesOf(document)) {
       if (reference.kind === 'redefine') refuseRedefine(source, reference.location)
-      if (reference.url === undefined) continue
-      if (isReadable(reference.url) && admits(reference.url)) waiting.push(reference.url)
+      if (reference.url === undefined) {
+        if (reference.location !== '') warnings.push(noUrl(reference.location, source.url))
+      } else if (isReadable(reference.url) && admits(reference.url)) waiting.push(reference.url)
       else if (!STANDARD.has(reference.namespace)) warnings.push(notRead(reference.url, source.url, first))
     }
   }
@@ -156,6 +157,10 @@ export function parseWsdlFiles(files: readonly WsdlFile[]): WsdlDocument[] {
 
 function isReadable({ protocol }: URL): boolean {
   return protocol === 'http:' || protocol === 'https:' || protocol === 'file:'
+}
+
+function noUrl(location: string, by: URL): string {
+  return `"${location.slice(0, 200)}", which ${shownUrl(by)} imports, was not read: it is no address.`
 }
 
 function notRead(url: URL, by: URL, first: URL): string {

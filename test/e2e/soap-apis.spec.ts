@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ADMIN_BODY_BYTES_MAX, WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { CallHead, DoctorView, RegisteredView } from '../../node/admin/api.ts'
 import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
@@ -98,6 +99,25 @@ describe('SOAP APIs', function () {
     assert.match(asked.stderr, /Several files could be the WSDL: bundle\/a\.wsdl, b\.wsdl\. .*--wsdl-entry/)
     assert.notEqual(asked.code, 0)
     await register('two', upstream.url, '--wsdl-file', two, '--wsdl-entry', 'bundle/a.wsdl')
+  })
+
+  it('are registered by files as large as a WSDL may be, and by no larger ones', async () => {
+    const padded = (bytes: number) => {
+      const text = wsdl('t.xsd').replace('<wsdl:types>', `<!-- ${'x'.repeat(bytes)} --><wsdl:types>`)
+      return file('large.wsdl', Buffer.from(text, 'latin1'))
+    }
+    await file('t.xsd', TYPES)
+    await register('large', upstream.url, '--wsdl-file', await padded(WSDL_BYTES_MAX - 10_000))
+    assert.deepEqual(await call('large'), { größe: 7 })
+    const command = `--profile provider api register --name large --protocol SOAP --price 0 --endpoint ${upstream.url}`
+    for (const [bytes, says] of [
+      [WSDL_BYTES_MAX, /The WSDL and its imports are larger than 5242880 bytes/],
+      [3 * ADMIN_BODY_BYTES_MAX, /request body is larger than 8388608 bytes/]
+    ] as const) {
+      const { code, stderr } = await home.run(command, ['--wsdl-file', await padded(bytes)])
+      assert.notEqual(code, 0)
+      assert.match(stderr, says)
+    }
   })
 
   it('import from another origin where they say so', async () => {

@@ -150,6 +150,20 @@ describe('SOAP registration by files', () => {
     )
   })
 
+  it('says what is imported from nowhere', async () => {
+    const { warnings } = await inspect(
+      filesOf({
+        'a.wsdl': wsdlOf({
+          schema: `<xs:import namespace="urn:x" schemaLocation="http://[x"/><xs:import namespace="urn:y" schemaLocation="urn:y"/><xs:import namespace="urn:z"/>${text('echo')}`
+        })
+      })
+    )
+    assert.deepEqual(warnings, [
+      '"http://[x", which a.wsdl imports, was not read: it is no address.',
+      'urn:y, which a.wsdl imports, was not read: it is at no http: or https: address.'
+    ])
+  })
+
   describe('calls the service', () => {
     const at = (address: string) => filesOf({ 'a.wsdl': wsdlOf({ schema: text('echo'), address }) })
 
