@@ -203,12 +203,15 @@ function envelopeOf({ bytes, type, status }: SoapReply): Received {
   }
 }
 
+/** So many digits that a double may not hold them, or an exponent: in one go through the text. */
+const LONG_NUMBER = /\d(?:[\d.]{15}|[eE])/
+
 /**
  * A number with more digits than a double holds becomes a string with all of them, which every numeric type accepts. Looked
  * for only where a run of digits is long enough, because a reviver makes parsing several times slower.
  */
 function parseCall(text: string): JsonObject {
-  const call = /[\d.]{16}/.test(text) || /\de/i.test(text) ? parseJson(text, exactNumber) : parseJson(text)
+  const call = LONG_NUMBER.test(text) ? parseJson(text, exactNumber) : parseJson(text)
   if (!isObject(call)) {
     throw new SoukError('invalid_request', 'The body must be a JSON object with the operation and its parameters.')
   }

@@ -71,8 +71,8 @@ export class XmlWriter {
   #out = ''
   /** The last start tag still lacks its `>`. */
   #inTag = false
-  /** Where the root's start tag takes the declarations. */
-  #declarationsAt = 0
+  /** Up to where the root's start tag takes the declarations; apart, so that no text is cut or copied for them. */
+  #head = ''
 
   constructor(prefixes = new Prefixes()) {
     this.#prefixes = prefixes
@@ -129,8 +129,7 @@ export class XmlWriter {
       declarations += ` xmlns:${name}="${escapeAttribute(namespace)}"`
     })
     for (const [namespace, name] of this.#own) declarations += ` xmlns:${name}="${escapeAttribute(namespace)}"`
-    const at = this.#declarationsAt
-    return `<?xml version="1.0" encoding="utf-8"?>\n${this.#out.slice(0, at)}${declarations}${this.#out.slice(at)}`
+    return `<?xml version="1.0" encoding="utf-8"?>\n${this.#head}${declarations}${this.#out}`
   }
 
   #ownPrefix(namespace: string): string {
@@ -146,8 +145,11 @@ export class XmlWriter {
 
   #start(tag: string): void {
     this.#endTag()
-    this.#out += `<${tag}`
-    if (this.#open.length === 0) this.#declarationsAt = this.#out.length
+    if (this.#open.length > 0) this.#out += `<${tag}`
+    else {
+      this.#head = `${this.#out}<${tag}`
+      this.#out = ''
+    }
     this.#open.push(tag)
     this.#inTag = true
   }
