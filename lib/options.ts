@@ -15,6 +15,11 @@ export interface SoukInit {
   readonly network?: string
   /** Keeps books, keys and pins. Default: in memory, gone with the process. */
   readonly store?: Store
+  /**
+   * Shared by the nodes that serve the same APIs: subscriptions sold by one are known to all, and their calls counted together.
+   * Opened and closed with the node. Default: none; then a subscription is served by the node that sold it.
+   */
+  readonly sharedStore?: Store
   /** How calls are paid for. Default: `metered`, which records usage and moves no money. */
   readonly till?: (components: TillComponents) => Till
   /** Names the provider. Default: the node's own key. Ed25519. */

@@ -18,6 +18,7 @@ import type { Delegation, DeprecationNotice, ListingState, Notary } from './inte
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
+import type { Subscriptions } from './interface/subscription.ts'
 import type { Till } from './interface/till.ts'
 import { Libp2pGossip } from './link/libp2p-gossip.ts'
 import { Libp2pLink } from './link/libp2p-link.ts'
@@ -32,6 +33,11 @@ import { createMeteredTill } from './pay/metered-till.ts'
 import type { GossipSub } from '@libp2p/gossipsub'
 import { serveCatalogue } from './resolve/catalogue-exchange.ts'
 import { createDiscovery, type Discovery } from './resolve/discovery.ts'
+import { DailySpend } from './plans/daily-spend.ts'
+import { OwnRecords } from './plans/own-records.ts'
+import { OwnSubscriptions } from './plans/own-subscriptions.ts'
+import { PlanCaller } from './plans/plan-caller.ts'
+import { PlanDesk } from './plans/plan-desk.ts'
 import { createKadDirectory } from './resolve/kad-directory.ts'
 import { serveManifests } from './resolve/manifest-exchange.ts'
 import { createNotary } from './resolve/notary.ts'
@@ -72,6 +78,9 @@ interface Running {
   readonly resolver: PinningResolver
   readonly discovery: Discovery
   readonly till: Till
+  readonly desk: PlanDesk
+  readonly subscriptions: OwnSubscriptions
+  readonly planCaller: PlanCaller
 }
 
 class SoukService implements Souk, Startable {
@@ -112,8 +121,10 @@ class SoukService implements Souk, Startable {
 
   async start(): Promise<void> {
     await this.store.open()
+    await this.#options.sharedStore?.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
     await this.#running.till.start?.()
+    await this.#running.desk.start()
     await this.#running.provider.restore()
     await this.#options.prepare?.(this)
     await this.#link.start()
@@ -154,6 +165,7 @@ class SoukService implements Souk, Startable {
     for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
     await running?.till.stop?.()
     await this.store.close()
+    if (this.#options.sharedStore !== this.store) await this.#options.sharedStore?.close()
   }
 
   serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
@@ -196,7 +208,8 @@ class SoukService implements Souk, Startable {
   }
 
   call(init: CallInit): Promise<CallReply> {
-    return this.#run().consumer.call(init)
+    const { consumer, planCaller } = this.#run()
+    return init.subscription === undefined ? consumer.call(init) : planCaller.call(init, init.subscription)
   }
 
   resolve(api: string | ApiRef, options: Partial<ResolveOptions> = {}): Promise<Resolution> {
@@ -211,6 +224,10 @@ class SoukService implements Souk, Startable {
   async pin(name: string, provider: string): Promise<void> {
     if (!isProviderId(provider)) throw new SoukError('invalid_request', 'That is not a provider id.')
     await this.#run().resolver.pin(checkApiName(name), provider)
+  }
+
+  get subscriptions(): Subscriptions {
+    return this.#run().subscriptions
   }
 
   status(): SoukStatus {
@@ -278,7 +295,9 @@ class SoukService implements Souk, Startable {
     const payouts = () => this.#payouts()
     const components = { calls: log, documents, ledger, link, clock, random, payouts }
     const till = this.#options.till?.(components) ?? createMeteredTill({ log })
-    const owner = new Owner({ clock, till, calls: log, epoch })
+    const shared = this.#options.sharedStore?.documents
+    const desk = new PlanDesk({ clock, documents, self: link.self, ...(shared && { shared }) })
+    const owner = new Owner({ clock, till, calls: log, epoch, plans: desk })
     const handler = owner.handle.bind(owner)
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
@@ -309,7 +328,21 @@ class SoukService implements Souk, Startable {
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
     const provider = new Provider({ clock, documents, notary, owner, announcer })
-    return { owner, provider, announcer, calls, consumer, resolver, discovery, till }
+    const records = new OwnRecords(documents, clock)
+    const spend = new DailySpend(documents, clock)
+    const call = consumer.call.bind(consumer)
+    const subscriptions = new OwnSubscriptions({
+      clock,
+      records,
+      spend,
+      call,
+      requestIds: ids,
+      self: link.self,
+      resolve: this.resolve.bind(this),
+      sold: desk.sold.bind(desk)
+    })
+    const planCaller = new PlanCaller({ clock, records, spend, call, subscriptions })
+    return { owner, provider, announcer, calls, consumer, resolver, discovery, till, desk, subscriptions, planCaller }
   }
 }
 

@@ -566,6 +566,19 @@ export const LINK_CHARS_MAX = 500
 export const ACCOUNT_PSEUDONYM_CHARS_MAX = 64
 /** Nodes that may call with one subscription beside the one that made it. */
 export const SUBSCRIPTION_PEERS_MAX = 8
+/** What a consumer and an owner say to each other of a subscription: a plan with all it may have, and a few names. */
+export const SUBSCRIPTION_BODY_BYTES_MAX = 16 * KiB
+/** A renewal within this part of a period after its end continues it; a later one begins anew. A day and a bit of a month. */
+export const RENEWAL_GRACE_PART = 24
+/** Subscriptions whose counts an owner, or whose records a consumer, keeps at hand. */
+export const SUBSCRIPTIONS_CACHED_MAX = 10_000
+/** How long what another process may have changed of a subscription is taken for true. */
+export const SUBSCRIPTION_FRESH_MS = 1 * SECOND
+/** Calls that one replica takes in hand at once of a quota that several share, and of what is left at most this part. */
+export const QUOTA_SLICE_MAX = 64
+export const QUOTA_SLICE_PART = 16
+/** Times that a shared count is tried to be changed while others do the same. */
+export const REPLACE_TRIES_MAX = 50
 
 // ── Money ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 

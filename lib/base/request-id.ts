@@ -49,6 +49,18 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
   }
 }
 
+const UUID_V7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+/** An id in the form that `formatRequestId` gives, of version 7. */
+export function isRequestId(text: string): boolean {
+  return UUID_V7.test(text)
+}
+
+/** The sixteen bytes of what `formatRequestId` gives. */
+export function requestIdBytes(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'))
+}
+
 /** When an id was made by its maker's clock, milliseconds since the epoch. */
 export function madeAt(id: Uint8Array): number {
   let ms = 0

@@ -18,7 +18,7 @@ interface Answered {
 }
 
 export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
-  const { status, headers, body, receipt, payment, eventPrice, replayed, rate, ownerMs, upstreamMs } = answer
+  const { status, headers, body, receipt, payment, eventPrice, replayed, rate, quota, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - payMs - ownerMs - upstreamMs)
   return {
@@ -35,6 +35,7 @@ export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: 
     ...(payment === undefined ? {} : { payment }),
     ...(replayed === true ? { replayed } : {}),
     ...(rate === undefined ? {} : { rate }),
+    ...(quota === undefined ? {} : { quota }),
     timing: { lookup: lookupMs, pay: payMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)
   }

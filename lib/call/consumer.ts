@@ -5,7 +5,7 @@ import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../ba
 import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
-import type { Attempt, CallAnswer, Caller } from '../interface/call.ts'
+import type { Attempt, CallAnswer, Caller, CallTerms } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
@@ -36,10 +36,10 @@ export class Consumer {
   }
 
   /** @throws SoukError */
-  async call(init: CallInit): Promise<CallReply> {
+  async call(init: CallInit, terms?: CallTerms): Promise<CallReply> {
     const { clock, requestIds } = this.#init
     try {
-      const prepared = prepareCall(init, clock, requestIds)
+      const prepared = prepareCall(init, clock, requestIds, terms)
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
       const found = await this.#resolve(prepared)
@@ -77,11 +77,13 @@ export class Consumer {
     last?: SoukError
   ): Promise<CallReply | SoukError> {
     const { resolver, clock } = this.#init
-    const { init } = prepared
+    const { init, terms } = prepared
     const { id, manifest } = found.signed
-    const telling = found.owners.length > 0 ? this.#tellPrice(prepared, manifest.price) : undefined
+    if (terms === undefined && manifest.payPerCall === false) throw new SoukError('subscription_required')
+    const owners = ownersFor(prepared, found)
+    const telling = owners.length > 0 ? this.#tellPrice(prepared, terms?.price ?? manifest.price) : undefined
     if (telling !== undefined) await telling
-    for (const owner of init.payment === undefined ? found.owners : inOrderOf(init.payment, found.owners)) {
+    for (const owner of owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
@@ -96,9 +98,12 @@ export class Consumer {
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
-      if (prepared.signal.aborted || FOR_ALL_OWNERS.has(last.code)) throw last
+      if (prepared.signal.aborted || isForAll(last, prepared)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
-      if (prepared.isSpent() || !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent)))
+      if (
+        prepared.isSpent() ||
+        !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined))
+      )
         throw last
       if (last.code !== 'owner_unreachable') tried.add(owner.id)
     }
@@ -200,14 +205,28 @@ export class Consumer {
 }
 
 /** How many events it pays for beside its opening. A payment of its own is for the call alone. */
-function eventsFor({ init, maxPrice }: PreparedCall, events: EventTerms | undefined, { price }: Order): number {
-  return init.payment === undefined ? eventsToPay(events, price, maxPrice) : 0
+function eventsFor({ init, terms, maxPrice }: PreparedCall, events: EventTerms | undefined, { price }: Order): number {
+  return init.payment === undefined && terms?.paysEvents !== false ? eventsToPay(events, price, maxPrice) : 0
 }
 
 /** An attempt, and how much of its time went into paying. */
 interface Asked {
   readonly attempt: Attempt
   readonly payMs: number
+}
+
+/** Those to ask, in this order: one that sold a subscription knows best of it. */
+function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
+  if (init.payment !== undefined) return inOrderOf(init.payment, owners)
+  if (terms === undefined) return owners
+  const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
+  return terms.isOnly ? [first] : [first, ...owners.filter(({ id }) => id !== terms.owner)]
+}
+
+/** Of a count that replicas share another may have some left; and what was promised nothing for costs something everywhere. */
+function isForAll({ code }: SoukError, { terms }: PreparedCall): boolean {
+  if (code === 'payment_required' && terms?.price === 0n) return true
+  return FOR_ALL_OWNERS.has(code) && (code !== 'quota_exceeded' || terms === undefined || terms.isOnly)
 }
 
 /**
@@ -242,9 +261,16 @@ function refusedByTill(error: SoukError): Attempt {
   return { fate: 'not_accepted', error: new SoukError(code, message, { source, cause: error }) }
 }
 
+/** What a subscription allows its owner knows, however it is looked up. */
+const OF_THE_PLAN: ReadonlySet<ErrorCode> = new Set([
+  'subscription_inactive',
+  'subscription_required',
+  'quota_exceeded'
+])
+
 /** Its owner takes no calls now, as far as we knew: the network would tell nothing new, and be asked at a bad time. */
 function isAway({ code }: SoukError, { signed }: Resolution): boolean {
-  return code === 'overloaded' || (code === 'api_paused' && signed.manifest.state === 'paused')
+  return code === 'overloaded' || OF_THE_PLAN.has(code) || (code === 'api_paused' && signed.manifest.state === 'paused')
 }
 
 /** The API itself answers badly at every owner alike, and what went wrong here is nobody else's; the rest is the owner's. */

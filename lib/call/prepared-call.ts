@@ -5,7 +5,7 @@ import { SoukError } from '../base/errors.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
-import type { Call } from '../interface/call.ts'
+import type { Call, CallTerms } from '../interface/call.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
@@ -22,6 +22,8 @@ const NEVER = new AbortController().signal
 /** A call made ready: everything that stays the same whichever owner takes it. */
 export interface PreparedCall {
   readonly init: CallInit
+  /** Set where it is made under a plan. */
+  readonly terms: CallTerms | undefined
   readonly ref: ApiRef
   readonly requestId: Uint8Array
   readonly body: Payload
@@ -34,7 +36,7 @@ export interface PreparedCall {
 }
 
 /** @throws SoukError `invalid_request`, and what the caller gave up with */
-export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds): PreparedCall {
+export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds, terms?: CallTerms): PreparedCall {
   const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
   if (signal.aborted) throw givenUp(signal)
   if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
@@ -44,10 +46,11 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
   const startedAt = clock.elapsed()
   return {
     init,
+    terms,
     ref: typeof init.api === 'string' ? parseApiRef(init.api) : init.api,
     requestId,
     ...readOnce(payloadOf(init.body)),
-    maxPrice: init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice),
+    maxPrice: terms?.maxPrice ?? (init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice)),
     signal,
     startedAt,
     deadlineAt: startedAt + timeoutMs
@@ -55,14 +58,15 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
 }
 
 /** What an owner is to be paid for it. */
-export function orderFor({ requestId, maxPrice }: PreparedCall, { signed }: Resolution, owner: string): Order {
+export function orderFor({ requestId, maxPrice, terms }: PreparedCall, { signed }: Resolution, owner: string): Order {
   const { id, manifest } = signed
   return {
     requestId,
     api: id,
     owner,
     revision: manifest.revision,
-    price: manifest.price,
+    price: terms?.price ?? manifest.price,
+    ...(terms?.isFee === true ? { isFee: true } : {}),
     ...(maxPrice === undefined ? {} : { maxPrice }),
     ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
   }
@@ -70,7 +74,7 @@ export function orderFor({ requestId, maxPrice }: PreparedCall, { signed }: Reso
 
 /** The call as one owner is sent it. */
 export function callFor(
-  { init, requestId, body, maxPrice, deadlineAt }: PreparedCall,
+  { init, requestId, body, maxPrice, deadlineAt, terms }: PreparedCall,
   order: Order,
   now: number,
   authorization?: Uint8Array
@@ -91,7 +95,9 @@ export function callFor(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(payment === undefined ? {} : { payment }),
-    ...(consumer === undefined ? {} : { consumer })
+    ...(consumer === undefined ? {} : { consumer }),
+    ...(terms?.service === undefined ? {} : { service: terms.service }),
+    ...(terms?.subscription === undefined ? {} : { subscription: terms.subscription })
   }
 }
 

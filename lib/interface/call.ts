@@ -54,6 +54,22 @@ export interface Call {
   readonly isRepeat?: boolean
 }
 
+/** How a call is made that is on other terms than the manifest's price for everybody. */
+export interface CallTerms {
+  readonly service?: typeof SUBSCRIPTION_SERVICE
+  readonly subscription?: Uint8Array
+  /** What its owner is promised, in place of the manifest's price; and the most that it may cost. */
+  readonly price: Atoms
+  readonly maxPrice: Atoms
+  /** The fee of a plan. */
+  readonly isFee?: boolean
+  /** Peer id of the owner that is asked first; no other where `isOnly`. */
+  readonly owner: string
+  readonly isOnly: boolean
+  /** Events of a streamed answer that have a price are paid for, as they are without a plan. */
+  readonly paysEvents: boolean
+}
+
 /** A call as its owner sees it. */
 export interface IncomingCall extends Omit<Call, 'isRepeat'> {
   /** Consumer node, authenticated by the link; the node's own id for a call of its own. */

@@ -10,7 +10,7 @@ import type { Headers, Payload } from './payload.ts'
 import type { Address } from './signer.ts'
 import type { PlanInit } from './plan.ts'
 import type { Store } from './store.ts'
-import type { Quota } from './subscription.ts'
+import type { Quota, Subscriptions } from './subscription.ts'
 
 /** What a provider decides about a listing; the adapter adds protocol and operations. */
 export interface ListingInit {
@@ -225,6 +225,9 @@ export interface Souk {
   search(query?: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
   /** Binds a bare name to one provider on this node, so that it never again depends on who claims it. */
   pin(name: string, provider: string): Promise<void>
+
+  /** Of this node as a consumer, and what it sold as an owner. */
+  readonly subscriptions: Subscriptions
 
   status(): SoukStatus
 }

@@ -10,12 +10,14 @@ import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Payload } from '../interface/payload.ts'
+import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
 import type { CallLog, CallRecord } from '../interface/store.ts'
-import type { Admission, Outcome, Replay, Reservation, Till } from '../interface/till.ts'
+import type { Admission, Outcome, Replay, Reservation, Settled, Till } from '../interface/till.ts'
 import { Gate, type Pass } from './gate.ts'
 import { NewestIds } from './newest-ids.ts'
 import { PaidStreams } from './paid-streams.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
+import { isUnderPlan, settleUnderPlan, withQuota } from './under-plan.ts'
 
 export interface OwnerInit {
   readonly clock: Clock
@@ -23,6 +25,8 @@ export interface OwnerInit {
   readonly calls: CallLog
   /** Boot epoch of this process. */
   readonly epoch: bigint
+  /** Absent: no subscriptions are sold here, and none are known. */
+  readonly plans?: PlanDesk
 }
 
 interface RunningCall {
@@ -135,15 +139,18 @@ export class Owner {
       this.#leave(api)
     })
     let isTaken = false
+    let ticket: PlanTicket | undefined
     try {
-      const reservation = await this.#reserve(api, call)
+      if (isUnderPlan(call)) ticket = await this.#planned(api, call)
+      const reservation = await this.#reserve(api, call, ticket?.price)
       isTaken = true
       if (reservation.replay !== undefined) {
         leave()
         return rated(replayed(reservation.replay), pass)
       }
-      const reply = await this.#ask(api, call, signal, reservation, startedAt)
-      const settled = rated(await this.#settle(call, reply, reservation, startedAt), pass)
+      const reply = ticket?.answer?.() ?? (await this.#ask(api, call, signal, reservation, startedAt))
+      const settled = rated(await this.#settle(call, reply, reservation, startedAt, ticket), pass)
+      ticket = undefined
       const answer = this.#streams.gated(api, call, reply, settled, signal)
       if (answer.body instanceof Uint8Array) leave()
       else return { ...answer, body: untilOver(answer.body, signal, leave) }
@@ -151,9 +158,19 @@ export class Owner {
     } catch (error) {
       // A call that is refused does not count: its payer may have to try again with a better payment.
       if (!isTaken) pass.giveBack()
+      await ticket?.end(false)
       leave()
       throw error
     }
+  }
+
+  #planned({ signed }: ServedApi, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
+    const { plans } = this.#init
+    if (call.payment !== undefined) {
+      throw new SoukError('invalid_request', 'A call with a payment of its own is under no subscription.')
+    }
+    if (plans === undefined) throw new SoukError('subscription_inactive', undefined, { notAccepted: true })
+    return plans.admit(signed, call)
   }
 
   #reserve(
@@ -202,17 +219,29 @@ export class Owner {
     call: IncomingCall,
     reply: AdapterReply,
     reservation: Reservation,
-    startedAt: number
+    startedAt: number,
+    ticket: PlanTicket | undefined
   ): Promise<CallAnswer> {
     const { status, headers, body } = reply
     // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
     const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
-    const settled = await (reply.success
-      ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)
-      : reservation.release(outcome))
-    return { status, headers, body, ...settled, ownerMs: spentMs(), upstreamMs }
+    const answered = (settled: Settled): CallAnswer => ({
+      status,
+      headers,
+      body,
+      ...settled,
+      ownerMs: spentMs(),
+      upstreamMs
+    })
+    if (ticket !== undefined)
+      return withQuota(answered(await settleUnderPlan(reply, outcome, reservation, ticket)), ticket)
+    return answered(
+      await (reply.success
+        ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)
+        : reservation.release(outcome))
+    )
   }
 
   #outcome(
@@ -273,7 +302,7 @@ export class Owner {
 function hashOf(call: IncomingCall): Uint8Array {
   const { stream, events = 0 } = call
   const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
-  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}`
+  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}${planOf(call)}`
   if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
   const headBytes = Buffer.byteLength(head)
   const whole = Buffer.allocUnsafe(headBytes + call.body.length)
@@ -287,6 +316,12 @@ function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule {
   if (price !== undefined) return 'cost'
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
   return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
+}
+
+/** On other terms it is another request; without any it is what it always was. */
+function planOf({ service, subscription }: IncomingCall): string {
+  if (service === undefined && subscription === undefined) return ''
+  return `${service ?? 0} ${Buffer.from(subscription ?? EMPTY_BYTES).toString('hex')}\n`
 }
 
 function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {

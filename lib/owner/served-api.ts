@@ -45,6 +45,9 @@ export function limitsOf({ signed, terms }: ServedApi): CallLimits {
  */
 export function admit(api: ServedApi, call: IncomingCall, inFlight: number): void {
   const { manifest } = api.signed
+  const { service, subscription, maxPrice } = call
+  // What may be done about a subscription to it, its desk decides: it can be cancelled whatever became of the API.
+  if (service !== undefined) return
   if (manifest.state === 'retired') throw new SoukError('api_retired')
   if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
     throw new SoukError('api_paused', undefined, { notAccepted: true })
@@ -52,7 +55,10 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
   if (!takes(api, call)) {
     throw new SoukError('method_not_allowed', 'This API is called by POST, without a sub-path.')
   }
-  if (call.maxPrice !== undefined && manifest.price > call.maxPrice) throw new SoukError('price_exceeds_limit')
+  if (subscription === undefined) {
+    if (manifest.payPerCall === false) throw new SoukError('subscription_required', undefined, { notAccepted: true })
+    if (maxPrice !== undefined && manifest.price > maxPrice) throw new SoukError('price_exceeds_limit')
+  }
   if (call.body instanceof Uint8Array && call.body.length > api.terms.requestBytesMax) throw tooLarge(api)
   if (inFlight >= IN_FLIGHT_PER_API_MAX) {
     throw new SoukError('overloaded', 'This API has too many calls under way.', {

@@ -1,0 +1,31 @@
+import type { AdapterReply } from '../interface/adapter.ts'
+import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { PlanTicket } from '../interface/plan-desk.ts'
+import type { Outcome, Reservation, Settled } from '../interface/till.ts'
+
+/** It is on the terms of a subscription, or is about one. */
+export function isUnderPlan({ service, subscription }: IncomingCall): boolean {
+  return service !== undefined || subscription !== undefined
+}
+
+/** Charges what the plan says, and counts the call in the same commit. */
+export async function settleUnderPlan(
+  { success }: AdapterReply,
+  outcome: Outcome,
+  reservation: Reservation,
+  ticket: PlanTicket
+): Promise<Settled> {
+  if (!success) {
+    const settled = await reservation.release(outcome)
+    await ticket.end(false)
+    return settled
+  }
+  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, ticket.price, () => ticket.capture())
+  await ticket.end(true)
+  return settled
+}
+
+export function withQuota(answer: CallAnswer, ticket: PlanTicket): CallAnswer {
+  const quota = ticket.quota()
+  return quota === undefined ? answer : { ...answer, quota }
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { CAP_LEASES, DAY_MS, REPLACE_TRIES_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import type { Documents } from '../interface/store.ts'
+
+/** Documents of a consumer: what of a subscription's daily cap is leased, by subscription. */
+const DAYS = 'subscription-days'
+
+interface Day {
+  readonly day: number
+  /** By all processes. */
+  readonly leased: Atoms
+}
+
+/** A part of the day's cap that one call may cost. Ended once. */
+export interface Allowed {
+  end(charged: Atoms): void
+}
+
+/**
+ * What the calls and fees of a subscription cost in a day (UTC). It is taken in leases, each written down before any of it is
+ * promised: a restart never opens the cap again, and several processes on one store share it.
+ */
+export class DailySpend {
+  readonly #documents: Documents
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #own = new Map<string, { day: number; leased: Atoms; spent: Atoms }>()
+  readonly #leasing = new Map<string, Promise<unknown>>()
+
+  constructor(documents: Documents, clock: Pick<Clock, 'now'>) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** @throws SoukError `spend_cap_reached` */
+  async allow(id: string, cap: Atoms | undefined, amount: Atoms): Promise<Allowed> {
+    if (cap === undefined || amount === 0n) return { end() {} }
+    for (;;) {
+      const own = this.#today(id)
+      if (own.spent + amount <= own.leased) {
+        own.spent += amount
+        return { end: (charged) => void (own.spent -= charged < amount ? amount - charged : 0n) }
+      }
+      const running = this.#leasing.get(id)
+      if (running !== undefined) {
+        await running.catch(() => {})
+        continue
+      }
+      const leasing = this.#lease(id, own, cap, own.spent + amount - own.leased).finally(() => this.#leasing.delete(id))
+      this.#leasing.set(id, leasing)
+      await leasing
+    }
+  }
+
+  #today(id: string) {
+    const day = Math.floor(this.#clock.now() / DAY_MS)
+    const known = this.#own.get(id)
+    if (known !== undefined && known.day >= day) return known
+    const own = { day, leased: 0n, spent: 0n }
+    this.#own.set(id, own)
+    return own
+  }
+
+  async #lease(id: string, own: { day: number; leased: Atoms }, cap: Atoms, missing: Atoms): Promise<void> {
+    const slice = (cap + CAP_LEASES - 1n) / CAP_LEASES
+    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
+      const before = await this.#documents.get(DAYS, id)
+      const known = before === undefined ? { day: own.day, leased: 0n } : readDay(before)
+      // A clock set back does not open the cap again.
+      const leased = known.day < own.day ? 0n : known.leased
+      const left = cap - leased
+      if (left < missing) {
+        throw new SoukError('spend_cap_reached', 'The daily cap of the subscription is reached.')
+      }
+      const wanted = missing > slice ? missing : slice
+      const taken = wanted < left ? wanted : left
+      const value = JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
+      const isLeased =
+        before === undefined
+          ? await this.#documents.insert(DAYS, id, value)
+          : await this.#documents.replace(DAYS, id, before, value)
+      if (isLeased) {
+        own.leased += taken
+        return
+      }
+    }
+    throw new SoukError('overloaded', 'Too many calls spend of this subscription at once.')
+  }
+}
+
+function readDay(document: string): Day {
+  const { day, leased } = JSON.parse(document) as { day: number; leased: string }
+  return { day, leased: BigInt(leased) }
+}

@@ -1,0 +1,194 @@
+import { isProviderId } from '../base/api-name.ts'
+import type { ApiId } from '../base/api-name.ts'
+import { text, utf8 } from '../base/bytes.ts'
+import { SoukError } from '../base/errors.ts'
+import { ACCOUNT_PSEUDONYM_CHARS_MAX, SUBSCRIPTION_PEERS_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import { isRequestId } from '../base/request-id.ts'
+import { type Period, PERIODS, type Plan } from '../interface/plan.ts'
+import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'
+import { type KeptPlan, keptPlan, readPlan } from './sold-subscription.ts'
+
+/** The plan that is agreed to: an owner that offers other terms refuses. */
+export interface AgreedTerms {
+  readonly plan: string
+  readonly since: number
+  readonly fee: Atoms
+}
+
+/** What a consumer asks of the owner of a subscription: JSON, the body of a call of service 1. */
+export type SubscriptionRequest = { readonly id: string } & (
+  | ({
+      readonly action: 'subscribe'
+      readonly trial: boolean
+      readonly account?: string
+      readonly peers: readonly string[]
+    } & AgreedTerms)
+  /** `periodEnd`: the period that is over, so that none is paid for twice. */
+  | ({ readonly action: 'renew'; readonly periodEnd: number } & AgreedTerms)
+  | ({ readonly action: 'change' } & AgreedTerms)
+  | { readonly action: 'cancel'; readonly now: boolean }
+  | { readonly action: 'pause' | 'resume' | 'show' }
+)
+
+export function writeRequest(request: SubscriptionRequest): Uint8Array {
+  return utf8(JSON.stringify('fee' in request ? { ...request, fee: String(request.fee) } : request))
+}
+
+/** @throws SoukError `invalid_request` */
+export function readRequest(body: Uint8Array): SubscriptionRequest {
+  const { id, action, ...rest } = parse(body, malformed)
+  if (typeof id !== 'string' || !isRequestId(id)) throw malformed()
+  switch (action) {
+    case 'subscribe': {
+      const { trial, account, peers } = rest
+      const isSound =
+        typeof trial === 'boolean' &&
+        (account === undefined || (typeof account === 'string' && isPseudonym(account))) &&
+        isPeers(peers)
+      if (!isSound) throw malformed()
+      return { id, action, ...termsIn(rest), trial, peers, ...(account === undefined ? {} : { account }) }
+    }
+    case 'renew': {
+      const { periodEnd } = rest
+      if (!isTime(periodEnd)) throw malformed()
+      return { id, action, ...termsIn(rest), periodEnd }
+    }
+    case 'change':
+      return { id, action, ...termsIn(rest) }
+    case 'cancel':
+      if (typeof rest['now'] !== 'boolean') throw malformed()
+      return { id, action, now: rest['now'] }
+    case 'pause':
+    case 'resume':
+    case 'show':
+      return { id, action }
+    default:
+      throw malformed()
+  }
+}
+
+/** A subscription as the other side is told of it, and whether other replicas of the owner know it as well. */
+export interface SubscriptionReply extends Subscription {
+  readonly isShared: boolean
+}
+
+interface Told extends Omit<SubscriptionReply, 'plan'> {
+  readonly plan: KeptPlan
+}
+
+export function writeReply({ plan, ...rest }: SubscriptionReply): Uint8Array {
+  return utf8(JSON.stringify({ ...rest, plan: keptPlan(plan) } satisfies Told))
+}
+
+/** An owner is a stranger: what it says is looked through before it is kept. @throws SoukError `upstream_invalid_response` */
+export function readReply(body: Uint8Array): SubscriptionReply {
+  const told = parse(body, unreadable) as Partial<Record<keyof Told, unknown>>
+  const { id, api, revision, major, peer, peers, account, owner, state, version, nextPlan, isShared } = told
+  const { createdAt, periodStart, periodEnd } = told
+  const isSound =
+    typeof id === 'string' &&
+    isRequestId(id) &&
+    typeof api === 'string' &&
+    typeof peer === 'string' &&
+    typeof owner === 'string' &&
+    isPeers(peers) &&
+    typeof state === 'string' &&
+    Object.hasOwn(SUBSCRIPTION_MOVES, state) &&
+    (account === undefined || typeof account === 'string') &&
+    (nextPlan === undefined || typeof nextPlan === 'string') &&
+    [revision, major, version, createdAt, periodStart, periodEnd].every(isTime)
+  if (!isSound) throw unreadable()
+  return {
+    id,
+    api: api as ApiId,
+    plan: planIn(told.plan),
+    revision: Number(revision),
+    major: Number(major),
+    peer,
+    peers,
+    ...(account === undefined ? {} : { account }),
+    owner,
+    state: state as SubscriptionState,
+    createdAt: Number(createdAt),
+    periodStart: Number(periodStart),
+    periodEnd: Number(periodEnd),
+    ...(nextPlan === undefined ? {} : { nextPlan }),
+    version: Number(version),
+    isShared: isShared === true
+  }
+}
+
+function planIn(told: unknown): Plan {
+  const { id, name, description, fee, period, trialDays, included, overage, since, closedAt } = (told ?? {}) as Record<
+    string,
+    unknown
+  >
+  const isSound =
+    typeof id === 'string' &&
+    typeof name === 'string' &&
+    (description === undefined || typeof description === 'string') &&
+    isAmount(fee) &&
+    PERIODS.includes(period as Period) &&
+    isTime(trialDays) &&
+    (included === undefined || isTime(included)) &&
+    Array.isArray(overage) &&
+    overage.every(isTier) &&
+    isTime(since) &&
+    (closedAt === undefined || isTime(closedAt))
+  if (!isSound) throw unreadable()
+  const tiers = overage as KeptPlan['overage']
+  return readPlan({
+    id,
+    name,
+    ...(description === undefined ? {} : { description }),
+    fee,
+    period: period as Period,
+    trialDays,
+    ...(included === undefined ? {} : { included }),
+    overage: tiers.map(({ upTo, price }) => ({ ...(upTo === undefined ? {} : { upTo }), price })),
+    since,
+    ...(closedAt === undefined ? {} : { closedAt })
+  })
+}
+
+function isTier(tier: unknown): boolean {
+  if (typeof tier !== 'object' || tier === null) return false
+  const { upTo, price } = tier as Record<string, unknown>
+  return isAmount(price) && (upTo === undefined || isTime(upTo))
+}
+
+function termsIn({ plan, since, fee }: Record<string, unknown>): AgreedTerms {
+  if (typeof plan !== 'string' || !isTime(since) || !isAmount(fee)) throw malformed()
+  return { plan, since, fee: BigInt(fee) }
+}
+
+export const isPseudonym = (account: string): boolean =>
+  account.length > 0 && account.length <= ACCOUNT_PSEUDONYM_CHARS_MAX && /^[\u0021-\u007e]+$/.test(account)
+
+function isPeers(peers: unknown): peers is string[] {
+  const isList = Array.isArray(peers) && peers.length <= SUBSCRIPTION_PEERS_MAX
+  return isList && peers.every((peer) => typeof peer === 'string' && isProviderId(peer))
+}
+
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,16}$/.test(value)
+
+function parse(body: Uint8Array, refusal: () => SoukError): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text(body))
+  } catch {
+    throw refusal()
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refusal()
+  return value as Record<string, unknown>
+}
+
+const malformed = () => new SoukError('invalid_request', 'The request about a subscription is malformed.')
+
+const unreadable = () =>
+  new SoukError('upstream_invalid_response', 'The owner’s word on the subscription cannot be read.', {
+    source: 'owner'
+  })

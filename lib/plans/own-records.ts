@@ -1,0 +1,141 @@
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import type { Documents } from '../interface/store.ts'
+import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
+import { type KeptPlan, keptPlan, readPlan, stateAt } from './sold-subscription.ts'
+
+/** Documents of a consumer: its subscriptions. */
+const OWN = 'subscriptions'
+
+/** A change that was sent for, of which the end is not known. */
+export interface PendingChange {
+  readonly requestId: string
+  /** The request, base64: it is asked for again as it was. */
+  readonly body: string
+  /** What was promised for it. */
+  readonly price: Atoms
+}
+
+/** A subscription at the consumer. */
+export interface OwnRecord {
+  readonly subscription: Subscription
+  /** Other replicas of its owner know it. */
+  readonly isShared: boolean
+  readonly maxPrice: Atoms
+  readonly maxFee: Atoms
+  readonly dailyCap?: Atoms
+  readonly pending?: PendingChange
+  /** The highest alert that was given, and the end of the period it was given in. */
+  readonly alerted?: { readonly resetsAt: number; readonly level: 85 | 100 }
+}
+
+interface Kept extends Omit<OwnRecord, 'subscription' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'pending'> {
+  readonly subscription: Omit<Subscription, 'plan'> & { readonly plan: KeptPlan }
+  readonly maxPrice: string
+  readonly maxFee: string
+  readonly dailyCap?: string
+  readonly pending?: Omit<PendingChange, 'price'> & { readonly price: string }
+}
+
+function write({ subscription, maxPrice, maxFee, dailyCap, pending, ...rest }: OwnRecord): string {
+  return JSON.stringify({
+    ...rest,
+    subscription: { ...subscription, plan: keptPlan(subscription.plan) },
+    maxPrice: String(maxPrice),
+    maxFee: String(maxFee),
+    ...(dailyCap === undefined ? {} : { dailyCap: String(dailyCap) }),
+    ...(pending === undefined ? {} : { pending: { ...pending, price: String(pending.price) } })
+  } satisfies Kept)
+}
+
+function read(document: string): OwnRecord {
+  const { subscription, maxPrice, maxFee, dailyCap, pending, ...rest } = JSON.parse(document) as Kept
+  return {
+    ...rest,
+    subscription: { ...subscription, plan: readPlan(subscription.plan) },
+    maxPrice: BigInt(maxPrice),
+    maxFee: BigInt(maxFee),
+    ...(dailyCap === undefined ? {} : { dailyCap: BigInt(dailyCap) }),
+    ...(pending === undefined ? {} : { pending: { ...pending, price: BigInt(pending.price) } })
+  }
+}
+
+/** What a node holds, on disk before anything follows from it. Other processes on the same store may change it as well. */
+export class OwnRecords {
+  readonly #documents: Documents
+  readonly #clock: Clock
+  readonly #cached = new Map<string, { readonly record: OwnRecord; readonly seenAt: number }>()
+  /** As owners said last, by subscription. */
+  readonly #quotas = new Map<string, Quota>()
+
+  constructor(documents: Documents, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async find(id: string): Promise<OwnRecord | undefined> {
+    const cached = this.#cached.get(id)
+    if (cached !== undefined && this.#clock.elapsed() - cached.seenAt < SUBSCRIPTION_FRESH_MS) return cached.record
+    const document = await this.#documents.get(OWN, id)
+    if (document === undefined) return undefined
+    return this.#cache(read(document))
+  }
+
+  /** @throws SoukError `subscription_inactive` */
+  async get(id: string): Promise<OwnRecord> {
+    const record = await this.find(id)
+    if (record === undefined) throw new SoukError('subscription_inactive', 'This node holds no such subscription.')
+    return record
+  }
+
+  /** Durable when it resolves. */
+  async put(record: OwnRecord): Promise<OwnRecord> {
+    await this.#documents.put(OWN, record.subscription.id, write(record))
+    return this.#cache(record)
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#documents.delete(OWN, id)
+    this.#cached.delete(id)
+  }
+
+  async list(): Promise<OwnSubscription[]> {
+    const all = await this.#documents.list(OWN)
+    return all.toReversed().map(({ value }) => this.shown(read(value)))
+  }
+
+  /** As its holder sees it now. */
+  shown({ subscription, maxPrice, maxFee, dailyCap }: OwnRecord): OwnSubscription {
+    const quota = this.quotaOf(subscription)
+    return {
+      ...subscription,
+      state: stateAt(subscription, this.#clock.now()),
+      maxPrice,
+      maxFee,
+      ...(dailyCap === undefined ? {} : { dailyCap }),
+      ...(quota === undefined ? {} : { quota })
+    }
+  }
+
+  /** Of the present period, where an owner said so to this process. */
+  quotaOf({ id, periodEnd }: Subscription): Quota | undefined {
+    const quota = this.#quotas.get(id)
+    return quota?.resetsAt === periodEnd ? quota : undefined
+  }
+
+  /** Calls end in any order: the count of a period only grows. */
+  heard(id: string, quota: Quota): void {
+    const before = this.#quotas.get(id)
+    if (before?.resetsAt === quota.resetsAt && before.used > quota.used) return
+    if (this.#quotas.size >= SUBSCRIPTIONS_CACHED_MAX) this.#quotas.clear()
+    this.#quotas.set(id, quota)
+  }
+
+  #cache(record: OwnRecord): OwnRecord {
+    if (this.#cached.size >= SUBSCRIPTIONS_CACHED_MAX) this.#cached.clear()
+    this.#cached.set(record.subscription.id, { record, seenAt: this.#clock.elapsed() })
+    return record
+  }
+}

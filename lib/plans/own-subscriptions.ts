@@ -1,0 +1,363 @@
+import { type ApiRef, parseApiRef } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
+import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
+import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
+import type { Resolution, ResolveOptions } from '../interface/directory.ts'
+import type { CallInit, CallReply } from '../interface/souk.ts'
+import type {
+  OwnSubscription,
+  SubscribeInit,
+  SubscriptionChange,
+  SubscriptionOptions,
+  Subscriptions,
+  SubscriptionTerms
+} from '../interface/subscription.ts'
+import { dearestPrice } from './bands.ts'
+import type { DailySpend } from './daily-spend.ts'
+import { readReply, type SubscriptionReply, type SubscriptionRequest, writeRequest } from './messages.ts'
+import { nextTerms, openPlan } from './next-terms.ts'
+import type { OwnRecord, OwnRecords } from './own-records.ts'
+import { checkFee, checkInit, isDefinite, noSuchPlan, termsOf, UNREACHED, withLimits } from './own-terms.ts'
+import { readAnswer } from './read-answer.ts'
+import { isDue, stateAt, takesCalls } from './sold-subscription.ts'
+
+export interface OwnSubscriptionsInit {
+  readonly clock: Clock
+  readonly requestIds: RequestIds
+  /** This node's peer id. */
+  readonly self: string
+  readonly records: OwnRecords
+  readonly spend: DailySpend
+  readonly resolve: (ref: ApiRef, options: Partial<ResolveOptions>) => Promise<Resolution>
+  readonly call: (init: CallInit, terms: CallTerms) => Promise<CallReply>
+  readonly sold: Subscriptions['sold']
+}
+
+/** What is asked of the owner, and the most it may cost. */
+interface Wish {
+  readonly request: SubscriptionRequest
+  readonly price: Atoms
+}
+
+/**
+ * The subscriptions of a node as a consumer. What is asked for is on disk before it is sent: after a crash the owner says what became
+ * of it, and nothing is asked for, or paid for, twice.
+ */
+export class OwnSubscriptions implements Subscriptions {
+  readonly #init: OwnSubscriptionsInit
+  readonly #renewing = new Map<string, Promise<SubscriptionChange>>()
+  /** By subscription: the last of those that change it, one after the other. */
+  readonly #changing = new Map<string, Promise<unknown>>()
+  readonly sold: Subscriptions['sold']
+
+  constructor(init: OwnSubscriptionsInit) {
+    this.#init = init
+    this.sold = init.sold
+  }
+
+  list(): Promise<readonly OwnSubscription[]> {
+    return this.#init.records.list()
+  }
+
+  async get(id: string): Promise<OwnSubscription | undefined> {
+    const record = await this.#init.records.find(id)
+    return record && this.#init.records.shown(record)
+  }
+
+  async subscribe(init: SubscribeInit, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
+    const { records, requestIds } = this.#init
+    const { id = formatRequestId(requestIds.next()) } = init
+    checkInit(init, id)
+    return this.#inTurn(id, async () => {
+      const known = await records.find(id)
+      if (known !== undefined) {
+        const settled = await this.#settled(known, options)
+        if (settled.subscription.state !== 'incomplete') return this.#unchanged(settled)
+      }
+      return this.#subscribe(init, id, options)
+    })
+  }
+
+  async renew(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
+    const running = this.#renewing.get(id)
+    if (running !== undefined) return { ...(await running), charged: 0n }
+    const renewing = this.#inTurn(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
+    this.#renewing.set(id, renewing)
+    return renewing
+  }
+
+  change(id: string, terms: SubscriptionTerms, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
+    return this.#inTurn(id, async () => {
+      const { records } = this.#init
+      const settled = await this.#settled(await records.get(id), options)
+      const record = await records.put(withLimits(settled, terms))
+      if (terms.plan === undefined) return this.#unchanged(record)
+      const { api, plan } = record.subscription
+      const { manifest } = (await this.#look(parseApiRef(api), options)).signed
+      const wanted = openPlan(manifest, terms.plan)
+      if (wanted === undefined) throw noSuchPlan(manifest)
+      checkFee(wanted.fee, record.maxFee)
+      const isSame = wanted.id === plan.id && wanted.since === plan.since
+      const state = stateAt(record.subscription, this.#init.clock.now())
+      const paid = state === 'trialing' ? 0n : plan.fee
+      const isAtOnce = !isSame && takesCalls(state) && wanted.fee > paid
+      const request = { id, action: 'change', ...termsOf(wanted) } as const
+      return this.#ask(record, { request, price: isAtOnce ? wanted.fee : 0n }, options)
+    })
+  }
+
+  /** Holds here at once, whether its owner can be reached or not: it is this node that pays. */
+  cancel(
+    id: string,
+    { now = false, ...options }: SubscriptionOptions & { now?: boolean } = {}
+  ): Promise<SubscriptionChange> {
+    return this.#inTurn(id, async () => {
+      const { records, clock } = this.#init
+      const record = await this.#settled(await records.get(id), options)
+      try {
+        return await this.#ask(record, { request: { id, action: 'cancel', now }, price: 0n }, options)
+      } catch (error) {
+        if (!UNREACHED.has(asSoukError(error).code)) throw error
+        const state = stateAt(record.subscription, clock.now())
+        const isOver = now || !takesCalls(state)
+        const subscription = { ...record.subscription, state: isOver ? 'canceled' : 'canceling' } as const
+        return this.#unchanged(await records.put({ ...record, subscription }))
+      }
+    })
+  }
+
+  pause(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
+    return this.#simply(id, 'pause', options)
+  }
+
+  resume(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
+    return this.#simply(id, 'resume', options)
+  }
+
+  /** Finds out what became of a change that was sent for by a process that is gone, or over a link that broke. */
+  async settle(id: string, options: SubscriptionOptions = {}): Promise<OwnRecord> {
+    const record = await this.#init.records.get(id)
+    if (record.pending === undefined) return record
+    return this.#inTurn(id, async () => this.#settled(await this.#init.records.get(id), options))
+  }
+
+  async #subscribe(init: SubscribeInit, id: string, options: SubscriptionOptions): Promise<SubscriptionChange> {
+    const { clock, records, self } = this.#init
+    const ref = typeof init.api === 'string' ? parseApiRef(init.api) : init.api
+    const { signed, owners } = await this.#look(ref, options)
+    const { manifest } = signed
+    const plan = openPlan(manifest, init.plan)
+    if (plan === undefined) throw noSuchPlan(manifest)
+    const maxFee = init.maxFee === undefined ? plan.fee : parseUsdc(init.maxFee)
+    checkFee(plan.fee, maxFee)
+    const { account, peers = [], dailyCap } = init
+    const trial = (init.trial ?? true) && plan.trialDays > 0
+    const request = { id, action: 'subscribe', trial, peers, ...(account && { account }), ...termsOf(plan) } as const
+    const now = clock.now()
+    let last = new SoukError('owner_unreachable')
+    for (const owner of owners) {
+      const record: OwnRecord = {
+        subscription: {
+          id,
+          api: signed.id,
+          plan,
+          revision: manifest.revision,
+          major: manifest.major ?? 1,
+          peer: self,
+          peers,
+          ...(account === undefined ? {} : { account }),
+          owner: owner.id,
+          state: 'incomplete',
+          createdAt: now,
+          periodStart: now,
+          periodEnd: now,
+          version: 0
+        },
+        isShared: false,
+        maxPrice: parseUsdc(init.maxPrice),
+        maxFee,
+        ...(dailyCap === undefined ? {} : { dailyCap: parseUsdc(dailyCap) })
+      }
+      try {
+        return await this.#ask(record, { request, price: trial ? 0n : plan.fee }, options)
+      } catch (error) {
+        last = asSoukError(error)
+        if (!isDefinite(last)) throw last
+        await records.delete(id)
+        const isElsewhere = (last.notAccepted && last.code !== 'payment_required') || UNREACHED.has(last.code)
+        if (!isElsewhere || options.signal?.aborted === true) throw last
+      }
+    }
+    throw last
+  }
+
+  async #renew(id: string, options: SubscriptionOptions): Promise<SubscriptionChange> {
+    const { records, clock } = this.#init
+    const record = await this.#settled(await records.get(id), options)
+    const { subscription, maxFee, maxPrice } = record
+    const now = clock.now()
+    if (!isDue(subscription, now)) {
+      if (takesCalls(stateAt(subscription, now))) return this.#unchanged(record)
+      throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
+    }
+    const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
+    const next = nextTerms(subscription, manifest, now)
+    if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is not offered any more.')
+    checkFee(next.fee, maxFee)
+    // Nobody is moved to dearer calls than he agreed to.
+    const isMoved = next.id !== subscription.plan.id || next.since !== subscription.plan.since
+    if (isMoved && dearestPrice(next) > maxPrice) {
+      const detail = `The plan has changed: its calls cost up to ${formatUsdc(dearestPrice(next))} USDC, above your limit.`
+      throw new SoukError('price_exceeds_limit', detail)
+    }
+    const { periodEnd } = subscription
+    return this.#ask(
+      record,
+      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee },
+      options
+    )
+  }
+
+  /** As the network has it now, or as it was known: its owner refuses what is not so any more. */
+  async #look(ref: ApiRef, { signal }: SubscriptionOptions): Promise<Resolution> {
+    const { resolve } = this.#init
+    const options = signal === undefined ? {} : { signal }
+    try {
+      return await resolve(ref, { ...options, refresh: true })
+    } catch (error) {
+      return resolve(ref, options).catch(() => {
+        throw error
+      })
+    }
+  }
+
+  #simply(id: string, action: 'pause' | 'resume', options: SubscriptionOptions): Promise<SubscriptionChange> {
+    return this.#inTurn(id, async () => {
+      const record = await this.#settled(await this.#init.records.get(id), options)
+      return this.#ask(record, { request: { id, action }, price: 0n }, options)
+    })
+  }
+
+  async #ask(record: OwnRecord, { request, price }: Wish, options: SubscriptionOptions): Promise<SubscriptionChange> {
+    const { records, requestIds, spend } = this.#init
+    const requestId = requestIds.next()
+    const body = writeRequest(request)
+    const pending = {
+      requestId: formatRequestId(requestId),
+      body: Buffer.from(body).toString('base64'),
+      price
+    }
+    const allowed = await spend.allow(request.id, record.dailyCap, price)
+    await records.put({ ...record, pending })
+    try {
+      const reply = await this.#send(record, { requestId, body, price, options })
+      allowed.end(reply.charged)
+      const kept = await records.put(told(record, reply.told))
+      return {
+        subscription: records.shown(kept),
+        charged: reply.charged,
+        requestId: pending.requestId
+      }
+    } catch (error) {
+      if (isDefinite(asSoukError(error))) {
+        allowed.end(0n)
+        await records.put(record)
+      }
+      throw error
+    }
+  }
+
+  /** The record without a pending change: whatever became of that. @throws SoukError where its owner cannot be asked */
+  async #settled(record: OwnRecord, options: SubscriptionOptions): Promise<OwnRecord> {
+    const { records } = this.#init
+    const { pending, ...rest } = record
+    if (pending === undefined) return record
+    const signal = options.signal === undefined ? {} : { signal: options.signal }
+    try {
+      const requestId = requestIdBytes(pending.requestId)
+      const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
+      const sentTo = record.subscription.owner
+      const reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
+      return await records.put(told(rest, reply.told))
+    } catch (error) {
+      if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
+    }
+    // It was never run, or its answer is not kept any more: how the subscription stands now says which.
+    try {
+      const request = writeRequest({ id: rest.subscription.id, action: 'show' })
+      const requestId = this.#init.requestIds.next()
+      const reply = await this.#send(record, { requestId, body: request, price: 0n, options: signal })
+      return await records.put(told(rest, reply.told))
+    } catch (error) {
+      if (asSoukError(error).code !== 'subscription_inactive') throw error
+      const isNothing = rest.subscription.state === 'incomplete'
+      if (!isNothing) return records.put(rest)
+      return records.put({ ...rest, subscription: { ...rest.subscription, state: 'canceled' } })
+    }
+  }
+
+  async #send(
+    { subscription }: OwnRecord,
+    { requestId, body, price, options, sentTo }: Sending
+  ): Promise<{ readonly told: SubscriptionReply; readonly charged: Atoms }> {
+    const { api, id, owner } = subscription
+    const { signal, onPrice } = options
+    const terms = {
+      service: SUBSCRIPTION_SERVICE,
+      price,
+      maxPrice: price,
+      isFee: true,
+      owner,
+      isOnly: true,
+      paysEvents: false
+    } as const
+    const reply = await this.#init.call(
+      {
+        api,
+        body,
+        requestId,
+        ...(signal && { signal }),
+        ...(onPrice && { onPrice }),
+        ...(sentTo === undefined ? {} : { sentTo })
+      },
+      terms
+    )
+    const answer = readReply(await readAnswer(reply.body))
+    if (answer.id !== id || answer.api !== api) {
+      throw new SoukError('upstream_invalid_response', 'The owner speaks of another subscription.', { source: 'owner' })
+    }
+    return { told: answer, charged: reply.charged }
+  }
+
+  #unchanged(record: OwnRecord): SubscriptionChange {
+    return { subscription: this.#init.records.shown(record), charged: 0n }
+  }
+
+  #inTurn<T>(id: string, change: () => Promise<T>): Promise<T> {
+    const turn = (this.#changing.get(id) ?? Promise.resolve()).then(change, change)
+    const done = turn
+      .catch(() => {})
+      .finally(() => {
+        if (this.#changing.get(id) === done) this.#changing.delete(id)
+      })
+    this.#changing.set(id, done)
+    return turn
+  }
+}
+
+interface Sending {
+  readonly requestId: Uint8Array
+  readonly body: Uint8Array
+  readonly price: Atoms
+  readonly options: SubscriptionOptions
+  readonly sentTo?: string
+}
+
+/** The owner's word, unless it is an old one. */
+function told(record: OwnRecord, { isShared, ...subscription }: SubscriptionReply): OwnRecord {
+  const { pending: _, ...rest } = record
+  const isNews = subscription.version > record.subscription.version
+  return { ...rest, isShared, subscription: isNews ? subscription : record.subscription }
+}

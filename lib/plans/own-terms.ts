@@ -1,0 +1,68 @@
+import { isProviderId } from '../base/api-name.ts'
+import { type ErrorCode, SoukError } from '../base/errors.ts'
+import { SUBSCRIPTION_PEERS_MAX } from '../base/limits.ts'
+import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
+import { isRequestId } from '../base/request-id.ts'
+import type { Manifest } from '../interface/manifest.ts'
+import type { Plan } from '../interface/plan.ts'
+import type { SubscribeInit, SubscriptionTerms } from '../interface/subscription.ts'
+import { isPseudonym } from './messages.ts'
+import type { OwnRecord } from './own-records.ts'
+
+/** Nothing was sent: its owner, or the way to it, was not there. */
+export const UNREACHED: ReadonlySet<ErrorCode> = new Set(['owner_unreachable', 'lookup_timeout', 'overloaded'])
+
+/** A call that ended so may have been run all the same. */
+const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
+  'call_interrupted',
+  'upstream_timeout',
+  'internal_error',
+  'upstream_invalid_response',
+  'response_too_large',
+  'idempotency_in_flight'
+])
+
+/** It is certain that nothing became of it. */
+export function isDefinite({ code, notAccepted, isChargeUnknown }: SoukError): boolean {
+  return !isChargeUnknown && (notAccepted || !UNCERTAIN.has(code))
+}
+
+/** What is agreed to of a plan. */
+export const termsOf = ({ id, since, fee }: Plan) => ({ plan: id, since, fee })
+
+/** With the limits that its holder changed. @throws SoukError `invalid_request` */
+export function withLimits(record: OwnRecord, { maxPrice, maxFee, dailyCap }: SubscriptionTerms): OwnRecord {
+  const { dailyCap: before, ...rest } = record
+  const cap = dailyCap === undefined ? before : dailyCap === null ? undefined : parseUsdc(dailyCap)
+  return {
+    ...rest,
+    ...(maxPrice === undefined ? {} : { maxPrice: parseUsdc(maxPrice) }),
+    ...(maxFee === undefined ? {} : { maxFee: parseUsdc(maxFee) }),
+    ...(cap === undefined ? {} : { dailyCap: cap })
+  }
+}
+
+/** @throws SoukError `price_exceeds_limit` */
+export function checkFee(fee: Atoms, maxFee: Atoms): void {
+  if (fee <= maxFee) return
+  const detail = `The plan costs ${formatUsdc(fee)} USDC a period, your limit is ${formatUsdc(maxFee)} USDC.`
+  throw new SoukError('price_exceeds_limit', detail)
+}
+
+export function noSuchPlan({ plans = [] }: Manifest): SoukError {
+  const open = plans.filter(({ closedAt }) => closedAt === undefined).map(({ id }) => id)
+  const hint = open.length === 0 ? 'It has none.' : `It has: ${open.join(', ')}.`
+  return new SoukError('invalid_request', `The API has no such plan. ${hint}`)
+}
+
+/** @throws SoukError `invalid_request` */
+export function checkInit({ maxPrice, maxFee, dailyCap, account, peers = [] }: SubscribeInit, id: string): void {
+  for (const amount of [maxPrice, maxFee, dailyCap]) if (amount !== undefined) parseUsdc(amount)
+  if (!isRequestId(id)) throw new SoukError('invalid_request', 'The id of a subscription is a UUID of version 7.')
+  if (account !== undefined && !isPseudonym(account)) {
+    throw new SoukError('invalid_request', 'The account of a subscription is a short text of visible ASCII characters.')
+  }
+  if (peers.length > SUBSCRIPTION_PEERS_MAX || !peers.every(isProviderId)) {
+    throw new SoukError('invalid_request', `A subscription is for ${SUBSCRIPTION_PEERS_MAX} further peer ids at most.`)
+  }
+}

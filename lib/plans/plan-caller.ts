@@ -1,0 +1,165 @@
+import { parseApiRef } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import { type Atoms, parseUsdc } from '../base/money.ts'
+import { requestIdBytes } from '../base/request-id.ts'
+import type { CallTerms } from '../interface/call.ts'
+import type { CallInit, CallReply } from '../interface/souk.ts'
+import type { Quota, SubscriptionOptions } from '../interface/subscription.ts'
+import { dearestPrice } from './bands.ts'
+import type { DailySpend } from './daily-spend.ts'
+import type { OwnRecord, OwnRecords } from './own-records.ts'
+import type { OwnSubscriptions } from './own-subscriptions.ts'
+import { isDue, stateAt, takesCalls } from './sold-subscription.ts'
+
+export interface PlanCallerInit {
+  readonly clock: Clock
+  readonly records: OwnRecords
+  readonly spend: DailySpend
+  readonly subscriptions: Pick<OwnSubscriptions, 'renew' | 'settle'>
+  readonly call: (init: CallInit, terms: CallTerms) => Promise<CallReply>
+}
+
+/** Makes calls on the terms of a subscription: renews it where that is due, and never promises above its holder's limits. */
+export class PlanCaller {
+  readonly #init: PlanCallerInit
+
+  constructor(init: PlanCallerInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `subscription_inactive`, `spend_cap_reached`, and whatever a call throws */
+  async call(init: CallInit, id: string): Promise<CallReply> {
+    const { records, subscriptions } = this.#init
+    checkInit(init)
+    const record = await subscriptions.settle(id, signalOf(init))
+    checkApi(init, record)
+    const first = await this.#ready(init, record)
+    try {
+      return await this.#call(init, first.record, first.fee)
+    } catch (error) {
+      // Its owner's clock is the one that counts: by that the period may be over a little earlier.
+      if (!isOver(asSoukError(error), id) || first.fee !== undefined || init.sentTo !== undefined) throw error
+      const { subscription } = first.record
+      if (!isDue(subscription, subscription.periodEnd)) throw error
+      const fee = await this.#renew(init, id)
+      return this.#call(init, await records.get(id), fee)
+    }
+  }
+
+  /** With its period paid for. */
+  async #ready(init: CallInit, record: OwnRecord): Promise<{ record: OwnRecord; fee?: Atoms }> {
+    const { clock, records } = this.#init
+    const { subscription } = record
+    const now = clock.now()
+    if (takesCalls(stateAt(subscription, now)) || init.sentTo !== undefined) return { record }
+    if (!isDue(subscription, now)) {
+      throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
+    }
+    const fee = await this.#renew(init, subscription.id)
+    return { record: await records.get(subscription.id), fee }
+  }
+
+  async #renew(init: CallInit, id: string): Promise<Atoms> {
+    const { onFee } = init
+    const options = { ...signalOf(init), ...(onFee && { onPrice: onFee }) }
+    return (await this.#init.subscriptions.renew(id, options)).charged
+  }
+
+  async #call(init: CallInit, record: OwnRecord, fee: Atoms | undefined): Promise<CallReply> {
+    const { subscription } = record
+    const maxPrice = least(record.maxPrice, init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice))
+    const ceiling = least(dearestPrice(subscription.plan), maxPrice)
+    const quota = this.#init.records.quotaOf(subscription)
+    const terms = { record, maxPrice, fee }
+    if (ceiling === 0n || !mayBeFree(init, record, quota)) return this.#promise(init, { ...terms, price: ceiling })
+    try {
+      return await this.#promise(init, { ...terms, price: 0n })
+    } catch (error) {
+      const { code, notAccepted } = asSoukError(error)
+      // Only its owner knows the place of a call: this one is beyond what is included.
+      if (code !== 'payment_required' || !notAccepted) throw error
+      return this.#promise(init, { ...terms, price: ceiling })
+    }
+  }
+
+  async #promise(
+    init: CallInit,
+    { record, maxPrice, price, fee }: { record: OwnRecord; maxPrice: Atoms; price: Atoms; fee: Atoms | undefined }
+  ): Promise<CallReply> {
+    const { call, spend } = this.#init
+    const { subscription, isShared, dailyCap } = record
+    const { id, api, owner } = subscription
+    const allowed = await spend.allow(id, dailyCap, price)
+    let reply: CallReply
+    try {
+      const terms = {
+        subscription: requestIdBytes(id),
+        price,
+        maxPrice,
+        owner,
+        isOnly: !isShared,
+        paysEvents: dailyCap === undefined
+      }
+      reply = await call({ ...init, api: parseApiRef(api) }, terms)
+    } catch (error) {
+      if (!asSoukError(error).isChargeUnknown) allowed.end(0n)
+      throw error
+    }
+    allowed.end(reply.charged)
+    const alert = reply.quota === undefined ? undefined : await this.#heard(record, reply.quota)
+    return { ...reply, ...(fee === undefined ? {} : { fee }), ...(alert === undefined ? {} : { alert }) }
+  }
+
+  /** The alert that this call gives, where it is news. */
+  async #heard({ subscription }: OwnRecord, quota: Quota): Promise<85 | 100 | undefined> {
+    const { records } = this.#init
+    records.heard(subscription.id, quota)
+    const { included, used, resetsAt } = quota
+    const level = levelOf(used, included)
+    if (level === undefined) return undefined
+    const { alerted, ...record } = await records.get(subscription.id)
+    if (alerted?.resetsAt === resetsAt && alerted.level >= level) return undefined
+    await records.put({ ...record, alerted: { resetsAt, level } })
+    return level
+  }
+}
+
+function levelOf(used: number, included: number | undefined): 85 | 100 | undefined {
+  if (included === undefined || included === 0) return undefined
+  if (used >= included) return 100
+  return used * 100 >= included * 85 ? 85 : undefined
+}
+
+/** A body that is read once cannot be offered a second time. */
+function mayBeFree({ body }: CallInit, { subscription }: OwnRecord, quota: Quota | undefined): boolean {
+  const { included = 0 } = subscription.plan
+  const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+  return !isStream && included > 0 && (quota === undefined || quota.used < included)
+}
+
+/** The owner says that the period is over. */
+function isOver({ code, members }: SoukError, id: string): boolean {
+  if (code !== 'subscription_inactive') return false
+  const member = members?.['subscription']
+  if (typeof member !== 'object' || member === null) return false
+  return 'id' in member && member.id === id && 'state' in member && member.state === 'paused'
+}
+
+/** @throws SoukError `invalid_request` */
+function checkInit({ payment }: CallInit): void {
+  if (payment === undefined) return
+  throw new SoukError('invalid_request', 'A call with a payment of its own is under no subscription.')
+}
+
+/** A call is never made at another API than was subscribed to. @throws SoukError `invalid_request` */
+function checkApi({ api }: CallInit, { subscription }: OwnRecord): void {
+  const asked = typeof api === 'string' ? parseApiRef(api) : api
+  const own = parseApiRef(subscription.api)
+  if (asked.name === own.name && (asked.provider === undefined || asked.provider === own.provider)) return
+  throw new SoukError('invalid_request', `The subscription is to ${subscription.api}.`)
+}
+
+const signalOf = ({ signal }: CallInit): SubscriptionOptions => (signal === undefined ? {} : { signal })
+
+const least = (a: Atoms, b: Atoms | undefined): Atoms => (b !== undefined && b < a ? b : a)

@@ -1,0 +1,241 @@
+import { collect } from '../base/collect.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { PAGE_MAX, SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits.ts'
+import { formatRequestId } from '../base/request-id.ts'
+import { checkPrice } from '../base/check-price.ts'
+import type { IncomingCall } from '../interface/call.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
+import type { PlanDesk as Desk, PlanTicket } from '../interface/plan-desk.ts'
+import type { Documents } from '../interface/store.ts'
+import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
+import { checkMajor, decide, inactive, unknownSubscription } from './decide.ts'
+import { readRequest, type SubscriptionRequest, writeReply } from './messages.ts'
+import type { Place, QuotaBook } from './quota-book.ts'
+import { type Held, SOLD, SoldBook } from './sold-book.ts'
+import { readSold, type SoldSubscription, stateAt, takesCalls } from './sold-subscription.ts'
+
+/** Documents, shared where there is a shared store: the subscription that used a consumer's trial. */
+const TRIALS = 'plan-trials'
+
+export interface PlanDeskInit {
+  readonly clock: Clock
+  /** The store of the calls: what belongs to a call is written with its record. */
+  readonly documents: Documents
+  /** A store that the owner's replicas share. Absent: what this node sold, it alone serves. */
+  readonly shared?: Documents
+  /** This node's peer id. */
+  readonly self: string
+}
+
+/** Sells subscriptions, lets their calls in, and counts these. */
+export class PlanDesk implements Desk {
+  readonly #init: PlanDeskInit
+  readonly #book: SoldBook
+  /** By subscription: the last of those that change it, one after the other. */
+  readonly #changing = new Map<string, Promise<void>>()
+
+  constructor(init: PlanDeskInit) {
+    this.#init = init
+    this.#book = new SoldBook(init)
+  }
+
+  /** With the store open. */
+  start(): Promise<void> {
+    return this.#book.start()
+  }
+
+  admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
+    if (call.service !== undefined) return this.#change(signed, call)
+    const { subscription } = call
+    if (subscription === undefined) throw new SoukError('internal_error', 'The call is under no plan.')
+    const id = formatRequestId(subscription)
+    const held = this.#book.atHand(id)
+    if (held?.book !== undefined) {
+      this.#check(held.sold, signed, call)
+      const place = held.book.reserve()
+      if (typeof place === 'object') return this.#ticket(held, held.book, place, call)
+    }
+    return this.#find(id, signed, call)
+  }
+
+  /** Newest first. */
+  async sold({ api, limit, cursor }: SubscriberQuery): Promise<SubscriberPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+      throw new SoukError('invalid_request', `A page has 1 to ${PAGE_MAX} subscriptions.`)
+    }
+    const now = this.#init.clock.now()
+    const subscriptions: Subscription[] = []
+    let before = cursor
+    for (;;) {
+      const from = before === undefined ? {} : { before }
+      const page = await this.#init.documents.last(SOLD, { limit: PAGE_MAX, ...from })
+      for (const { key, value } of page) {
+        if (subscriptions.length === limit && before !== undefined) return { subscriptions, next: before }
+        before = key
+        const sold = readSold(value)
+        const isWanted = sold.owner === this.#init.self && (api === undefined || sold.api === api)
+        if (isWanted) subscriptions.push({ ...told(sold), state: stateAt(sold, now) })
+      }
+      if (page.length < PAGE_MAX) return { subscriptions }
+    }
+  }
+
+  async #find(id: string, signed: SignedManifest, call: IncomingCall): Promise<PlanTicket> {
+    const held = await this.#book.find(id)
+    if (held === undefined) throw unknownSubscription()
+    for (;;) {
+      const book = await this.#book.bookOf(held)
+      this.#check(held.sold, signed, call)
+      const place = book.reserve()
+      if (typeof place === 'object') return this.#ticket(held, book, place, call)
+      if (place === undefined) throw this.#exceeded(book)
+      await this.#book.take(held, book, place)
+    }
+  }
+
+  /** @throws SoukError `subscription_inactive` */
+  #check(sold: SoldSubscription, { id, manifest }: SignedManifest, { peer }: IncomingCall): void {
+    if (sold.api !== id || (sold.peer !== peer && !sold.peers.includes(peer))) throw unknownSubscription()
+    const now = this.#init.clock.now()
+    if (!takesCalls(stateAt(sold, now))) throw inactive(sold, now)
+    checkMajor(sold, manifest)
+  }
+
+  #ticket(held: Held, book: QuotaBook, place: Place, { maxPrice }: IncomingCall): PlanTicket {
+    try {
+      checkPrice(place.price, maxPrice)
+    } catch (error) {
+      place.end(false)
+      throw notAccepted(error)
+    }
+    // The period may be another when it ends: it counts in the one in which it was let in.
+    const { sold } = held
+    let quota: Quota | undefined
+    return {
+      price: place.price,
+      capture: () => {
+        place.use()
+        quota = book.quota()
+        return [this.#book.used(sold, book)]
+      },
+      end: (isCaptured) => place.end(isCaptured),
+      quota: () => quota ?? book.quota()
+    }
+  }
+
+  #exceeded(book: QuotaBook): SoukError {
+    const quota = book.quota()
+    return new SoukError('quota_exceeded', 'The calls of this period are used up.', {
+      retryAfterMs: Math.max(0, quota.resetsAt - this.#init.clock.now()),
+      members: { quota: quotaMember(quota) },
+      notAccepted: true
+    })
+  }
+
+  async #change(signed: SignedManifest, call: IncomingCall): Promise<PlanTicket> {
+    const tooLarge = () => new SoukError('request_too_large')
+    const request = readRequest(await collect(call.body, SUBSCRIPTION_BODY_BYTES_MAX, tooLarge))
+    const leave = await this.#inTurn(request.id)
+    try {
+      return await this.#decide(request, signed, call, leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async #decide(
+    request: SubscriptionRequest,
+    { id: api, manifest }: SignedManifest,
+    { peer, maxPrice }: IncomingCall,
+    leave: () => void
+  ): Promise<PlanTicket> {
+    const { clock, self } = this.#init
+    const held = await this.#book.find(request.id)
+    // Who sold it alone changes it; of the others any may say how it stands.
+    const isOwn = held === undefined || held.sold.owner === self
+    if (!isOwn && request.action !== 'show') throw soldElsewhere(held.sold.owner)
+    const freeTaken = held === undefined ? 0 : await this.#freeTaken(held, request)
+    const now = clock.now()
+    const { sold, due } = decide(request, held?.sold, { api, manifest, now, peer, owner: self, freeTaken })
+    checkPrice(due, maxPrice)
+    if (request.action === 'subscribe' && held === undefined && sold.isTrial) await this.#claimTrial(sold)
+    const isChanged = sold !== held?.sold
+    return {
+      price: due,
+      answer: () => ({
+        status: 200,
+        headers: [['content-type', 'application/json']],
+        body: writeReply({ ...told(sold), isShared: this.#book.isShared }),
+        success: true,
+        upstreamMs: 0
+      }),
+      capture: () => (isChanged ? [this.#book.changed(sold)] : []),
+      end: async (isCaptured) => {
+        try {
+          if (isCaptured && isChanged) await this.#book.keep(sold)
+        } finally {
+          leave()
+        }
+      },
+      quota: () => held?.book?.quota()
+    }
+  }
+
+  /** Only a change of plan depends on it. */
+  async #freeTaken(held: Held, { action }: SubscriptionRequest): Promise<number> {
+    if (action !== 'change') return 0
+    const book = await this.#book.bookOf(held)
+    await this.#book.lookAt(held, book)
+    return book.freeTaken
+  }
+
+  /** One for each consumer and listing. The same subscription may ask again. @throws SoukError `payment_required` */
+  async #claimTrial({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
+    const { documents, shared = documents } = this.#init
+    const key = `${api}/${peer}/${account}`
+    if (await shared.insert(TRIALS, key, JSON.stringify(id))) return
+    if ((await shared.get(TRIALS, key)) === JSON.stringify(id)) return
+    throw new SoukError('payment_required', 'The trial of this API was used before. Subscribe without one.', {
+      notAccepted: true
+    })
+  }
+
+  /** Resolves when nobody else changes the subscription, with what lets the next one in. */
+  async #inTurn(id: string): Promise<() => void> {
+    const before = this.#changing.get(id)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const turn = (before ?? Promise.resolve()).then(() => promise)
+    this.#changing.set(id, turn)
+    await before
+    return () => {
+      if (this.#changing.get(id) === turn) this.#changing.delete(id)
+      resolve()
+    }
+  }
+}
+
+/** As others are told of it. */
+function told(sold: SoldSubscription): Subscription {
+  const { anchor: _, isTrial: __, periodNo: ___, ...subscription } = sold
+  return subscription
+}
+
+function soldElsewhere(owner: string): SoukError {
+  return new SoukError('subscription_inactive', 'Another node sold this subscription, and it alone changes it.', {
+    members: { owner },
+    notAccepted: true
+  })
+}
+
+function notAccepted(error: unknown): unknown {
+  return error instanceof SoukError ? new SoukError(error.code, error.message, { notAccepted: true }) : error
+}
+
+const quotaMember = ({ included, used, limit, resetsAt }: Quota) => ({
+  ...(included === undefined ? {} : { included }),
+  used,
+  ...(limit === undefined ? {} : { limit }),
+  resets_at: resetsAt
+})

@@ -1,0 +1,193 @@
+import { asSoukError } from '../base/errors.ts'
+import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import type { Clock } from '../base/clock.ts'
+import type { DocumentPut } from '../interface/ledger.ts'
+import type { Documents } from '../interface/store.ts'
+import { bandsOf } from './bands.ts'
+import { QuotaBook } from './quota-book.ts'
+import { GRANTS, type Granted, QuotaGrants } from './quota-grants.ts'
+import { readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
+
+/** Documents of an owner: what it sold, and what of it was used, by subscription, period and peer. */
+export const SOLD = 'subscriptions-sold'
+export const USED = 'plan-use'
+/** Documents that replicas share: what each of them sold. */
+export const SHARED = 'subscriptions-shared'
+
+/** A subscription at hand. */
+export interface Held {
+  sold: SoldSubscription
+  /** On the clock that never goes back. */
+  seenAt: number
+  /** The count of its period. */
+  book: QuotaBook | undefined
+}
+
+export interface SoldBookInit {
+  readonly clock: Clock
+  readonly documents: Documents
+  /** Where replicas see what each of them sold, and share the counts. Absent: nobody shares. */
+  readonly shared?: Documents
+  readonly self: string
+}
+
+/** What an owner sold, kept at hand and on disk. What it sold itself it alone changes; of others it sees a copy. */
+export class SoldBook {
+  readonly #init: SoldBookInit
+  readonly #grants: QuotaGrants | undefined
+  readonly #held = new Map<string, Held>()
+  readonly #loading = new Map<string, Promise<Held | undefined>>()
+  readonly #taking = new Map<QuotaBook, Promise<void>>()
+
+  constructor(init: SoldBookInit) {
+    this.#init = init
+    this.#grants = init.shared === undefined ? undefined : new QuotaGrants(init.shared, init.self)
+  }
+
+  get isShared(): boolean {
+    return this.#grants !== undefined
+  }
+
+  /** What an earlier process sold and could not show the others any more. */
+  async start(): Promise<void> {
+    const { documents, shared, self } = this.#init
+    if (shared === undefined) return
+    const seen = new Map((await shared.list(SHARED)).map(({ key, value }) => [key, value]))
+    for (const { key, value } of await documents.list(SOLD)) {
+      if (readSold(value).owner === self && seen.get(key) !== value) await shared.put(SHARED, key, value)
+    }
+  }
+
+  /** As it is at hand and can be relied on now, its count with it. */
+  atHand(id: string): Held | undefined {
+    const held = this.#held.get(id)
+    return held?.book !== undefined && this.#isFresh(held) ? held : undefined
+  }
+
+  async find(id: string): Promise<Held | undefined> {
+    const held = this.#held.get(id)
+    if (held !== undefined && this.#isFresh(held)) return held
+    const running = this.#loading.get(id) ?? this.#load(id).finally(() => this.#loading.delete(id))
+    this.#loading.set(id, running)
+    return running
+  }
+
+  /** The count of its period. */
+  async bookOf(held: Held): Promise<QuotaBook> {
+    if (held.book !== undefined) return held.book
+    const { sold } = held
+    const book = await this.#openBook(sold)
+    // Another call may have opened it meanwhile, or the period may be another by now.
+    if (held.sold.periodNo !== sold.periodNo) return this.bookOf(held)
+    held.book ??= book
+    return held.book
+  }
+
+  /** Takes more places of a shared count in hand; one taker at a time. */
+  take({ sold }: Held, book: QuotaBook, band: number): Promise<void> {
+    const running = this.#taking.get(book) ?? this.#take(sold, book, band).finally(() => this.#taking.delete(book))
+    this.#taking.set(book, running)
+    return running
+  }
+
+  /** Sees what the others took meanwhile. */
+  async lookAt({ sold }: Held, book: QuotaBook): Promise<void> {
+    if (this.#grants === undefined) return
+    const { own, others } = await this.#grants.look(keyOf(sold))
+    book.grant(own, others)
+  }
+
+  /** What of a count is written with each call. */
+  used(sold: SoldSubscription, book: QuotaBook): DocumentPut {
+    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(book.used) }
+  }
+
+  changed(sold: SoldSubscription): DocumentPut {
+    return { collection: SOLD, key: sold.id, value: soldDocument(sold) }
+  }
+
+  /** It is on disk: counts from now on, and is shown to the others. What they do not see now, they see after a restart. */
+  async keep(sold: SoldSubscription): Promise<void> {
+    const { clock, shared } = this.#init
+    const held = this.#held.get(sold.id)
+    const before = held?.sold
+    const isSamePeriod = before?.periodNo === sold.periodNo
+    if (held === undefined) this.#hold(sold)
+    else Object.assign(held, { sold, seenAt: clock.elapsed(), book: isSamePeriod ? held.book : undefined })
+    if (before !== undefined && before.periodEnd <= sold.periodStart) this.#forget(before)
+    await shared?.put(SHARED, sold.id, soldDocument(sold)).catch(asSoukError)
+  }
+
+  #isFresh({ sold, seenAt }: Held): boolean {
+    return sold.owner === this.#init.self || this.#init.clock.elapsed() - seenAt < SUBSCRIPTION_FRESH_MS
+  }
+
+  async #load(id: string): Promise<Held | undefined> {
+    const { documents, shared, self } = this.#init
+    const own = await documents.get(SOLD, id)
+    if (own !== undefined) {
+      const sold = readSold(own)
+      if (sold.owner === self) return this.#held.get(id) ?? this.#hold(sold)
+    }
+    const document = await shared?.get(SHARED, id)
+    if (document === undefined) return undefined
+    const sold = readSold(document)
+    // The store of another that is shared, or a copy of its own that is newer than its books: of neither it sold any.
+    if (sold.owner === self) return undefined
+    const held = this.#held.get(id)
+    if (held === undefined) return this.#hold(sold)
+    const isSamePeriod = held.sold.periodNo === sold.periodNo
+    Object.assign(held, { sold, seenAt: this.#init.clock.elapsed(), book: isSamePeriod ? held.book : undefined })
+    return held
+  }
+
+  #hold(sold: SoldSubscription): Held {
+    if (this.#held.size >= SUBSCRIPTIONS_CACHED_MAX) {
+      const [oldest] = this.#held
+      // One that is in use stays: its count is here only.
+      if (oldest !== undefined && oldest[1].book?.isIdle !== false) this.#held.delete(oldest[0])
+    }
+    const held: Held = { sold, seenAt: this.#init.clock.elapsed(), book: undefined }
+    this.#held.set(sold.id, held)
+    return held
+  }
+
+  async #openBook(sold: SoldSubscription): Promise<QuotaBook> {
+    const bands = bandsOf(sold.plan, sold.isTrial)
+    const document = await this.#init.documents.get(USED, this.#usedKey(sold))
+    const used = document === undefined ? [] : (JSON.parse(document) as number[])
+    const granted: Granted | undefined = await this.#grants?.look(keyOf(sold))
+    const { included } = sold.plan
+    const book = new QuotaBook({
+      bands,
+      used,
+      granted: bands.map(({ size }, i) => (granted === undefined || size === Infinity ? size : (granted.own[i] ?? 0))),
+      resetsAt: sold.periodEnd,
+      ...(included === undefined ? {} : { included })
+    })
+    if (granted !== undefined) book.grant(granted.own, granted.others)
+    return book
+  }
+
+  async #take(sold: SoldSubscription, book: QuotaBook, band: number): Promise<void> {
+    if (this.#grants === undefined) return
+    const { own, others } = await this.#grants.take(keyOf(sold), book.bands, band)
+    book.grant(own, others)
+  }
+
+  /** The counts of a period that is over by the clock: no call is let in on them any more. */
+  #forget(sold: SoldSubscription): void {
+    const { documents, shared } = this.#init
+    documents.delete(USED, this.#usedKey(sold)).catch(asSoukError)
+    shared?.delete(GRANTS, keyOf(sold)).catch(asSoukError)
+  }
+
+  #usedKey(sold: SoldSubscription): string {
+    return `${keyOf(sold)}/${this.#init.self}`
+  }
+}
+
+/** Of a period's count. */
+function keyOf({ id, periodNo }: SoldSubscription): string {
+  return `${id}/${periodNo}`
+}

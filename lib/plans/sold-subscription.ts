@@ -1,0 +1,111 @@
+import { SoukError } from '../base/errors.ts'
+import { DAY_MS, RENEWAL_GRACE_PART } from '../base/limits.ts'
+import type { Atoms } from '../base/money.ts'
+import type { Plan } from '../interface/plan.ts'
+import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'
+import { nextBoundary, plusPeriods } from './calendar.ts'
+
+/** A subscription in the books of the owner that sold it. `state` is what was last decided; `stateAt` says what it is. */
+export interface SoldSubscription extends Subscription {
+  /** What its periods are counted from. */
+  readonly anchor: number
+  readonly isTrial: boolean
+  /** Grows with every period: names its count. */
+  readonly periodNo: number
+}
+
+/** Time changes states as well: what is not renewed pauses, what was cancelled ends. */
+export function stateAt(
+  { state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>,
+  now: number
+): SubscriptionState {
+  if (now < periodEnd) return state
+  if (state === 'trialing' || state === 'active') return 'paused'
+  return state === 'canceling' ? 'canceled' : state
+}
+
+export const takesCalls = (state: SubscriptionState): boolean =>
+  state === 'trialing' || state === 'active' || state === 'canceling'
+
+/** Its period is over, and a new one can be paid for: nobody paused or cancelled it. */
+export function isDue({ state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>, now: number): boolean {
+  return now >= periodEnd && (state === 'trialing' || state === 'active')
+}
+
+/** @throws SoukError `invalid_request` */
+export function checkMove(from: SubscriptionState, to: SubscriptionState): void {
+  const moves: readonly SubscriptionState[] = SUBSCRIPTION_MOVES[from]
+  if (from === to || moves.includes(to)) return
+  throw new SoukError('invalid_request', `A subscription that is ${from} cannot become ${to}.`)
+}
+
+interface Span {
+  readonly anchor: number
+  readonly periodStart: number
+  readonly periodEnd: number
+}
+
+export function firstPeriod(plan: Plan, now: number, isTrial: boolean): Span {
+  const periodEnd = isTrial ? now + plan.trialDays * DAY_MS : plusPeriods(now, plan.period, 1)
+  return { anchor: now, periodStart: now, periodEnd }
+}
+
+/**
+ * The period after the last one: right after it where it is renewed soon, so that a month that is used stays a month of the
+ * calendar; else from now on, so that nobody pays for time that has passed.
+ */
+export function followingPeriod(sold: SoldSubscription, plan: Plan, now: number): Span {
+  const { periodStart, periodEnd, anchor } = sold
+  const isSoon = (now - periodEnd) * RENEWAL_GRACE_PART <= periodEnd - periodStart
+  if (!isSoon) return firstPeriod(plan, now, false)
+  const isSame = !sold.isTrial && plan.period === sold.plan.period
+  if (!isSame) return { ...firstPeriod(plan, periodEnd, false) }
+  return { anchor, periodStart: periodEnd, periodEnd: nextBoundary(anchor, plan.period, periodEnd) }
+}
+
+/** Of the fee that was paid, what is left: by time or by calls, whichever is less. */
+export function creditOf(sold: SoldSubscription, freeTaken: number, now: number): Atoms {
+  const { plan, periodStart, periodEnd, isTrial } = sold
+  if (isTrial || now >= periodEnd) return 0n
+  const byTime = (plan.fee * BigInt(periodEnd - now)) / BigInt(periodEnd - periodStart)
+  const { included } = plan
+  if (included === undefined || included === 0) return byTime
+  const left = BigInt(Math.max(0, included - freeTaken))
+  const byCalls = (plan.fee * left) / BigInt(included)
+  return byCalls < byTime ? byCalls : byTime
+}
+
+interface Kept extends Omit<SoldSubscription, 'plan'> {
+  readonly plan: KeptPlan
+}
+
+/** A plan as JSON. */
+export interface KeptPlan extends Omit<Plan, 'fee' | 'overage'> {
+  readonly fee: string
+  readonly overage: ReadonlyArray<{ readonly upTo?: number; readonly price: string }>
+}
+
+export function keptPlan({ fee, overage, ...plan }: Plan): KeptPlan {
+  return {
+    ...plan,
+    fee: String(fee),
+    overage: overage.map(({ price, ...tier }) => ({ ...tier, price: String(price) }))
+  }
+}
+
+export function readPlan({ fee, overage, ...plan }: KeptPlan): Plan {
+  return {
+    ...plan,
+    fee: BigInt(fee),
+    overage: overage.map(({ price, ...tier }) => ({ ...tier, price: BigInt(price) }))
+  }
+}
+
+export function soldDocument({ plan, ...sold }: SoldSubscription): string {
+  return JSON.stringify({ ...sold, plan: keptPlan(plan) } satisfies Kept)
+}
+
+export function readSold(document: string): SoldSubscription {
+  const { plan, ...sold } = JSON.parse(document) as Kept
+  return { ...sold, plan: readPlan(plan) }
+}
