@@ -186,6 +186,7 @@ async function startIngress(
   const ingress: Ingress = createIngress({
     souk,
     ...hosting,
+    money: NETWORKS[config.network].money,
     clock,
     random: systemRandom,
     log,

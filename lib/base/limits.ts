@@ -493,6 +493,20 @@ export const IN_FLIGHT_PER_INGRESS_MAX = 10_000
 /** Calls that one host makes with the public demo key in a window, and how long that is: enough to look around. */
 export const DEMO_CALLS_PER_HOST = 60
 export const DEMO_CALLS_PER_HOST_MS = 1 * HOUR
+/** The front page: listings of one page, what is taken of each part of a query, and what is shown of a description. */
+export const FRONT_PAGE_APIS = 20
+export const FRONT_QUERY_CHARS_MAX = 1_000
+export const FRONT_DESCRIPTION_CHARS_MAX = 400
+/** An example of a call: what still looks like one. */
+export const EXAMPLE_CHARS_MAX = 600
+/** `/discovery/resources`: a page where nobody says, all that are told, and how often and how long owners are asked for their offers. */
+export const BAZAAR_PAGE = 20
+export const BAZAAR_RESOURCES_MAX = 500
+export const BAZAAR_FRESH_MS = 1 * MINUTE
+export const BAZAAR_READ_MS = 10 * SECOND
+/** Owners asked at the same time, and the longest offer that is passed on. */
+export const BAZAAR_ASKED_AT_ONCE = 16
+export const BAZAAR_OFFER_CHARS_MAX = 8_192
 /** Changes of keys that one host may ask for in a window, and how long that is: a whole office rotates all it has. */
 export const KEY_CHANGES_PER_HOST = 240
 export const KEY_CHANGES_PER_HOST_MS = 1 * HOUR

@@ -46,7 +46,7 @@ function queryOf(url: string): string {
 }
 
 /** @throws SoukError `invalid_request` */
-function readQuery(query: URLSearchParams): SearchQuery {
+export function readQuery(query: URLSearchParams): SearchQuery {
   const text = query.get('q')
   const protocol = query.get('protocol')
   const tag = query.get('tag')

@@ -10,14 +10,19 @@ import { KeyGate } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
+import { packageVersion } from '../config.ts'
 import { SetupError } from '../setup-error.ts'
 import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
 import { addAccountRoutes } from './account-routes.ts'
 import { Agents, type AgentApis } from './agents.ts'
+import { addApiCatalog } from './api-catalog.ts'
 import { addApiRoutes } from './apis.ts'
+import { Bazaar } from './bazaar.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { EventStreams } from './event-streams.ts'
+import { addIngressOpenapi } from './ingress-openapi.ts'
 import { addKeyRoutes } from './key-routes.ts'
+import { addFrontPage } from './front-page.ts'
 import { Keyless } from './keyless.ts'
 import { PerIp } from './per-ip.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
@@ -62,6 +67,8 @@ export interface IngressInit {
   readonly agentApis?: AgentApis
   /** What the owner of an API signed of a call. Default: nothing is known of any. */
   readonly receipt?: ReceiptRoutesInit['receipt']
+  /** What it is called on this network. Default `USDC`. */
+  readonly money?: string
   readonly clock: Clock
   readonly random: Random
   readonly options: IngressOptions
@@ -147,7 +154,7 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 }
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
-  const { souk, keys, spending, accounts, accountMoney, options } = init
+  const { souk, keys, spending, options } = init
   const {
     requestBytesMax = limits.REQUEST_BYTES_CEILING,
     requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING
@@ -176,19 +183,13 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.setErrorHandler((error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)))
   app.setNotFoundHandler((request, reply) => sendNoRoute(visitOf(request, reply)))
 
+  addIngressOpenapi(app, packageVersion())
   // Alive: the process answers. Ready: it takes calls, which a draining node does not (see `refuse`).
   app.get('/livez', () => ({ status: 'ok' }))
   app.get('/readyz', () => ({ status: 'ok' }))
-  addApiRoutes(app, souk)
-  if (accounts !== undefined) {
-    const { opensAccounts = false, selfService = true, trustProxy = false } = options
-    const { clock, receipt = async () => undefined } = init
-    addAccountRoutes(app, { accounts, keys, clock, opensAccounts: opensAccounts && selfService, trustProxy })
-    addKeyRoutes(app, { accounts, keys, clock, selfService, trustProxy })
-    addReceiptRoutes(app, { accounts, keys, receipt })
-    if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
-  }
+  addAccounts(app, init)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
+  addDiscovery(app, init, keyless.keyless)
   const { trustProxy = false, strangersPerHost = limits.STRANGERS_PER_HOST } = options
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
@@ -200,6 +201,38 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless }
   addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
   return app
+}
+
+/** What people and programs find APIs by. */
+function addDiscovery(
+  app: FastifyInstance,
+  { souk, keys, accounts, clock, money = 'USDC', options }: IngressInit,
+  keyless?: Keyless
+): void {
+  const { opensAccounts = false, selfService = true } = options
+  addApiRoutes(app, souk)
+  addApiCatalog(app, souk)
+  if (keyless !== undefined) new Bazaar({ souk, keyless, clock }).addRoutes(app)
+  addFrontPage(app, {
+    souk,
+    demo: keys.demo,
+    version: packageVersion(),
+    money,
+    opensAccounts: accounts !== undefined && opensAccounts && selfService,
+    takesX402: keyless !== undefined
+  })
+}
+
+function addAccounts(
+  app: FastifyInstance,
+  { accounts, accountMoney, keys, clock, receipt, options }: IngressInit
+): void {
+  if (accounts === undefined) return
+  const { opensAccounts = false, selfService = true, trustProxy = false } = options
+  addAccountRoutes(app, { accounts, keys, clock, opensAccounts: opensAccounts && selfService, trustProxy })
+  addKeyRoutes(app, { accounts, keys, clock, selfService, trustProxy })
+  addReceiptRoutes(app, { accounts, keys, receipt: receipt ?? (async () => undefined) })
+  if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
 }
 
 type RequestIds = ReturnType<typeof requestIds>

@@ -31,6 +31,11 @@ export class Keyless {
     throw new SoukError('payment_malformed', detail)
   }
 
+  /** What an API's owner asks of clients of x402; undefined where it asks nothing. @throws SoukError where it cannot be asked */
+  async offerFor(api: ApiRef, signal: AbortSignal): Promise<{ readonly accepts: readonly unknown[] } | undefined> {
+    return offerOf(await this.#ask(api, signal))
+  }
+
   async #ask(api: ApiRef, signal: AbortSignal): Promise<SoukError> {
     const name = formatApiRef(api)
     const known = this.#asked.get(name)

@@ -57,14 +57,15 @@ const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
   [/^\/v1\/keys\/[^/?]+(?:\?|$)/, 'GET, HEAD, DELETE'],
   [/^\/v1\/keys\/[^/?]+\/(?:rotate|disable|enable)(?:\?|$)/, 'POST'],
   [/^\/v1\/receipts(?:\?|$)/, 'GET, HEAD'],
-  [/^\/(?:livez|readyz|v1\/apis(?:\/[^/?]+(?:\/schema\.graphql)?)?)(?:\?|$)/, 'GET, HEAD']
+  [/^\/(?:livez|readyz|openapi\.json|discovery\/resources|\.well-known\/api-catalog)?(?:\?|$)/, 'GET, HEAD'],
+  [/^\/v1\/apis(?:\/[^/?]+(?:\/(?:schema\.graphql|openapi\.json))?)?(?:\?|$)/, 'GET, HEAD']
 ]
 
 /** No route: a method that the path does not have, or no such path. */
 export function sendNoRoute(visit: Visit): void {
   const { method = '', url = '' } = visit.req
   const known = METHODS_BY_PATH.find(([path]) => path.test(url))
-  if (known !== undefined) {
+  if (known !== undefined && !known[1].split(', ').includes(method)) {
     sendProblem(visit, new SoukError('method_not_allowed', `${method} is not possible here.`), known[1])
     return
   }

@@ -1,0 +1,256 @@
+type Schema = Readonly<Record<string, unknown>>
+
+/** What is said of a route of the ingress; its path's parameters and its problems are known without it. */
+export interface RouteDoc {
+  readonly summary?: string
+  readonly query?: readonly string[]
+  readonly headers?: readonly string[]
+  /** Of the JSON that is sent. */
+  readonly body?: Schema
+  readonly answer?: Schema
+  /** Of a good answer. Default 200. */
+  readonly status?: number
+  /** Default `application/json`. */
+  readonly type?: string
+  /** It takes a key in `X-Consumer-Key`. */
+  readonly needsKey?: boolean
+}
+
+const text = { type: 'string' }
+const maybe = { type: ['string', 'null'] }
+const usdc = { type: 'string', pattern: String.raw`^-?\d+(\.\d{1,6})?$`, description: 'Decimal USDC.' }
+const moment = { type: 'string', format: 'date-time' }
+const maybeMoment = { type: ['string', 'null'], format: 'date-time' }
+const flag = { type: 'boolean' }
+const texts = { type: 'array', items: text }
+const any = { type: 'object' }
+
+const of = (properties: Schema, ...required: string[]): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length === 0 ? {} : { required })
+})
+const see = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+const page = (items: Schema): Schema =>
+  of({ data: { type: 'array', items }, next_cursor: maybe }, 'data', 'next_cursor')
+const also = (schema: Schema, properties: Schema): Schema => ({ allOf: [schema, of(properties)] })
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Problem: of(
+    {
+      type: { type: 'string', format: 'uri' },
+      title: text,
+      status: { type: 'integer' },
+      detail: text,
+      code: text,
+      request_id: text,
+      charged: { type: ['boolean', 'null'] },
+      amount_charged: maybe,
+      retryable: flag,
+      source: { enum: ['ingress', 'owner', 'upstream'] }
+    },
+    'type',
+    'title',
+    'status',
+    'code'
+  ),
+  Api: of(
+    { id: text, name: text, provider: text, protocol: text, description: text, tags: texts, price: usdc, state: text },
+    'id',
+    'name',
+    'price'
+  ),
+  Account: of({
+    id: text,
+    label: text,
+    balance: usdc,
+    set_aside: usdc,
+    spent: usdc,
+    currency: { const: 'USDC' },
+    funding: maybe,
+    created_at: moment,
+    key_id: text,
+    key_hint: text,
+    max_price: usdc,
+    daily_cap: usdc,
+    manages: flag
+  }),
+  Key: of(
+    {
+      id: text,
+      lineage: text,
+      replaces: maybe,
+      successor: maybe,
+      label: text,
+      hint: text,
+      state: { enum: ['active', 'rotating', 'disabled', 'expired', 'revoked'] },
+      apis: { type: ['array', 'null'], items: text },
+      manages: flag,
+      max_price: usdc,
+      daily_cap: usdc,
+      created_at: moment,
+      expires_at: maybeMoment,
+      retires_at: maybeMoment,
+      disabled_at: maybeMoment,
+      revoked_at: maybeMoment,
+      last_used_at: maybeMoment
+    },
+    'id',
+    'state'
+  ),
+  Entry: of({ kind: text, reference: text, at: moment, amount: usdc }),
+  Receipt: of({
+    request_id: text,
+    at: moment,
+    charged: usdc,
+    api: maybe,
+    owner: maybe,
+    status: { type: ['integer', 'null'] },
+    signature: maybe,
+    proof: maybe
+  }),
+  Withdrawal: of({
+    id: text,
+    state: { enum: ['pending', 'sent', 'done', 'failed'] },
+    amount: usdc,
+    to: text,
+    at: moment,
+    transaction: maybe
+  })
+}
+
+const SHOWN_ONCE = { key: { type: 'string', description: 'Shown this once.' } }
+const PAGED = ['limit', 'cursor']
+const CALL_HEADERS = ['Idempotency-Key', 'Souk-Max-Price', 'Souk-Timeout-Ms', 'PAYMENT-SIGNATURE']
+const forward: RouteDoc = {
+  summary: 'Calls an API by a method of its own, where its listing passes them on.',
+  headers: CALL_HEADERS,
+  needsKey: true
+}
+const NEW_KEY = {
+  label: text,
+  apis: texts,
+  max_price: usdc,
+  daily_cap: usdc,
+  expires_at: moment,
+  manages: flag
+}
+
+const other = (path: string, ...methods: string[]): Record<string, RouteDoc> =>
+  Object.fromEntries(methods.map((method) => [`${method} ${path}`, forward]))
+
+/** By method and path. A route that is not here is told of by its path alone. */
+export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
+  'GET /': {
+    summary: 'APIs, prices and how to call them, for people.',
+    query: ['q', 'protocol', 'cursor'],
+    answer: text,
+    type: 'text/html'
+  },
+  'GET /livez': { summary: 'The process answers.', answer: of({ status: text }) },
+  'GET /readyz': { summary: 'It takes calls.', answer: of({ status: text }) },
+  'GET /openapi.json': { summary: 'This document.', answer: any, type: 'application/openapi+json' },
+  'GET /.well-known/api-catalog': {
+    summary: 'Every API known here, as links (RFC 9727).',
+    query: ['cursor'],
+    answer: any,
+    type: 'application/linkset+json'
+  },
+  'GET /discovery/resources': {
+    summary: 'The APIs that can be paid for by x402, and how, as clients of its bazaar ask.',
+    query: ['type', 'scheme', 'network', 'payTo', 'extensions', 'limit', 'offset'],
+    answer: of({ x402Version: { const: 2 }, items: { type: 'array', items: any }, pagination: any })
+  },
+  'GET /v1/apis': {
+    summary: 'Searches the APIs known here.',
+    query: ['q', 'protocol', 'tag', 'max_price', ...PAGED],
+    answer: page(see('Api'))
+  },
+  'GET /v1/apis/{id}': {
+    summary: 'One API with the schemas of its operations, by name@provider or bare name.',
+    answer: see('Api')
+  },
+  'GET /v1/apis/{id}/openapi.json': {
+    summary: 'One API as OpenAPI 3.1.',
+    answer: any,
+    type: 'application/openapi+json'
+  },
+  'GET /v1/apis/{id}/schema.graphql': {
+    summary: 'The schema of a GraphQL API.',
+    answer: text,
+    type: 'application/graphql'
+  },
+  'POST /v1/account': {
+    summary: 'Opens a prepaid account, with the key that manages it.',
+    body: of({ label: text }),
+    answer: also(see('Account'), SHOWN_ONCE),
+    status: 201
+  },
+  'GET /v1/account': { summary: 'The account of a key.', needsKey: true, answer: see('Account') },
+  'GET /v1/account/entries': { summary: 'Its statement.', needsKey: true, query: PAGED, answer: page(see('Entry')) },
+  'POST /v1/account/deposits': {
+    summary: 'Pays in by x402: 402 says how, the same with the payment does it.',
+    needsKey: true,
+    headers: ['PAYMENT-SIGNATURE'],
+    body: of({ amount: usdc }, 'amount'),
+    answer: of({ amount: usdc, balance: usdc })
+  },
+  'POST /v1/account/withdrawals': {
+    summary: 'Pays back to where it came from.',
+    needsKey: true,
+    headers: ['Idempotency-Key'],
+    body: of({ amount: usdc }, 'amount'),
+    answer: see('Withdrawal'),
+    status: 202
+  },
+  'GET /v1/account/withdrawals/{id}': {
+    summary: 'What became of a withdrawal.',
+    needsKey: true,
+    answer: see('Withdrawal')
+  },
+  'GET /v1/keys': { summary: 'The account’s keys.', needsKey: true, answer: page(see('Key')) },
+  'POST /v1/keys': {
+    summary: 'Makes a key, which only calls unless it is to manage the account.',
+    needsKey: true,
+    body: of(NEW_KEY),
+    answer: also(see('Key'), SHOWN_ONCE),
+    status: 201
+  },
+  'GET /v1/keys/{id}': { summary: 'One of them.', needsKey: true, answer: see('Key') },
+  'DELETE /v1/keys/{id}': { summary: 'Revokes it.', needsKey: true, answer: see('Key') },
+  'POST /v1/keys/{id}/rotate': {
+    summary: 'Makes a key that takes its place; it works on for a while.',
+    needsKey: true,
+    body: of({ overlap_seconds: { type: 'integer', minimum: 0 }, expires_at: moment }),
+    answer: also(see('Key'), SHOWN_ONCE),
+    status: 201
+  },
+  'POST /v1/keys/{id}/disable': {
+    summary: 'Refuses its calls until it is enabled.',
+    needsKey: true,
+    answer: see('Key')
+  },
+  'POST /v1/keys/{id}/enable': { summary: 'Lets it call again.', needsKey: true, answer: see('Key') },
+  'GET /v1/receipts': {
+    summary: 'What the account was charged for, with what the owners signed.',
+    needsKey: true,
+    query: PAGED,
+    answer: page(see('Receipt'))
+  },
+  'POST /mcp': {
+    summary: 'The Model Context Protocol, for agents (JSON-RPC).',
+    needsKey: true,
+    query: ['api'],
+    body: any,
+    answer: any
+  },
+  'POST /api/{scope}/api/{name}': {
+    summary: 'Calls an API. Scope is `demo`, or the id of a provider.',
+    needsKey: true,
+    headers: CALL_HEADERS,
+    body: any,
+    answer: {}
+  },
+  ...other('/api/{scope}/api/{name}', 'GET', 'PUT', 'PATCH', 'DELETE'),
+  ...other('/api/{scope}/api/{name}/{path}', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE')
+}
