@@ -106,6 +106,7 @@ async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise
   if (alone)
     terminal.note('Alone: no peer is connected yet. Another node joins with: souk up --bootstrap <the p2p line above>')
   terminal.note('Ready. Ctrl-C stops it.')
-  const { peer, network, admin, ingress, p2p, profile } = info
-  if (cli.json) await cli.print({ peer, network, admin, ingress: ingress ?? null, p2p, profile }, () => [])
+  const { peer, network, admin, ingress, p2p, profile, demoKey } = info
+  const demo = demoKey === undefined ? {} : { demo_key: demoKey }
+  if (cli.json) await cli.print({ peer, network, admin, ingress: ingress ?? null, p2p, profile, ...demo }, () => [])
 }

@@ -59,7 +59,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     const settlement = await settle(env, market.chain)
     for (const line of statement(settlement)) say(line)
     if (!run.once) {
-      for (const line of invitation(market.ingress, key)) say(line)
+      for (const line of invitation(market)) say(line)
       const ends = (await Promise.all(started)).map(({ died }) => died)
       const why = await Promise.race([run.stopped, ...ends])
       say(why ?? 'Stopping …')
@@ -77,6 +77,8 @@ export async function runDemo(run: DemoRun): Promise<number> {
 interface Market {
   /** URL of the consumer node's ingress. */
   readonly ingress: string
+  /** What everybody may call the sample APIs with. */
+  readonly demoKey: string
   /** Endpoint of each sample API. */
   readonly endpoints: ReadonlyMap<string, string>
   /** JSON-RPC endpoint of the chain. */
@@ -115,6 +117,7 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   const started = await Promise.all(upstreams)
   return {
     ingress: String(consumer.info['ingress']),
+    demoKey: String(consumer.info['demo_key']),
     chain: rpcUrl,
     endpoints: new Map(started.map(([name, { info }]) => [name, String(info['url'])]))
   }
@@ -190,20 +193,21 @@ async function isFound(ingress: string, name: string): Promise<void> {
   }
 }
 
-function invitation(ingress: string, key: string): string[] {
+function invitation({ ingress, demoKey }: Market): string[] {
   const curls = SAMPLE_APIS.flatMap(({ name, body }) => [
     '',
     `curl -s ${ingress}/api/demo/api/${name} \\`,
-    `  -H 'Content-Type: application/json' -H 'X-Consumer-Key: ${key}' \\`,
+    `  -H 'Content-Type: application/json' -H 'X-Consumer-Key: ${demoKey}' \\`,
     `  -d '${JSON.stringify(body)}'`
   ])
   return [
     '',
-    'The marketplace is up. Calls are paid in play USDC, which is worth nothing. Try it:',
+    `The marketplace is up: ${ingress}/ in a browser. Calls are paid in play USDC, which is worth nothing. Try it with the public demo key:`,
     ...curls,
     '',
     `The same as a stream: add -N -H 'Accept: text/event-stream' to the first one.`,
     `Sell an API of your own: npx souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
+    `A key of your own: npx souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
     `Fetch what it earned: npx souk --profile ${PROFILE.owner} settle --now`,
     `Look around: npx souk --profile ${PROFILE.consumer} search; npx souk --profile ${PROFILE.owner} api list`,
     'Ctrl-C stops everything.'

@@ -45,6 +45,7 @@ h3{font:600 1.125rem/1.3 var(--mono);margin:0;overflow-wrap:anywhere}
 .find label{display:grid;gap:.25rem;font-size:.875rem;color:var(--muted)}
 .find .words{flex:1 1 18rem}
 input,select,button{font:inherit;color:inherit;min-height:2.875rem;border:1px solid var(--field);border-radius:.625rem;background:var(--surface);padding:.5rem .875rem}
+::placeholder{color:var(--muted);opacity:1}
 button{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:600;padding-inline:1.5rem;align-self:end;cursor:pointer}
 button:hover{filter:brightness(1.08)}
 .ways{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));margin:0 0 3.5rem;padding:0;list-style:none;counter-reset:way}
@@ -69,6 +70,7 @@ details{margin-top:.75rem}
 summary{cursor:pointer;color:var(--accent);font-weight:600;font-size:.9375rem;width:fit-content}
 pre{margin:.625rem 0 0;background:var(--code);color:var(--on-code);border-radius:.75rem;padding:1rem 1.125rem;overflow-x:auto;font:.8125rem/1.65 var(--mono);tab-size:2}
 code{font-family:var(--mono)}
+.ways pre{white-space:pre-wrap;overflow-wrap:anywhere}
 .note{background:var(--surface);border:1px solid var(--line);border-inline-start:4px solid var(--accent);border-radius:.75rem;padding:1rem 1.25rem;margin:0 0 2rem}
 .more{display:flex;gap:1.5rem;margin-bottom:3rem;font-weight:600}
 footer{border-top:1px solid var(--line);padding-block:1.5rem 3rem;color:var(--muted);font-size:.875rem}
