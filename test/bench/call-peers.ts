@@ -1,16 +1,10 @@
-import { join } from 'node:path'
-import type { NodeInfo } from '../../node/index.ts'
-import type { Origin } from './loopback.ts'
-import { Player } from './player.ts'
+import { startMarket } from './market.ts'
 import type { Reachable } from './roles/overlay-owner.ts'
 import type { Subject } from './subject.ts'
 
 /** Each plays in a process of its own. */
 const ROLES = {
   upstream: new URL('./roles/upstream.ts', import.meta.url),
-  proxy: new URL('./roles/proxy.ts', import.meta.url),
-  node: new URL('./roles/node.ts', import.meta.url),
-  httpLoad: new URL('./roles/http-load.ts', import.meta.url),
   overlayOwner: new URL('./roles/overlay-owner.ts', import.meta.url),
   overlayLoad: new URL('./roles/overlay-load.ts', import.meta.url),
   framesEcho: new URL('./roles/frames-echo.ts', import.meta.url),
@@ -25,27 +19,8 @@ export interface CallPeers extends AsyncDisposable {
 
 export async function startCallPeers(directory: string): Promise<CallPeers> {
   await using undo = new AsyncDisposableStack()
-  const start = async <Info>(role: URL, args?: unknown): Promise<Player<Info>> => {
-    const player = await Player.start<Info>(role, args)
-    undo.defer(() => player.stop())
-    return player
-  }
-
-  const upstream = await start<Origin>(ROLES.upstream)
-  const proxy = await start<Origin>(ROLES.proxy, upstream.info)
-  const owner = await start<NodeInfo>(ROLES.node, {
-    directory: join(directory, 'owner'),
-    bootstrap: [],
-    ingress: false
-  })
-  await owner.ask('register', { ...API, ...upstream.info })
-  const consumer = await start<NodeInfo>(ROLES.node, {
-    directory: join(directory, 'consumer'),
-    bootstrap: owner.info.p2p,
-    ingress: true
-  })
-  const key = await consumer.ask<string>('issueKey')
-  const httpLoad = await start(ROLES.httpLoad)
+  const market = undo.use(await startMarket(directory, ROLES.upstream, API))
+  const { upstream, proxy, owner, consumer, key, caller: httpLoad, start } = market
   const overlayOwner = await start<Reachable>(ROLES.overlayOwner, API)
   const overlayLoad = await start(ROLES.overlayLoad, overlayOwner.info)
   const framesEcho = await start(ROLES.framesEcho)

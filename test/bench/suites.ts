@@ -1,6 +1,7 @@
 import { callPath } from './call-path.ts'
 import { graphql } from './graphql.ts'
 import { paidCalls } from './paid-calls.ts'
+import { rest } from './rest.ts'
 import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
 
@@ -9,5 +10,5 @@ export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Name on the command line → suite. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest].map((suite) => [suite.name, suite])
 )

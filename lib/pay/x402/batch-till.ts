@@ -134,9 +134,10 @@ export class BatchTill {
     const { channel, deposited } = await this.#channelOf(admission, payment, known)
     const hold = await this.#hold(admission, channel, voucher)
     return {
-      capture: async (outcome, _, alongside) => {
+      capture: async (outcome, amount = hold.amount, alongside) => {
+        const entered = { channel, hold, deposited, charged: within(amount, hold.amount) }
         try {
-          return await this.#capture(admission, payment, { channel, hold, deposited }, outcome, alongside)
+          return await this.#capture(admission, payment, entered, outcome, alongside)
         } finally {
           running.end(false)
         }
@@ -158,12 +159,11 @@ export class BatchTill {
   async #capture(
     admission: Admission,
     { voucher, requestHash, key }: Payment,
-    { channel, hold, deposited }: Entered,
+    { channel, hold, deposited, charged }: Entered & { readonly charged: Atoms },
     outcome: Outcome,
     alongside: () => readonly DocumentPut[] = () => []
   ): Promise<Settled> {
     const { calls, domain, answers } = this.#init
-    const charged = hold.amount
     const { response } = outcome
     channel.take(voucher, domain)
     const vouchers = channel.unsaved()
@@ -284,6 +284,12 @@ export class BatchTill {
       extra: { channelState: this.#state(channel), chargedAmount: charged.toString() }
     })
   }
+}
+
+/** What an adapter says a call costs. An atom at least: the next voucher has to be higher than the last. */
+function within(amount: Atoms, most: Atoms): Atoms {
+  if (amount > most) return most
+  return amount < 1n ? 1n : amount
 }
 
 interface Deposited {

@@ -19,6 +19,8 @@ export interface Registration extends Origin {
   readonly price: string
   /** Default `REST`. */
   readonly protocol?: Protocol
+  /** REST: the document that calls are mapped by. */
+  readonly openapi?: { readonly text: string }
 }
 
 const ANY_PORT = { port: 0, exact: false }
@@ -41,8 +43,8 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
   return {
     info,
     operations: {
-      register: ({ name, price, origin, protocol = 'REST' }: Registration) =>
-        admin.register({ name, price, protocol, endpoint: origin }),
+      register: ({ origin, protocol = 'REST', ...api }: Registration) =>
+        admin.register({ ...api, protocol, currency: 'USDC', endpoint: origin }),
       issueKey: async () => (await admin.issueKey({})).key
     },
     stop: () => node.stop()

@@ -103,4 +103,33 @@ describe('an upstream that speaks HTTP/2', () => {
     assert.equal(response.status, 201)
     await response.bytes(100)
   })
+
+  it('hears of each cancel by a reset of its stream alone: others on the connection go on', async () => {
+    const post = { ...get, method: 'POST', body: Buffer.from('{}') }
+    await (await upstream.request({ ...post, path: '/echo' })).bytes(100)
+    const staying = await upstream.request({ ...get, path: '/large' })
+    const chunks = staying.body[Symbol.asyncIterator]()
+    await chunks.next()
+    const before = sessions
+    for (let i = 0; i < 3; i++) {
+      const leaving = new AbortController()
+      const count = streams.length
+      const request = rejectsWith(
+        upstream.request({ ...get, path: '/hang', signal: leaving.signal }),
+        'call_interrupted'
+      )
+      await until(() => streams.length > count, 'the request')
+      leaving.abort()
+      await request
+      await until(() => streams.at(-1)?.aborted === true, 'the stream to be reset')
+      const left = await upstream.request({ ...get, path: '/large' })
+      const some = left.body[Symbol.asyncIterator]()
+      await some.next()
+      await some.return?.()
+      await until(() => streams.at(-1)?.aborted === true, 'the stream of the reader who left to be reset')
+    }
+    assert.equal((await chunks.next()).done, false, 'the other stream broke')
+    assert.equal(sessions, before, 'the connection was given up')
+    await chunks.return?.()
+  })
 })

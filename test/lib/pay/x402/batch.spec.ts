@@ -97,6 +97,26 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -5n * PRICE)
   })
 
+  it('is taken for what a call cost, where that is less than the price, and the client goes on from there', async () => {
+    await bench.payer('thrifty', USDC)
+    const client = bench.batch('thrifty')
+    const costs = [300n, 0n, 2n * PRICE, 1n]
+    let total = 0n
+    for (const [i, price] of costs.entries()) {
+      owner.api.answer = () => ({ ...reply(200, { run: i }), price })
+      const response = await client.fetch(url, request(JSON.stringify({ i })))
+      const charged = price > PRICE ? PRICE : price === 0n ? 1n : price
+      total += charged
+      assert.deepEqual([response.status, await response.json()], [200, { run: i }])
+      assert.equal(settledOf(response).extra!['chargedAmount'], String(charged))
+      assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -total)
+    }
+    // No call was sent twice: the client took each time what the owner said it stands at.
+    assert.equal(owner.api.runs, costs.length)
+    const { rule } = (await owner.till.receipts({ role: 'owner', limit: 1 })).receipts[0]!
+    assert.equal(rule, 'cost')
+  })
+
   it('goes on where the owner says the client has lost its place', async () => {
     await bench.payer('forgetful', USDC)
     const first = await bench.batch('forgetful').fetch(url, request())
