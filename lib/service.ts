@@ -6,7 +6,14 @@ import type { TypedEventTarget } from 'main-event'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { deadline, sleep } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
-import { DRAIN_MS, JOIN_MS, LOOKUP_MS, STORED_RESPONSE_MS } from './base/limits.ts'
+import {
+  DRAIN_MS,
+  IDEMPOTENCY_KEYS_MAX,
+  IDEMPOTENCY_MS,
+  JOIN_MS,
+  LOOKUP_MS,
+  STORED_RESPONSE_MS
+} from './base/limits.ts'
 import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
@@ -137,7 +144,9 @@ class SoukService implements Souk, Startable {
     this.#components.events.addEventListener('peer:identify', this.#onPeer)
     announcer.start(async () => {
       await provider.renew()
-      await this.store.calls.dropResponses(this.#options.clock.now() - STORED_RESPONSE_MS)
+      const now = this.#options.clock.now()
+      await this.store.calls.dropResponses(now - STORED_RESPONSE_MS)
+      await this.store.claims.drop(now - IDEMPOTENCY_MS, IDEMPOTENCY_KEYS_MAX)
     })
     await this.#join()
   }
@@ -288,7 +297,7 @@ class SoukService implements Souk, Startable {
   /** The only wiring. */
   #assemble(epoch: bigint): Running {
     const { clock, random, network, agent } = this.#options
-    const { calls: log, documents, ledger } = this.store
+    const { calls: log, claims, documents, ledger } = this.store
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
     const local = () => this.#local()
 
@@ -297,7 +306,7 @@ class SoukService implements Souk, Startable {
     const till = this.#options.till?.(components) ?? createMeteredTill({ log })
     const shared = this.#options.sharedStore?.documents
     const desk = new PlanDesk({ clock, documents, self: link.self, ...(shared && { shared }) })
-    const owner = new Owner({ clock, till, calls: log, epoch, plans: desk })
+    const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk })
     const handler = owner.handle.bind(owner)
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })

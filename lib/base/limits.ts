@@ -405,6 +405,12 @@ export const SSE_EVENT_BYTES_MAX = 1 * MiB
 export const STORED_BODY_BYTES_MAX = 256 * KiB
 /** How long an outcome's response is kept for a repeat of the same call. */
 export const STORED_RESPONSE_MS = 24 * HOUR
+/** How long an idempotency key is answered with what its call was answered: as long as that is kept. */
+export const IDEMPOTENCY_MS = 24 * HOUR
+/** Keys that are kept; the oldest go first. Most of a day's, at ten calls with a key in each second. */
+export const IDEMPOTENCY_KEYS_MAX = 1_000_000
+/** A call with a key that another process runs, and that is not heard of after so long, broke off: as long as any may take. */
+export const CLAIM_MS = UPSTREAM_TIMEOUT_MS_MAX + 30 * SECOND
 /** Writes of one group commit. */
 export const COMMIT_BATCH_MAX = 4_096
 /** Bytes of one group commit: they are written while nothing else runs, so a burst of large responses is spread over turns. */

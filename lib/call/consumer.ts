@@ -217,8 +217,9 @@ interface Asked {
 
 /** Those to ask, in this order: one that sold a subscription knows best of it. */
 function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
-  if (init.payment !== undefined) return inOrderOf(init.payment, owners)
-  if (terms === undefined) return owners
+  const { payment, idempotencyKey } = init
+  if (payment !== undefined) return inOrderOf(payment, owners)
+  if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
   const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
   return terms.isOnly ? [first] : [first, ...owners.filter(({ id }) => id !== terms.owner)]
 }
@@ -230,11 +231,11 @@ function isForAll({ code }: SoukError, { terms }: PreparedCall): boolean {
 }
 
 /**
- * The same order for the same payment: sent again, it finds the owner that has its answer. And for none yet: who asks again is
- * told the same, and opens no second channel.
+ * The same order for the same payment, or idempotency key: sent again, it finds the owner that has its answer. And for no payment
+ * yet: who asks again is told the same, and opens no second channel.
  */
-function inOrderOf(payment: string, owners: readonly PeerAddress[]): PeerAddress[] {
-  const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + payment)) }))
+function inOrderOf(text: string, owners: readonly PeerAddress[]): PeerAddress[] {
+  const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + text)) }))
   return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
 }
 

@@ -1,7 +1,15 @@
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { watchBody } from '../base/watch-body.ts'
-import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
+import { within } from '../base/within.ts'
+import {
+  type Attempt,
+  type Call,
+  type CallAnswer,
+  type CallHandler,
+  type Caller,
+  UNKNOWN_EPOCH
+} from '../interface/call.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import { givenUp } from './failure.ts'
 
@@ -41,7 +49,10 @@ export class LocalCaller implements Caller {
     try {
       const { isRepeat, ...own } = call
       const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}
-      const answer = await handle({ ...own, ...repeat, peer: self }, limit.signal)
+      const answering = handle({ ...own, ...repeat, peer: self }, limit.signal)
+      // A call with an idempotency key goes on without its caller, who may come again for the answer.
+      const isKeyed = call.idempotencyKey !== undefined
+      const answer = await (isKeyed ? unlessLeft(answering, limit.signal) : answering)
       const ms = clock.elapsed() - startedAt
       // The limit was for the head; from here on only the caller ends a stream.
       limit.stop()
@@ -61,4 +72,18 @@ export class LocalCaller implements Caller {
       return { fate: error.notAccepted ? 'not_accepted' : 'failed', error }
     }
   }
+}
+
+/** An answer that nobody waits for any more is let go of. */
+function unlessLeft(answering: Promise<CallAnswer>, signal: AbortSignal): Promise<CallAnswer> {
+  void answering.then(
+    ({ body }) => {
+      if (signal.aborted && !(body instanceof Uint8Array))
+        void body[Symbol.asyncIterator]()
+          .return?.()
+          .catch(() => {})
+    },
+    () => {}
+  )
+  return within(answering, signal)
 }

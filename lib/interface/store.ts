@@ -43,6 +43,8 @@ export interface CallRecord {
   readonly ownerMs: number
   readonly upstreamMs: number
   readonly response?: StoredResponse
+  /** Written with it; not told again by those that find it. */
+  readonly claim?: ClaimMark
 }
 
 /** A record without its response, and with its place in the book: that grows with every append, not without gaps. */
@@ -81,13 +83,57 @@ export interface CallLog {
    */
   append(record: CallRecord, effects?: CallEffects): Promise<void>
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
-  /** The consumer has the answer: the stored responses may go; the records stay. Written behind, nobody waits. */
+  /**
+   * The consumer has the answer: the stored responses may go, unless they answer an idempotency key as well; the records stay.
+   * Written behind, nobody waits.
+   */
   acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
   /** Newest first; those before the one numbered `before`, where it is given. */
   recent(query: { readonly api?: ApiId; readonly before?: number; readonly limit: number }): Promise<LoggedCall[]>
   usage(): Promise<UsageRow[]>
   /** Drops stored responses (never records) from before `at`; returns how many. */
   dropResponses(before: number): Promise<number>
+}
+
+/** A call that came with an idempotency key is under way, or was: no other is run under its name. */
+export interface Claim {
+  /** SHA-256 of whose key it is, the API and the key. */
+  readonly name: Uint8Array
+  /** Peer id of the node that runs it, and the boot epoch of its process. */
+  readonly holder: string
+  readonly epoch: bigint
+  /** Milliseconds since the epoch: when it was claimed; once it is answered, when that was. */
+  readonly at: number
+}
+
+/** A claim as it is found. */
+export interface KnownClaim extends Claim {
+  /** What became of the call. Absent: nothing that anybody wrote down. */
+  readonly answered?: {
+    /** SHA-256 of the request with all of its body. */
+    readonly requestHash: Uint8Array
+    readonly record: CallRecord
+  }
+}
+
+/** What the record of a call does to the claim that was made for it. */
+export interface ClaimMark {
+  readonly name: Uint8Array
+  /** The call is its answer from now on. Absent: it has none, and the name is free again. */
+  readonly requestHash?: Uint8Array
+}
+
+/** The calls that came with idempotency keys, in an owner's books. */
+export interface ClaimLog {
+  /**
+   * Claims a name that nobody has, or whose claim is from before `expired`. Durable when it resolves; with the claim that stands in
+   * the way, where there is one: of many that try at once, one has it.
+   */
+  take(claim: Claim, expired: number): Promise<KnownClaim | undefined>
+  /** The call was not run. */
+  free(name: Uint8Array): Promise<void>
+  /** Drops claims from before `at`, and the oldest ones past `most`; returns how many. */
+  drop(before: number, most: number): Promise<number>
 }
 
 /**
@@ -129,6 +175,7 @@ export interface Signals {
  */
 export interface Store {
   readonly calls: CallLog
+  readonly claims: ClaimLog
   readonly documents: Documents
   readonly ledger: Ledger
   /** Absent where only one process can have the store open. */

@@ -28,7 +28,7 @@ export interface Pass {
  * Whom a call counts for: the account that its consumer node names, or that node itself. A node could name an account for each
  * call; names are not to be guessed, so it can be nobody else's.
  */
-function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'peer'>): string {
+export function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'peer'>): string {
   return consumer === undefined ? peer : Buffer.from(consumer).toString('latin1')
 }
 

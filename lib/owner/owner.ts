@@ -1,19 +1,17 @@
 import type { ApiId } from '../base/api-name.ts'
-import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
-import { formatUsdc } from '../base/money.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
-import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
-import type { CallLog, CallRecord } from '../interface/store.ts'
-import type { Admission, Outcome, Replay, Reservation, Settled, Till } from '../interface/till.ts'
-import { Gate, type Pass } from './gate.ts'
+import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
+import type { Admission, Outcome, Reservation, Settled, Till } from '../interface/till.ts'
+import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
+import { callerOf, Gate, type Pass } from './gate.ts'
+import { type KeyedCall, KeyedCalls, unlessOver } from './keyed-calls.ts'
 import { NewestIds } from './newest-ids.ts'
 import { PaidStreams } from './paid-streams.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
@@ -23,10 +21,21 @@ export interface OwnerInit {
   readonly clock: Clock
   readonly till: Till
   readonly calls: CallLog
+  readonly claims: Pick<ClaimLog, 'take' | 'free'>
+  /** Peer id of this node. */
+  readonly self: string
   /** Boot epoch of this process. */
   readonly epoch: bigint
   /** Absent: no subscriptions are sold here, and none are known. */
   readonly plans?: PlanDesk
+}
+
+/** What belongs to one run of a call. */
+interface Run {
+  readonly signal: AbortSignal
+  readonly pass: Pass
+  readonly startedAt: number
+  readonly keyed?: KeyedCall
 }
 
 interface RunningCall {
@@ -51,6 +60,7 @@ export class Owner {
   readonly #newest: NewestIds
   readonly #gate: Gate
   readonly #streams: PaidStreams
+  readonly #keyed: KeyedCalls
   #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
@@ -63,6 +73,7 @@ export class Owner {
       reserve: (api, call, price) => this.#reserve(api, call, price),
       outcome: (call, status, ownerMs) => this.#outcome(call, status, ownerMs, 0)
     })
+    this.#keyed = new KeyedCalls(init)
   }
 
   get inFlight(): number {
@@ -138,28 +149,56 @@ export class Owner {
       pass.leave()
       this.#leave(api)
     })
+    try {
+      const answer = rated(await this.#runOnce(api, call, { signal, pass, startedAt }), pass)
+      if (answer.body instanceof Uint8Array) leave()
+      else return { ...answer, body: untilOver(answer.body, signal, leave) }
+      return answer
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** A payment is spent once, and is itself the key to its answer. */
+  #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
+    const { idempotencyKey, payment } = call
+    if (idempotencyKey === undefined || payment !== undefined) return this.#perform(api, call, run)
+    return this.#runKeyed(api, call, idempotencyKey, run)
+  }
+
+  /** Once for all calls that have the key. */
+  async #runKeyed(api: ServedApi, call: IncomingCall, key: string, run: Run): Promise<CallAnswer> {
+    const { clock } = this.#init
+    const bounded = { ...call, body: boundedBody(api, call.body) }
+    const keyed = await this.#keyed.enter(bounded, callerOf(call), key)
+    if (!('end' in keyed)) return { ...answeredBefore(keyed), ownerMs: clock.elapsed() - run.startedAt }
+    const own = unlessOver(clock, call, run.signal)
+    try {
+      return await this.#perform(api, { ...call, body: keyed.body }, { ...run, signal: own.signal, keyed })
+    } finally {
+      own.follow()
+      keyed.end()
+    }
+  }
+
+  async #perform(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
     let isTaken = false
     let ticket: PlanTicket | undefined
     try {
       if (isUnderPlan(call)) ticket = await this.#planned(api, call)
       const reservation = await this.#reserve(api, call, ticket?.price)
       isTaken = true
-      if (reservation.replay !== undefined) {
-        leave()
-        return rated(replayed(reservation.replay), pass)
-      }
-      const reply = ticket?.answer?.() ?? (await this.#ask(api, call, signal, reservation, startedAt))
-      const settled = rated(await this.#settle(call, reply, reservation, startedAt, ticket), pass)
+      if (reservation.replay !== undefined) return replayed(reservation.replay)
+      const reply = ticket?.answer?.() ?? (await this.#ask(api, call, reservation, run))
+      const settled = await this.#settle(call, reply, reservation, run, ticket)
       ticket = undefined
-      const answer = this.#streams.gated(api, call, reply, settled, signal)
-      if (answer.body instanceof Uint8Array) leave()
-      else return { ...answer, body: untilOver(answer.body, signal, leave) }
-      return answer
+      return this.#streams.gated(api, call, reply, settled, run.signal)
     } catch (error) {
       // A call that is refused does not count: its payer may have to try again with a better payment.
-      if (!isTaken) pass.giveBack()
+      if (!isTaken) run.pass.giveBack()
+      if (!isTaken) await run.keyed?.giveUp()
       await ticket?.end(false)
-      leave()
       throw error
     }
   }
@@ -196,9 +235,8 @@ export class Owner {
   async #ask(
     api: ServedApi,
     call: IncomingCall,
-    signal: AbortSignal,
     reservation: Reservation,
-    startedAt: number
+    { signal, startedAt, keyed }: Run
   ): Promise<AdapterReply> {
     const { method, path, headers, body } = call
     const { price, events } = api.signed.manifest
@@ -209,7 +247,8 @@ export class Owner {
       // An adapter says an abort in its own words; why it was aborted is in the signal.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
       const ms = this.#init.clock.elapsed() - startedAt
-      await reservation.release({ ...this.#outcome(call, error.status, ms, 0), code: error.code })
+      const claim = keyed === undefined ? {} : { claim: keyed.failed }
+      await reservation.release({ ...this.#outcome(call, error.status, ms, 0), ...claim, code: error.code })
       throw error
     }
   }
@@ -219,14 +258,17 @@ export class Owner {
     call: IncomingCall,
     reply: AdapterReply,
     reservation: Reservation,
-    startedAt: number,
+    { startedAt, keyed }: Run,
     ticket: PlanTicket | undefined
   ): Promise<CallAnswer> {
     const { status, headers, body } = reply
     // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
-    const outcome = this.#outcome(call, status, spentMs(), upstreamMs, storable(reply))
+    const outcome = {
+      ...this.#outcome(call, status, spentMs(), upstreamMs, storable(reply)),
+      ...(keyed === undefined ? {} : { claim: keyed.answered() })
+    }
     const answered = (settled: Settled): CallAnswer => ({
       status,
       headers,
@@ -298,53 +340,6 @@ export class Owner {
   }
 }
 
-/** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
-function hashOf(call: IncomingCall): Uint8Array {
-  const { stream, events = 0 } = call
-  const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
-  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}${planOf(call)}`
-  if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
-  const headBytes = Buffer.byteLength(head)
-  const whole = Buffer.allocUnsafe(headBytes + call.body.length)
-  whole.write(head)
-  whole.set(call.body, headBytes)
-  return sha256(whole)
-}
-
-function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule {
-  if (rule !== undefined) return rule
-  if (price !== undefined) return 'cost'
-  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
-  return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
-}
-
-/** On other terms it is another request; without any it is what it always was. */
-function planOf({ service, subscription }: IncomingCall): string {
-  if (service === undefined && subscription === undefined) return ''
-  return `${service ?? 0} ${Buffer.from(subscription ?? EMPTY_BYTES).toString('hex')}\n`
-}
-
-function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {
-  const isKept = body instanceof Uint8Array && body.length <= STORED_BODY_BYTES_MAX
-  return isKept ? { status, headers, body } : undefined
-}
-
-/** @throws SoukError `idempotency_mismatch` */
-function checkSame(call: IncomingCall, hash: Uint8Array): void {
-  if (!Buffer.from(hash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
-}
-
-function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
-  checkSame(call, record.requestHash)
-  if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
-  const { response, charged, ownerMs, upstreamMs } = record
-  if (response === undefined) {
-    const price = charged === 0n ? 'not charged' : `charged ${formatUsdc(charged)} USDC`
-    throw new SoukError('call_interrupted', `The call was answered and ${price}, but its answer was not kept.`)
-  }
-  return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
-}
-
 /** @throws SoukError `payment_required` where the till takes no such payments */
 function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
   if (call.payment === undefined) return {}
@@ -355,16 +350,6 @@ function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
 /** For what is only written down: it was paid for by nobody. */
 function withoutPayment({ payment: _, ...call }: IncomingCall): IncomingCall {
   return call
-}
-
-function replayed({ response, settled }: Replay): CallAnswer {
-  return { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
-}
-
-/** An answer for a second reader: a stream has one only. */
-function repeatable(answer: CallAnswer): CallAnswer {
-  if (answer.body instanceof Uint8Array) return answer
-  throw new SoukError('call_interrupted', 'The call is answered by a stream, which was cut off.')
 }
 
 function rated(answer: CallAnswer, { rate }: Pass): CallAnswer {

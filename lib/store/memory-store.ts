@@ -3,6 +3,7 @@ import type { CallLog, CallRecord, Documents, Store, UsageRow } from '../interfa
 import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
 import { storeNotOpen } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
+import { memoryClaims, type MemoryClaims } from './memory-claims.ts'
 import { memoryLedger } from './memory-ledger.ts'
 import { memoryListings } from './memory-listings.ts'
 
@@ -25,8 +26,11 @@ export function createMemoryStore(): Store {
     for (const { collection, key, value } of puts) void documents.put(collection, key, value)
   }
   const { ledger, post } = memoryLedger(check, putAll)
+  const records = new Map<string, CallRecord>()
+  const claims = memoryClaims(check, (call) => records.get(call))
   return {
-    calls: memoryCalls(check, post, putAll),
+    calls: memoryCalls({ check, post, putAll, records, claims }),
+    claims: claims.claims,
     documents,
     ledger,
     listings: memoryListings(check),
@@ -39,9 +43,16 @@ export function createMemoryStore(): Store {
   }
 }
 
-function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
+interface MemoryCallsInit {
+  readonly check: Check
+  readonly post: Post
+  readonly putAll: PutAll
   /** In the order of the appends. */
-  const records = new Map<string, CallRecord>()
+  readonly records: Map<string, CallRecord>
+  readonly claims: MemoryClaims
+}
+
+function memoryCalls({ check, post, putAll, records, claims }: MemoryCallsInit): CallLog {
   const totals = new Map<string, Mutable<UsageRow>>()
   const keyOf = (peer: string, requestId: Uint8Array): string => `${Buffer.from(requestId).toString('hex')}/${peer}`
 
@@ -70,7 +81,9 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
       const key = keyOf(record.peer, record.requestId)
       if (records.has(key)) throw alreadyRecorded()
       // The id is a view of the chunk it came in, which must not be kept for it.
-      records.set(key, { ...record, requestId: Uint8Array.from(record.requestId) })
+      const { claim, ...rest } = record
+      records.set(key, { ...rest, requestId: Uint8Array.from(record.requestId) })
+      if (claim !== undefined) claims.settle(claim, record.at, key)
       count(record)
       putAll(documents)
       if (postings !== undefined) {
@@ -82,7 +95,10 @@ function memoryCalls(check: Check, post: Post, putAll: PutAll): CallLog {
       return records.get(keyOf(peer, requestId))
     },
     acknowledge(peer, requestIds) {
-      for (const requestId of requestIds) dropResponse(keyOf(peer, requestId))
+      for (const requestId of requestIds) {
+        const key = keyOf(peer, requestId)
+        if (!claims.isAnswer(key)) dropResponse(key)
+      }
     },
     async recent({ api, before = Infinity, limit }) {
       check()

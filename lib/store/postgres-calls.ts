@@ -1,13 +1,19 @@
 import type { ClientBase, Pool } from 'pg'
 import type { ApiId } from '../base/api-name.ts'
-import type { ErrorCode } from '../base/errors.ts'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
-import type { ChargeRule } from '../interface/charge-rule.ts'
-import type { Headers } from '../interface/payload.ts'
-import type { CallEffects, CallLog, CallOutcome, CallRecord, LoggedCall, UsageRow } from '../interface/store.ts'
+import type { CallEffects, CallLog, CallRecord, UsageRow } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
 import { checkPostings } from './ledger-entry.ts'
+import { settleClaims } from './postgres-claims.ts'
 import { putDocuments } from './postgres-documents.ts'
+import {
+  type LoggedRow,
+  SELECT_LOGGED,
+  SELECT_RECORDS,
+  type SelectedCall,
+  toCallRecord,
+  toLoggedCall
+} from './postgres-call-row.ts'
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
@@ -24,13 +30,6 @@ interface Appended extends Append {
 
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
-const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
-    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms, c.rule`
-const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
-const SELECT_RECORDS = `
-  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
-  ${FROM} LEFT JOIN responses r ON r.seq = c.seq`
-const SELECT_LOGGED = `SELECT ${COLUMNS} ${FROM}`
 
 export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames): CallLog {
   const appends = appendWriter(names)
@@ -93,7 +92,7 @@ const acknowledgements: Writer<{ peer: string; ids: Buffer[] }, void> = {
         name: 'acknowledge',
         text: `DELETE FROM responses WHERE seq IN (
                  SELECT seq FROM calls WHERE peer = ${BY_NAME('$1')} AND request_id = ANY($2::bytea[])
-               )`,
+               ) AND NOT EXISTS (SELECT 1 FROM claims WHERE call = responses.seq)`,
         values: [peer, ids]
       })
     }
@@ -133,6 +132,7 @@ function appendWriter(names: PostgresNames): Writer<Append, boolean> {
         if (seq !== undefined) appended.push({ ...append, seq })
       }
       await insertResponses(db, appended)
+      await settleClaims(db, appended)
       // In the order of every other writer, so that two processes never wait for each other's rows.
       await enterAll(db, names, appended.flatMap(entryOf))
       await putDocuments(
@@ -241,55 +241,4 @@ async function addUsage(
       rows.map(({ charged }) => charged)
     ]
   })
-}
-
-interface LoggedRow {
-  seq: string
-  peer: string
-  request_id: Buffer
-  api: string
-  revision: string
-  outcome: string
-  status: number
-  code: string | null
-  price: string
-  charged: string
-  request_hash: Buffer
-  at: string
-  owner_ms: number
-  upstream_ms: number
-  rule: string | null
-}
-
-interface SelectedCall extends LoggedRow {
-  response_status: number | null
-  headers: string | null
-  body: Buffer | null
-}
-
-function toCallRecord(row: SelectedCall): CallRecord {
-  const { response_status: status, headers, body } = row
-  const { seq: _, ...record } = toLoggedCall(row)
-  if (status === null || headers === null || body === null) return record
-  return { ...record, response: { status, headers: JSON.parse(headers) as Headers, body: Uint8Array.from(body) } }
-}
-
-function toLoggedCall(row: LoggedRow): LoggedCall {
-  return {
-    seq: Number(row.seq),
-    peer: row.peer,
-    requestId: Uint8Array.from(row.request_id),
-    api: row.api as ApiId,
-    revision: Number(row.revision),
-    outcome: row.outcome as CallOutcome,
-    status: row.status,
-    ...(row.code === null ? {} : { code: row.code as ErrorCode }),
-    price: BigInt(row.price),
-    charged: BigInt(row.charged),
-    ...(row.rule === null ? {} : { rule: row.rule as ChargeRule }),
-    requestHash: Uint8Array.from(row.request_hash),
-    at: Number(row.at),
-    ownerMs: row.owner_ms,
-    upstreamMs: row.upstream_ms
-  }
 }

@@ -131,6 +131,19 @@ const MIGRATIONS = [
     bytes BIGINT NOT NULL
   );
   INSERT INTO listing_feed VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0, 0);
+  `,
+  `
+  CREATE TABLE claims (
+    name BYTEA PRIMARY KEY,
+    holder BIGINT NOT NULL REFERENCES names (id),
+    epoch BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    request_hash BYTEA,
+    call BIGINT REFERENCES calls (seq),
+    CHECK ((request_hash IS NULL) = (call IS NULL))
+  );
+  CREATE INDEX claims_by_call ON claims (call) WHERE call IS NOT NULL;
+  CREATE INDEX claims_by_age ON claims (at);
   `
 ]
 

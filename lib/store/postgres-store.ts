@@ -4,10 +4,11 @@ import { isSoukError, SoukError } from '../base/errors.ts'
 import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
-import type { CallLog, Documents, Store } from '../interface/store.ts'
+import type { CallLog, ClaimLog, Documents, Store } from '../interface/store.ts'
 import { storeFailed, storeNotOpen } from './commit-queue.ts'
 import { listingsOf } from './listings-of.ts'
 import { postgresCalls } from './postgres-calls.ts'
+import { postgresClaims } from './postgres-claims.ts'
 import { postgresDocuments } from './postgres-documents.ts'
 import { postgresLedger } from './postgres-ledger.ts'
 import { postgresListings } from './postgres-listings.ts'
@@ -33,6 +34,7 @@ interface Session {
   readonly writer: PoolClient
   readonly queue: PostgresQueue
   readonly calls: CallLog
+  readonly claims: ClaimLog
   readonly documents: Documents
   readonly ledger: Ledger
   readonly signals: PostgresSignals
@@ -59,6 +61,11 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       recent: async (query) => told(opened().calls.recent(query)),
       usage: async () => told(opened().calls.usage()),
       dropResponses: async (before) => opened().calls.dropResponses(before)
+    },
+    claims: {
+      take: async (claim, expired) => opened().claims.take(claim, expired),
+      free: async (name) => opened().claims.free(name),
+      drop: async (before, most) => opened().claims.drop(before, most)
     },
     documents: {
       get: async (collection, key) => told(opened().documents.get(collection, key)),
@@ -138,6 +145,7 @@ async function openSession(
     writer,
     queue,
     calls: postgresCalls(pool, queue, names),
+    claims: postgresClaims(queue, names),
     documents: postgresDocuments(pool, queue),
     ledger: postgresLedger(pool, queue, names),
     signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) }),

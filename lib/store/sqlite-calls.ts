@@ -4,6 +4,7 @@ import type { CallEffects, CallLog, CallRecord } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
+import { prepareSettle } from './sqlite-claims.ts'
 import {
   CALL_COLUMNS,
   callValues,
@@ -35,7 +36,8 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   const { db, queue, usage } = init
   const insert = prepareInsert(init)
   const deleteResponse = db.prepare(
-    `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)`
+    `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)
+     AND NOT EXISTS (SELECT 1 FROM claims WHERE call = responses.seq)`
   )
   // Oldest first by their order, which is that of time: an index by time would cost every call a page.
   const deleteOldResponses = db.prepare(`
@@ -96,6 +98,7 @@ function prepareInsert({ db, names, usage, book, putDocuments }: SqliteCallsInit
   const insertCall = db.prepare(
     `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
   )
+  const settleClaim = prepareSettle(db)
   const insertResponse = db.prepare('INSERT INTO responses (seq, at, status, headers, body) VALUES (?, ?, ?, ?, ?)')
   return (record, headers, { postings, documents }) => {
     const api = names.idOf(record.api)
@@ -103,6 +106,7 @@ function prepareInsert({ db, names, usage, book, putDocuments }: SqliteCallsInit
     if (changes === 0) return false
     const { response } = record
     if (response !== undefined) insertResponse.run(lastInsertRowid, record.at, response.status, headers, response.body)
+    if (record.claim !== undefined) settleClaim(record.claim, record.at, lastInsertRowid)
     if (documents !== undefined) putDocuments(documents)
     if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
     // Last, so that a row that fails is not counted.

@@ -16,6 +16,8 @@ import { SoukError } from '../base/errors.ts'
  * `listing_bodies`. `change` numbers what peers are told, in order; `listing_feed` holds the last number and what all of it takes.
  * `listing_words` is an index alone: words are put in as `searchTerms` gives them.
  *
+ * `claims` are the idempotency keys: `call` is what answers one. Their names are random, so only calls that have one pay for it.
+ *
  * `sums` says up to which row of `calls` and of `entries` the sums in `usage` and in `accounts` are.
  */
 const MIGRATIONS = [
@@ -160,6 +162,19 @@ const MIGRATIONS = [
     name, tags, text,
     content = '', contentless_delete = 1, detail = 'column', prefix = '2 3', tokenize = 'unicode61 remove_diacritics 0'
   );
+  `,
+  `
+  CREATE TABLE claims (
+    name BLOB PRIMARY KEY,
+    holder INTEGER NOT NULL REFERENCES names (id),
+    epoch INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    request_hash BLOB,
+    call INTEGER REFERENCES calls (seq),
+    CHECK ((request_hash IS NULL) = (call IS NULL))
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX claims_by_call ON claims (call) WHERE call IS NOT NULL;
+  CREATE INDEX claims_by_age ON claims (at);
   `
 ]
 

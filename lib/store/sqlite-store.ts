@@ -5,11 +5,12 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
-import type { CallLog, Documents, Store } from '../interface/store.ts'
+import type { CallLog, ClaimLog, Documents, Store } from '../interface/store.ts'
 import { listingsOf } from './listings-of.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
 import { sqliteBalances } from './sqlite-balances.ts'
 import { sqliteCalls } from './sqlite-calls.ts'
+import { sqliteClaims } from './sqlite-claims.ts'
 import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
 import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
 import { sqliteListings } from './sqlite-listings.ts'
@@ -34,6 +35,7 @@ interface Session {
   readonly file: OpenFile
   readonly queue: CommitQueue
   readonly calls: CallLog
+  readonly claims: ClaimLog
   readonly documents: Documents
   readonly ledger: Ledger
   readonly listings: ListingIndex
@@ -77,6 +79,11 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       recent: (query) => read(({ calls }) => calls.recent(query)),
       usage: () => read(({ calls }) => calls.usage()),
       dropResponses: async (before) => opened().calls.dropResponses(before)
+    },
+    claims: {
+      take: async (claim, expired) => opened().claims.take(claim, expired),
+      free: async (name) => opened().claims.free(name),
+      drop: async (before, most) => opened().claims.drop(before, most)
     },
     documents: {
       get: (collection, key) => read(({ documents }) => documents.get(collection, key)),
@@ -174,6 +181,7 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
     file,
     queue,
     calls: sqliteCalls({ db, queue, names, usage, book, putDocuments }),
+    claims: sqliteClaims(db, queue, names),
     documents: sqliteDocuments(db, queue, putDocuments),
     ledger: sqliteLedger({ db, queue, book, balances }),
     listings: sqliteListings(db, queue)

@@ -9,7 +9,7 @@ import { callWithKey, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
 import { sendProblem } from './problem.ts'
 import type { PerIp } from './per-ip.ts'
-import { sendReply } from './reply.ts'
+import { discard, sendReply } from './reply.ts'
 import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
 import { type Visit, whileConnected } from './visit.ts'
 
@@ -51,7 +51,10 @@ export async function serveCall(
     if (holder !== undefined) admit(route, visit, holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
-    call.signal = signal
+    // A payment is itself the key to its answer.
+    if (holder === undefined) delete call.idempotencyKey
+    // A call with an idempotency key goes on without its client, who may come again for the answer.
+    if (call.idempotencyKey === undefined || holder?.isPublic === true) call.signal = signal
     call.requestId = visit.requestId
     // A stranger's body is held before anybody has looked at his payment.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
@@ -62,9 +65,11 @@ export async function serveCall(
     }
     answering?.shape(call)
     if (res.writableEnded) return
-    await callWithKey(route, holder, call, (reply, settle, rate) =>
-      answering === undefined ? sendReply(visit, reply, settle, rate) : answering.answer(reply, settle)
-    )
+    await callWithKey(route, holder, call, (reply, settle, rate) => {
+      // What it will be answered with then is not charged again.
+      if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
+      return answering === undefined ? sendReply(visit, reply, settle, rate) : answering.answer(reply, settle)
+    })
   } catch (error) {
     // Nobody is there to be told; what the call made of its abort is no news.
     if (res.destroyed) return
@@ -99,6 +104,12 @@ async function paymentOf(
   // Who pays pays for the trouble as well.
   if (req.headers['payment-signature'] === undefined) strangers.count(req)
   return keyless.paymentFor(req, api(), signal)
+}
+
+/** Nobody is there to be answered. */
+async function leave({ body }: CallReply, settle: () => void | Promise<void>): Promise<void> {
+  discard(body)
+  await settle()
 }
 
 /** @throws SoukError `rate_limited`, and as `checkKey` */

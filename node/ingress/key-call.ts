@@ -57,11 +57,16 @@ async function callWithin<T>(
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
     call.onPrice = (price) => purchase?.reserve(price)
     call.consumer = (provider) => keys.nameFor(holder, provider)
+    // One stranger's answer is no other's.
+    if (holder.isPublic === true) delete call.idempotencyKey
     call.eventBudget = eventBudget(spending, holder)
   }
   try {
     const reply = await souk.call(call)
-    return await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
+    const delivered = await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
+    // Where nobody was there to be answered; after a capture it is nothing.
+    purchase?.release(reply.charged > 0n)
+    return delivered
   } catch (error) {
     purchase?.release(asSoukError(error).isChargeUnknown)
     throw holder?.account === undefined ? error : notCharged(error)

@@ -187,7 +187,7 @@ function cut({ req, res }: Visit): void {
 }
 
 /** A stream that nobody will read is told so. */
-function discard(body: Payload): void {
+export function discard(body: Payload): void {
   if (!isWhole(body)) cancel(body[Symbol.asyncIterator]())
 }
 

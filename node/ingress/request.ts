@@ -11,6 +11,8 @@ const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-ra
 const NOT_A_TARGET = /[^!-~]|#/
 /** W3C Trace Context §3.2. An invalid one is as good as none. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
+/** RFC 9651 §3.3.3 */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/
 const VISIBLE_ASCII = /^[ -~]+$/
 const JSON_TYPE = /^application\/json[\t ]*(?:;.*)?$/i
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i
@@ -97,7 +99,7 @@ export function readOptions(call: CallDraft, headers: IncomingMessage['headers']
   const traceparent = single(headers['traceparent'])
   if (traceparent !== undefined && TRACEPARENT.test(traceparent)) call.traceparent = traceparent
   const idempotencyKey = single(headers['idempotency-key'])
-  if (idempotencyKey !== undefined) call.idempotencyKey = checkIdempotencyKey(idempotencyKey)
+  if (idempotencyKey !== undefined) call.idempotencyKey = readIdempotencyKey(idempotencyKey)
   const timeout = single(headers['souk-timeout-ms'])
   if (timeout !== undefined) call.timeoutMs = readTimeout(timeout)
   const maxPrice = single(headers['souk-max-price'])
@@ -112,11 +114,17 @@ function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-function checkIdempotencyKey(key: string): string {
-  if (key.length > limits.IDEMPOTENCY_KEY_CHARS_MAX || !VISIBLE_ASCII.test(key)) {
+/**
+ * As the IETF draft has it, a string of RFC 9651 in quotes; or bare, as most clients send it. Both are the same key.
+ * @throws SoukError `invalid_request`
+ */
+function readIdempotencyKey(header: string): string {
+  const isQuoted = header.startsWith('"')
+  const key = isQuoted ? QUOTED.exec(header)?.[1]?.replaceAll(/\\(.)/g, '$1') : header
+  if (key === undefined || key.length > limits.IDEMPOTENCY_KEY_CHARS_MAX || !VISIBLE_ASCII.test(key)) {
     throw new SoukError(
       'invalid_request',
-      `An Idempotency-Key is 1 to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} ASCII characters.`
+      `An Idempotency-Key is 1 to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} ASCII characters, bare or as a quoted string.`
     )
   }
   return key

@@ -1,5 +1,5 @@
 import type { DocumentPut, Entry } from '../../lib/interface/ledger.ts'
-import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.ts'
+import type { CallEffects, CallRecord, Claim, Store } from '../../lib/interface/store.ts'
 import { storeFailed, storeNotOpen } from '../../lib/store/commit-queue.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import type { Life } from './life.ts'
@@ -9,6 +9,9 @@ import type { World } from './world.ts'
 /** One write, as it is on disk: whole or not at all. */
 export type Write =
   | { readonly kind: 'append'; readonly record: CallRecord; readonly effects: CallEffects }
+  | { readonly kind: 'take'; readonly claim: Claim; readonly expired: number }
+  | { readonly kind: 'free'; readonly name: Uint8Array }
+  | { readonly kind: 'drop claims'; readonly before: number; readonly most: number }
   | { readonly kind: 'acknowledge'; readonly peer: string; readonly requestIds: readonly Uint8Array[] }
   | { readonly kind: 'drop'; readonly before: number }
   | ({ readonly kind: 'put' | 'insert' } & DocumentPut)
@@ -129,6 +132,11 @@ class Session {
         usage: () => read((store) => store.calls.usage()),
         dropResponses: (before) => write({ kind: 'drop', before })
       },
+      claims: {
+        take: (claim, expired) => write({ kind: 'take', claim, expired }),
+        free: (name) => write({ kind: 'free', name }),
+        drop: (before, most) => write({ kind: 'drop claims', before, most })
+      },
       documents: {
         get: (collection, key) => read((store) => store.documents.get(collection, key)),
         put: (collection, key, value) => write({ kind: 'put', collection, key, value }),
@@ -222,12 +230,18 @@ class Session {
   }
 }
 
-async function perform({ calls, documents, ledger }: Store, write: Write): Promise<unknown> {
+async function perform({ calls, claims, documents, ledger }: Store, write: Write): Promise<unknown> {
   switch (write.kind) {
     case 'append':
       return calls.append(write.record, write.effects)
     case 'acknowledge':
       return calls.acknowledge(write.peer, write.requestIds)
+    case 'take':
+      return claims.take(write.claim, write.expired)
+    case 'free':
+      return claims.free(write.name)
+    case 'drop claims':
+      return claims.drop(write.before, write.most)
     case 'drop':
       return calls.dropResponses(write.before)
     case 'put':

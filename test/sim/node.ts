@@ -142,7 +142,7 @@ export class SimNode {
       onError: (error) => world.note(name, `has trouble: ${error.code}`)
     })({ calls: log, documents, ledger, link, clock, random: rng, payouts })
     const till = watched(bug?.till?.(channelTill) ?? channelTill, invariants, process, channelTill)
-    const owner = new Owner({ clock, till, calls: log, epoch })
+    const owner = new Owner({ clock, till, calls: log, claims: store.claims, self: peer, epoch })
     if (init.serves) {
       const adapter = upstream({ world, rng, invariants, life, isCalm: init.isCalm, delayMs: init.upstreamMs })
       await owner.set({ signed, adapter, terms: DEFAULT_TERMS })

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isSoukError } from '../../lib/base/errors.ts'
 import type { CallRecord, Store } from '../../lib/interface/store.ts'
 import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
+import { claimCases } from './store-claims.ts'
 import { documentCases } from './store-documents.ts'
 import { ledgerCases } from './store-ledger.ts'
 import { listingCases } from './store-listings.ts'
@@ -60,6 +61,7 @@ export function storeSuite(name: string, create: () => StoreSubject | Promise<St
 
     describe('calls', () => callCases(() => store, reopen))
     describe('stored responses', () => responseCases(() => store, reopen))
+    describe('claims', () => claimCases(() => store, reopen))
     describe('usage', () => usageCases(() => store, reopen))
     describe('documents', () => documentCases(() => store, reopen))
     describe('the ledger', () => ledgerCases(() => store, reopen))

@@ -15,6 +15,7 @@ import { manifestOf } from '../resolve/fixtures.ts'
 export const PROVIDER = peerId('P')
 export const CONSUMER = peerId('C')
 export const ID = apiId('ticker', PROVIDER)
+export const SELF = peerId('S')
 export const NEVER = new AbortController().signal
 
 export const replyOf = (
@@ -87,7 +88,14 @@ export class OwnerBench {
         await store.calls.append(record)
       }
     }
-    this.owner = new Owner({ clock: this.clock, till: createMeteredTill({ log: calls }), calls, epoch })
+    this.owner = new Owner({
+      clock: this.clock,
+      till: createMeteredTill({ log: calls }),
+      calls,
+      claims: store.claims,
+      self: SELF,
+      epoch
+    })
   }
 
   /** With an API served; a store of its own, or that of an earlier process. */

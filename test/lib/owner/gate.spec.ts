@@ -8,7 +8,7 @@ import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
+import { incoming, NEVER, OwnerBench, replyOf, SELF, servedApi } from './bench.ts'
 
 const RATE = { calls: 2, perMs: 1_000 }
 const consumer = (n: number) => new Uint8Array(16).fill(n)
@@ -75,7 +75,14 @@ describe('the limits of one consumer', () => {
         return metered.admit(admission)
       }
     }
-    const owner = new Owner({ clock: bench.clock, till, calls: bench.store.calls, epoch: 100n })
+    const owner = new Owner({
+      clock: bench.clock,
+      till,
+      calls: bench.store.calls,
+      claims: bench.store.claims,
+      self: SELF,
+      epoch: 100n
+    })
     await owner.set(servedApi(bench.adapter, { rateLimit: { calls: 1, perMs: 60_000 } }))
     await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
     isPaid = true

@@ -12,7 +12,7 @@ import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, servedApi, StubAdapter } from './bench.ts'
+import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, SELF, servedApi, StubAdapter } from './bench.ts'
 
 const iteratorOf = ({ body }: CallAnswer) => (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
 
@@ -55,7 +55,14 @@ describe('Owner', () => {
         return { ...reservation, capture }
       }
     }
-    const owner = new Owner({ clock: bench.clock, till: noting, calls: bench.store.calls, epoch: 100n })
+    const owner = new Owner({
+      clock: bench.clock,
+      till: noting,
+      calls: bench.store.calls,
+      claims: bench.store.claims,
+      self: SELF,
+      epoch: 100n
+    })
     await owner.set(servedApi(bench.adapter))
     await owner.handle(incoming(), new AbortController().signal)
     bench.adapter.answer = async () => replyOf('{}', { price: 40n })
@@ -283,7 +290,14 @@ describe('Owner', () => {
         throw new SoukError('payment_required')
       }
       const till = { ...createMeteredTill({ log: bench.store.calls }), admit }
-      const owner = new Owner({ clock: bench.clock, till, calls: bench.store.calls, epoch: 1n })
+      const owner = new Owner({
+        clock: bench.clock,
+        till,
+        calls: bench.store.calls,
+        claims: bench.store.claims,
+        self: SELF,
+        epoch: 1n
+      })
       await owner.set(servedApi(bench.adapter))
       await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
       assert.deepEqual([bench.adapter.reached.length, owner.inFlight], [0, 0])

@@ -8,7 +8,7 @@ import { Owner } from '../../../lib/owner/owner.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { CONSUMER, incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
+import { CONSUMER, incoming, NEVER, OwnerBench, replyOf, SELF, servedApi } from './bench.ts'
 
 const FRAMES: EventFrames = {
   isEvent: (chunk) => !text(chunk).startsWith(':'),
@@ -204,7 +204,14 @@ describe('streams whose events have a price', () => {
         return metered.admit(admission)
       }
     }
-    const owner = new Owner({ clock: bench.clock, till, calls: bench.store.calls, epoch: 100n })
+    const owner = new Owner({
+      clock: bench.clock,
+      till,
+      calls: bench.store.calls,
+      claims: bench.store.claims,
+      self: SELF,
+      epoch: 100n
+    })
     await owner.set(servedApi(bench.adapter, { events: { price: 10n, included: 0 } }))
     const call = incoming({ events: 9 })
     const { body } = await owner.handle(call, NEVER)

@@ -40,7 +40,14 @@ describe('Provider', () => {
   const boot = async (word = 'provider') => {
     await store.open()
     notary = createNotary({ providerKey: await keyOf(word), clock })
-    owner = new Owner({ clock, till: createMeteredTill({ log: store.calls }), calls: store.calls, epoch: 1n })
+    owner = new Owner({
+      clock,
+      till: createMeteredTill({ log: store.calls }),
+      calls: store.calls,
+      claims: store.claims,
+      self: peerId('S'),
+      epoch: 1n
+    })
     offers = []
     withdrawn = []
     const directory = emptyDirectory({

@@ -132,7 +132,7 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 5 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 6 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -145,7 +145,7 @@ describe('the SQLite store', () => {
     await first.calls.append(record)
     await first.close()
     const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words']
-    const later = ['postings', 'entries', 'accounts', 'sums', ...listings]
+    const later = ['postings', 'entries', 'accounts', 'sums', 'claims', ...listings]
       .map((table) => `DROP TABLE ${table};`)
       .join(' ')
     inspect((db) => db.exec(`${later} ALTER TABLE calls DROP COLUMN rule; PRAGMA user_version = 1`))

@@ -1,0 +1,77 @@
+import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
+import { SoukError } from '../base/errors.ts'
+import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
+import { formatUsdc } from '../base/money.ts'
+import type { AdapterReply } from '../interface/adapter.ts'
+import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { ChargeRule } from '../interface/charge-rule.ts'
+import type { CallRecord } from '../interface/store.ts'
+import type { Replay } from '../interface/till.ts'
+
+/** Answers of calls that come again. */
+
+/** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
+export function hashOf(call: IncomingCall): Uint8Array {
+  const { stream, events = 0 } = call
+  const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
+  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}${planOf(call)}`
+  if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
+  const headBytes = Buffer.byteLength(head)
+  const whole = Buffer.allocUnsafe(headBytes + call.body.length)
+  whole.write(head)
+  whole.set(call.body, headBytes)
+  return sha256(whole)
+}
+
+export function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule {
+  if (rule !== undefined) return rule
+  if (price !== undefined) return 'cost'
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+  return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
+}
+
+/** On other terms it is another request; without any it is what it always was. */
+export function planOf({ service, subscription }: IncomingCall): string {
+  if (service === undefined && subscription === undefined) return ''
+  return `${service ?? 0} ${Buffer.from(subscription ?? EMPTY_BYTES).toString('hex')}\n`
+}
+
+export function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {
+  const isKept = body instanceof Uint8Array && body.length <= STORED_BODY_BYTES_MAX
+  return isKept ? { status, headers, body } : undefined
+}
+
+/** @throws SoukError `idempotency_mismatch` */
+export function checkSame(call: IncomingCall, hash: Uint8Array): void {
+  if (!Buffer.from(hash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
+}
+
+/** To another call with the same idempotency key; not charged. */
+export function answeredBefore(record: CallRecord): CallAnswer {
+  return { ...keptAnswer(record), charged: 0n, replayed: true }
+}
+
+export function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
+  checkSame(call, record.requestHash)
+  return keptAnswer(record)
+}
+
+function keptAnswer(record: CallRecord): CallAnswer {
+  if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
+  const { response, charged, ownerMs, upstreamMs } = record
+  if (response === undefined) {
+    const price = charged === 0n ? 'not charged' : `charged ${formatUsdc(charged)} USDC`
+    throw new SoukError('call_interrupted', `The call was answered and ${price}, but its answer was not kept.`)
+  }
+  return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
+}
+
+export function replayed({ response, settled }: Replay): CallAnswer {
+  return { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
+}
+
+/** An answer for a second reader: a stream has one only. */
+export function repeatable(answer: CallAnswer): CallAnswer {
+  if (answer.body instanceof Uint8Array) return answer
+  throw new SoukError('call_interrupted', 'The call is answered by a stream, which was cut off.')
+}

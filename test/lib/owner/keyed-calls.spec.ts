@@ -1,0 +1,444 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { apiId } from '../../../lib/base/api-name.ts'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
+import { CLAIM_MS, IDEMPOTENCY_MS, STORED_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
+import type { Store } from '../../../lib/interface/store.ts'
+import { Owner } from '../../../lib/owner/owner.ts'
+import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { streamOf, textOf } from '../../helpers/bodies.ts'
+import { peerId } from '../../helpers/call-record.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { incoming, NEVER, OwnerBench, PROVIDER, replyOf, SELF, servedApi } from './bench.ts'
+
+const KEY = { idempotencyKey: 'order-7' }
+const consumer = (n: number) => new Uint8Array(16).fill(n)
+
+describe('calls with an idempotency key', () => {
+  let bench: OwnerBench
+  beforeEach(async () => {
+    bench = await OwnerBench.open()
+    bench.adapter.answer = async () => replyOf(`${bench.adapter.reached.length}`)
+  })
+  afterEach(() => {
+    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+  })
+
+  const reached = () => bench.adapter.reached.length
+  const call = (changes: Partial<IncomingCall> = {}) => bench.handle({ ...KEY, ...changes })
+  const refused = (code: string, changes: Partial<IncomingCall> = {}, notAccepted = true) =>
+    assert.rejects(call(changes), (error) => {
+      assert.ok(error instanceof SoukError)
+      assert.deepEqual([error.code, error.notAccepted], [code, notAccepted])
+      return true
+    })
+  /** The same books, after a kill. */
+  const restarted = async (store: Store = bench.store, self = SELF) => {
+    const owner = new Owner({
+      clock: bench.clock,
+      till: createMeteredTill({ log: store.calls }),
+      calls: store.calls,
+      claims: store.claims,
+      self,
+      epoch: 200n
+    })
+    await owner.set(servedApi(bench.adapter))
+    return owner
+  }
+
+  it('are answered with what the first was answered, uncharged and without a word to the API', async () => {
+    bench.adapter.answer = async () => replyOf('once', { status: 201, headers: [['x-a', 'b']] })
+    const first = await call()
+    assert.equal(first.replayed, undefined)
+    const { body, status, headers, charged, replayed, receipt } = await call()
+    assert.equal(await textOf(body), 'once')
+    assert.deepEqual(
+      { status, headers, charged, replayed },
+      { status: 201, headers: [['x-a', 'b']], charged: 0n, replayed: true }
+    )
+    assert.equal(receipt.length, 0)
+    assert.equal(reached(), 1)
+    assert.equal((await bench.records()).length, 1)
+  })
+
+  it('are answered so also where the consumer has had the first answer', async () => {
+    const first = incoming(KEY)
+    await bench.owner.handle(first, NEVER)
+    bench.store.calls.acknowledge(first.peer, [first.requestId])
+    assert.equal((await call()).replayed, true)
+  })
+
+  it('are answered with what the API refused, too', async () => {
+    for (const status of [404, 500]) {
+      bench.adapter.answer = async () => replyOf('no', { status, success: false })
+      const idempotencyKey = `refused ${status}`
+      await call({ idempotencyKey })
+      const again = await call({ idempotencyKey })
+      assert.deepEqual([again.status, again.replayed, await textOf(again.body)], [status, true, 'no'])
+    }
+    assert.equal(reached(), 2)
+  })
+
+  it('are apart by consumer, API and key', async () => {
+    const other = apiId('other', PROVIDER)
+    const api = servedApi(bench.adapter)
+    await bench.owner.set({ ...api, signed: { ...api.signed, id: other } })
+    const [peer, far] = [peerId('C'), peerId('D')]
+    const calls: Array<[Partial<IncomingCall>, number]> = [
+      [{ peer }, 1],
+      [{ peer: far }, 2],
+      [{ peer, consumer: consumer(1) }, 3],
+      [{ peer: far, consumer: consumer(1) }, 3],
+      [{ peer, consumer: consumer(2) }, 4],
+      [{ peer, idempotencyKey: 'order-8' }, 5],
+      [{ peer, api: other }, 6],
+      [{ peer }, 1]
+    ]
+    for (const [changes, answer] of calls) assert.equal(await textOf((await call(changes)).body), `${answer}`)
+  })
+
+  it('are refused with another request under the key, whatever differs', async () => {
+    await call()
+    await refused('idempotency_mismatch', { body: utf8('{}') })
+    await bench.owner.set(servedApi(bench.adapter, {}, { ...servedApi(bench.adapter).terms, forwardsPaths: true }))
+    await refused('idempotency_mismatch', { path: '/x' })
+    await refused('idempotency_mismatch', { method: 'PUT' })
+    assert.equal(reached(), 1)
+  })
+
+  it('are refused while the first is under way: one reaches the API', async () => {
+    const release = Promise.withResolvers<void>()
+    bench.adapter.answer = async () => {
+      await release.promise
+      return replyOf('once')
+    }
+    const many = Array.from({ length: 50 }, () =>
+      call().then(
+        () => 'answered',
+        (error: unknown) => asSoukError(error).code
+      )
+    )
+    await settle()
+    await refused('idempotency_in_flight')
+    release.resolve()
+    const fates = await Promise.all(many)
+    assert.equal(fates.filter((fate) => fate === 'answered').length, 1)
+    assert.equal(fates.filter((fate) => fate === 'idempotency_in_flight').length, 49)
+    assert.equal(reached(), 1)
+    assert.equal((await call()).replayed, true)
+  })
+
+  it('run again after an error of ours, before or behind the API', async () => {
+    const errors = ['upstream_timeout', 'upstream_unreachable', 'soap_fault'] as const
+    for (const code of errors) {
+      bench.adapter.answer = async () => {
+        throw new SoukError(code)
+      }
+      await assert.rejects(call(), { code })
+    }
+    const till = createMeteredTill({ log: bench.store.calls })
+    const admit = () => {
+      throw new SoukError('payment_required', undefined, { notAccepted: true })
+    }
+    const { clock, store } = bench
+    const broke = new Owner({ ...store, clock, till: { ...till, admit }, self: SELF, epoch: 100n })
+    await broke.set(servedApi(bench.adapter))
+    await assert.rejects(broke.handle(incoming(KEY), NEVER), { code: 'payment_required' })
+    bench.adapter.answer = async () => replyOf('at last')
+    assert.equal(await textOf((await call()).body), 'at last')
+    assert.equal(reached(), errors.length + 1)
+  })
+
+  it('go on where their client goes away, for it to come again', async () => {
+    const release = Promise.withResolvers<void>()
+    bench.adapter.answer = async (_, signal) => {
+      await release.promise
+      signal.throwIfAborted()
+      return replyOf('kept')
+    }
+    const gone = new AbortController()
+    const first = call()
+    const left = bench.owner.handle(incoming({ idempotencyKey: 'left' }), gone.signal)
+    await settle()
+    gone.abort(new SoukError('call_interrupted'))
+    release.resolve()
+    await Promise.all([first, left])
+    assert.equal(await textOf((await call({ idempotencyKey: 'left' })).body), 'kept')
+    assert.equal(reached(), 2)
+  })
+
+  it('end with their time all the same', async () => {
+    bench.adapter.answer = (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const late = assert.rejects(call({ timeoutMs: 500 }), { code: 'upstream_timeout' })
+    await bench.clock.advance(500)
+    await late
+  })
+
+  it('whose answer is a stream or is too long are told that it was not kept, and charged once', async () => {
+    const bodies = [() => streamOf('a', 'b'), () => new Uint8Array(STORED_BODY_BYTES_MAX + 1)]
+    for (const [n, body] of bodies.entries()) {
+      bench.adapter.answer = async () => replyOf(body())
+      const idempotencyKey = `long ${n}`
+      await textOf((await call({ idempotencyKey })).body)
+      await refused('call_interrupted', { idempotencyKey }, false)
+    }
+    assert.equal(reached(), 2)
+  })
+
+  it('may upload a stream: it is compared as a whole, however it is cut', async () => {
+    bench.adapter.answer = async ({ body }) => replyOf(await textOf(body))
+    await call({ body: streamOf('ab', 'c') })
+    for (const body of [streamOf('a', 'bc'), utf8('abc')]) assert.equal((await call({ body })).replayed, true)
+    await refused('idempotency_mismatch', { body: streamOf('ab', 'd') })
+    bench.adapter.answer = async () => replyOf('early')
+    const unread = { idempotencyKey: 'unread' }
+    await call({ ...unread, body: streamOf('ab', 'c') })
+    assert.equal((await call({ ...unread, body: streamOf('ab', 'c') })).replayed, true)
+  })
+
+  it('are for 24 hours', async () => {
+    await call()
+    await bench.clock.advance(IDEMPOTENCY_MS)
+    assert.equal((await call()).replayed, true)
+    await bench.clock.advance(1)
+    assert.equal((await call()).replayed, undefined)
+    assert.equal(reached(), 2)
+  })
+
+  it('count for the rate limit only where they run or are answered, and not twice', async () => {
+    await bench.owner.set(servedApi(bench.adapter, { rateLimit: { calls: 3, perMs: 60_000 } }))
+    assert.equal((await call()).rate?.remaining, 2)
+    assert.equal((await call()).rate?.remaining, 1)
+  })
+
+  it('with a payment of their own are not looked at: the payment is the key', async () => {
+    const metered = createMeteredTill({ log: bench.store.calls })
+    const { clock, store } = bench
+    const owner = new Owner({ ...store, clock, till: { ...metered, takesPayments: true }, self: SELF, epoch: 1n })
+    await owner.set(servedApi(bench.adapter))
+    for (let i = 0; i < 2; i++) await owner.handle(incoming({ ...KEY, payment: 'abc' }), NEVER)
+    assert.equal(reached(), 2)
+  })
+
+  describe('after a restart', () => {
+    it('are answered from the books', async () => {
+      await call()
+      const owner = await restarted()
+      assert.equal((await owner.handle(incoming(KEY), NEVER)).replayed, true)
+      assert.equal(reached(), 1)
+    })
+
+    it('are interrupted for good where the first was under way, as it may have reached the API', async () => {
+      bench.adapter.answer = () => new Promise(() => {})
+      const dead = call()
+      dead.catch(() => {})
+      await settle()
+      assert.equal(reached(), 1)
+      bench.adapter.answer = async () => replyOf()
+      const owner = await restarted()
+      for (let i = 0; i < 2; i++) {
+        await assert.rejects(owner.handle(incoming(KEY), NEVER), { code: 'call_interrupted', notAccepted: false })
+        await bench.clock.advance(CLAIM_MS)
+      }
+      await assert.rejects((await restarted()).handle(incoming(KEY), NEVER), { code: 'call_interrupted' })
+      assert.equal((await owner.handle(incoming({ idempotencyKey: 'another' }), NEVER)).status, 200)
+      assert.equal(reached(), 2)
+      // The dead process never says anything; let the bench go.
+      bench = await OwnerBench.open()
+    })
+
+    it('are claimed before the API is reached', async () => {
+      const store = createMemoryStore()
+      await store.open()
+      let isDead = false
+      const dies = new OwnerDies(store, () => isDead)
+      const owner = new Owner({
+        clock: bench.clock,
+        till: createMeteredTill({ log: store.calls }),
+        calls: store.calls,
+        claims: dies.claims,
+        self: SELF,
+        epoch: 1n
+      })
+      await owner.set(servedApi(bench.adapter))
+      isDead = true
+      owner.handle(incoming(KEY), NEVER).catch(() => {})
+      await settle()
+      assert.equal(reached(), 0, 'the API was reached before the claim was on disk')
+    })
+  })
+
+  it('of another process that shares the books are under way until no call can be any more', async () => {
+    bench.adapter.answer = () => new Promise(() => {})
+    call().catch(() => {})
+    await settle()
+    bench.adapter.answer = async () => replyOf()
+    const owner = await restarted(bench.store, peerId('R'))
+    await assert.rejects(owner.handle(incoming(KEY), NEVER), { code: 'idempotency_in_flight' })
+    await bench.clock.advance(CLAIM_MS + 1)
+    await assert.rejects(owner.handle(incoming(KEY), NEVER), { code: 'call_interrupted' })
+    assert.equal(reached(), 1)
+    bench = await OwnerBench.open()
+  })
+})
+
+/** Books that never say that a claim was written. */
+class OwnerDies {
+  readonly claims: Store['claims']
+  constructor(store: Store, isDead: () => boolean) {
+    this.claims = {
+      ...store.claims,
+      take: async (claim, expired) => {
+        const known = await store.claims.take(claim, expired)
+        return isDead() ? new Promise(() => {}) : known
+      }
+    }
+  }
+}
+
+/** What a client may do with two keys and two bodies, and what the API and a killer may do meanwhile. */
+interface Model {
+  /** By key: body and answer. */
+  readonly answers: Map<string, { body: string; answer: string }>
+  readonly interrupted: Set<string>
+  readonly underWay: Map<string, string>
+  hits: number
+}
+
+class Real {
+  readonly store = createMemoryStore()
+  bench!: OwnerBench
+  epoch = 1n
+  hits = 0
+  readonly underWay = new Map<string, { release: (answer: string) => void; done: Promise<string> }>()
+  how: 'answers' | 'hangs' | 'fails' = 'answers'
+
+  async start(): Promise<void> {
+    this.bench = await OwnerBench.open(this.store, this.epoch++)
+    this.bench.adapter.answer = async () => {
+      const answer = `${++this.hits}`
+      if (this.how === 'fails') throw new SoukError('upstream_timeout')
+      if (this.how === 'hangs') await new Promise<void>((resolve) => (this.release = resolve))
+      return replyOf(answer)
+    }
+  }
+
+  release: () => void = () => {}
+
+  async call(key: string, body: string): Promise<string> {
+    try {
+      const answer = await this.bench.handle({ idempotencyKey: key, body: utf8(body) })
+      return `${answer.replayed === true ? 'again ' : ''}${await textOf(answer.body)}`
+    } catch (error) {
+      return asSoukError(error).code
+    }
+  }
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+/** What is to be answered while nothing runs under the key. */
+function expected(model: Model, key: string, body: string): string | undefined {
+  if (model.interrupted.has(key)) return 'call_interrupted'
+  if (model.underWay.has(key)) return 'idempotency_in_flight'
+  const known = model.answers.get(key)
+  if (known === undefined) return undefined
+  return known.body === body ? `again ${known.answer}` : 'idempotency_mismatch'
+}
+
+class CallOnce implements Command {
+  readonly #key: string
+  readonly #body: string
+  readonly #fails: boolean
+  constructor(key: string, body: string, fails: boolean) {
+    this.#key = key
+    this.#body = body
+    this.#fails = fails
+  }
+  check = () => true
+  async run(model: Model, real: Real): Promise<void> {
+    const [key, body] = [this.#key, this.#body]
+    const before = expected(model, key, body)
+    real.how = this.#fails ? 'fails' : 'answers'
+    const answer = await real.call(key, body)
+    if (before === undefined) {
+      model.hits++
+      if (this.#fails) assert.equal(answer, 'upstream_timeout')
+      else {
+        assert.equal(answer, `${model.hits}`)
+        model.answers.set(key, { body, answer })
+      }
+    } else assert.equal(answer, before)
+    assert.equal(real.hits, model.hits, 'the API was reached more often than it may be')
+  }
+  toString = () => `call(${this.#key}, ${this.#body}, ${this.#fails ? 'fails' : 'answers'})`
+}
+
+class Hang implements Command {
+  readonly #key: string
+  constructor(key: string) {
+    this.#key = key
+  }
+  check = (model: Readonly<Model>) => model.underWay.size === 0 && expected(model, this.#key, 'x') === undefined
+  async run(model: Model, real: Real): Promise<void> {
+    real.how = 'hangs'
+    const done = real.call(this.#key, 'x')
+    await settle()
+    model.hits++
+    model.underWay.set(this.#key, `${model.hits}`)
+    real.underWay.set(this.#key, { release: () => real.release(), done })
+    assert.equal(real.hits, model.hits)
+  }
+  toString = () => `hang(${this.#key})`
+}
+
+class Release implements Command {
+  check = (model: Readonly<Model>) => model.underWay.size > 0
+  async run(model: Model, real: Real): Promise<void> {
+    for (const [key, answer] of model.underWay) {
+      const running = real.underWay.get(key) ?? assert.fail()
+      running.release(answer)
+      assert.equal(await running.done, answer)
+      model.answers.set(key, { body: 'x', answer })
+      real.underWay.delete(key)
+    }
+    model.underWay.clear()
+  }
+  toString = () => 'release'
+}
+
+class Kill implements Command {
+  check = () => true
+  async run(model: Model, real: Real): Promise<void> {
+    for (const key of model.underWay.keys()) model.interrupted.add(key)
+    model.underWay.clear()
+    real.underWay.clear()
+    await real.start()
+  }
+  toString = () => 'kill'
+}
+
+describe('calls with idempotency keys, in any order with failures and kills', () => {
+  it('reach the API once for each key that has an answer', async () => {
+    const key = fc.constantFrom('k1', 'k2')
+    const commands = [
+      fc.tuple(key, fc.constantFrom('x', 'y'), fc.boolean()).map(([k, body, fails]) => new CallOnce(k, body, fails)),
+      key.map((k) => new Hang(k)),
+      fc.constant(new Release()),
+      fc.constant(new Kill())
+    ]
+    await fc.assert(
+      fc.asyncProperty(fc.commands(commands, { maxCommands: 25 }), async (history) => {
+        const real = new Real()
+        await real.start()
+        const model: Model = { answers: new Map(), interrupted: new Set(), underWay: new Map(), hits: 0 }
+        await fc.asyncModelRun(() => ({ model, real }), history)
+      }),
+      { numRuns: 60 }
+    )
+  })
+})
