@@ -49,7 +49,8 @@ describe('ingress: the public demo key', () => {
   it('makes so many calls from one host, and no more', async () => {
     for (let i = 0; i < limits.DEMO_CALLS_PER_HOST; i++) assert.equal((await call())[0], 200)
     const refused = await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })
-    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600'])
+    assert.equal(refused.status, 429)
+    assert.ok(Number(refused.headers.get('retry-after')) > 0)
     assert.equal((await ingress.post('/api/demo/api/ticker', {})).status, 200, 'with a key of one’s own')
     await clock.advance(limits.DEMO_CALLS_PER_HOST_MS)
     assert.equal((await call())[0], 200)

@@ -50,7 +50,6 @@ describe('ingress: hostile requests', () => {
     ['a name longer than any', `GET /v1/apis/${'a'.repeat(300)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413, 'request_too_large'],
     ['an expectation', 'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 400, 'invalid_request'],
     ['a path that leads nowhere', 'GET /etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
-    ['the root', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     ['a wrong method', 'DELETE /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['a method nobody has', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
