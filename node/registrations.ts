@@ -22,6 +22,8 @@ import type {
   Souk,
   UpstreamConfig
 } from '../lib/interface/index.ts'
+import type { Events } from './events/events.ts'
+import { ListingNews } from './events/listing-news.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import type { Payout } from './payments/payout.ts'
 import { DescriptionNews } from './upstream/description-news.ts'
@@ -65,6 +67,8 @@ export interface RegistrationsInit extends VaultInit {
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
   readonly clock: Clock
   readonly payout: Payout
+  /** Whoever wants to know what becomes of listings. Default: nobody. */
+  readonly events?: Pick<Events, 'emit'>
   /** Told what could not be served, and when it could again. */
   readonly log: (line: string) => void
 }
@@ -79,6 +83,7 @@ export class Registrations {
   readonly #problems = new Map<string, string>()
   readonly #vault: Vault
   readonly #health: Health
+  readonly #told: ListingNews
   readonly #news: DescriptionNews
   #retry: Timer | undefined
   #stopped = false
@@ -88,9 +93,12 @@ export class Registrations {
   constructor(init: RegistrationsInit) {
     this.#init = init
     this.#vault = new Vault(init)
+    this.#told = new ListingNews(init.events)
     const { clock, documents, log } = init
     this.#news = new DescriptionNews({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
-    this.#health = new Health({ clock, documents, log, move: (name, from, to) => this.#moveFrom(name, from, to) })
+    const move = (name: string, from: ListingState, to: 'paused' | 'published') => this.#moveFrom(name, from, to)
+    const tell = (name: string, why?: string) => this.#told.health(this.show(name).listing?.signed.id ?? name, why)
+    this.#health = new Health({ clock, documents, log, move, tell })
   }
 
   /**
@@ -146,6 +154,7 @@ export class Registrations {
         snapshot: inspection.snapshot,
         registeredAt: before?.registeredAt ?? this.#init.clock.now()
       })
+      await this.#told.changed(listing)
       return { registration, listing, updated: before !== undefined, warnings: inspection.warnings }
     })
   }
@@ -197,7 +206,7 @@ export class Registrations {
     return this.#exclusively(async () => {
       this.show(name)
       await this.#health.overrule(name)
-      await this.#init.souk.move(name, state)
+      await this.#told.changed(await this.#init.souk.move(name, state))
       return this.show(name)
     })
   }
@@ -220,6 +229,7 @@ export class Registrations {
       await this.#init.documents.delete(COLLECTION, name)
       this.#known.delete(name)
       this.#problems.delete(name)
+      await this.#told.removed(listing?.signed.id ?? name)
     })
   }
 

@@ -8,6 +8,9 @@ import { type Admin, startAdmin } from './admin/server.ts'
 import { Sessions } from './admin/sessions.ts'
 import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
+import type { Events } from './events/events.ts'
+import { startEvents, type Telling } from './events/start-events.ts'
+import { MoneyWatch } from './events/watch-money.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
 import { createLog, type Log } from './log.ts'
@@ -20,7 +23,7 @@ import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { Registrations } from './registrations.ts'
 import { NodeGuard } from './upstream/guard.ts'
-import { createSealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
+import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'
 import { packageVersion } from './config.ts'
 import { forgetRunning, rememberRunning } from './profile/written-down.ts'
@@ -89,14 +92,21 @@ async function start(init: Start): Promise<RunningNode> {
   undo.defer(() => lock.release())
 
   const payments = await openPayments(init)
-  const store = await startStore(init)
+  const own = await startStore(init)
   const guard = guardOf(config)
-  const { souk, registrations, p2pPort } = await startSouk(init, store, payments, guard)
+  const sealer = await sealerOf(profile)
+  const telling = await startEvents({ ...init, documents: own.documents, guard, sealer })
+  const { events, calls } = telling
+  const store = calls.store(own)
+  const { souk, registrations, p2pPort } = await startSouk(init, { store, payments, guard, sealer, events })
 
-  const hosting = await startHosting({ ...init, store, self: souk.status().peer, money: () => payments.money() })
-  const ingress = await startIngress(init, souk, hosting)
+  const money = () => payments.money()
+  const hosting = await startHosting({ ...init, store, self: souk.status().peer, money, events })
+  const ingress = await startIngress(init, calls.caller(souk), hosting)
   const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
-  const admin = await startAdminApi(init, { souk, registrations, hosting, ingress, payments, sessions })
+  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling }
+  const admin = await startAdminApi(init, parts)
+  startMoneyWatch(init, store, payments, events)
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
   const info = nodeInfo(config, souk, { ingress, admin: admin.url, demoKey: hosting.keys.demo?.key, setupCode })
   for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
@@ -122,19 +132,35 @@ async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
   return store
 }
 
+function startMoneyWatch({ clock, undo }: Start, { documents }: Store, payments: Payments, events: Events): void {
+  const money = payments.money()
+  if (money === undefined) return
+  const watch = new MoneyWatch({ money, events, documents, clock })
+  watch.start()
+  undo.defer(() => watch.stop())
+}
+
+async function sealerOf(profile: NodeConfig['profile']): Promise<Sealer> {
+  return createSealer(await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SEALER_KEY_BYTES))))
+}
+
+interface SoukParts {
+  readonly store: Store
+  readonly payments: Payments
+  readonly guard: NodeGuard
+  readonly sealer: Sealer
+  readonly events: Events
+}
+
 async function startSouk(
   { config, log, clock, undo }: Start,
-  store: Store,
-  { till, payout, settleAtLast }: Payments,
-  guard: NodeGuard
+  { store, payments, guard, sealer, events }: SoukParts
 ): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
   const network = NETWORKS[config.network]
   const listen = await freeMultiaddr(p2p.host, p2p.port)
   const { documents } = store
-  const sealer = createSealer(
-    await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SEALER_KEY_BYTES)))
-  )
+  const { till, payout, settleAtLast } = payments
   let registrations: Registrations | undefined
   const node = await createNode({
     network: network.name,
@@ -155,6 +181,7 @@ async function startSouk(
         payout,
         sealer,
         guard,
+        events,
         log: log.info
       })
       await registrations.restore('own')
@@ -177,7 +204,7 @@ async function startSouk(
 
 async function startIngress(
   { config, log, clock, undo }: Start,
-  souk: Souk,
+  souk: Pick<Souk, 'call' | 'search' | 'resolve'>,
   hosting: Hosting
 ): Promise<string | undefined> {
   const wanted = config.ingress
@@ -228,11 +255,14 @@ interface Parts {
   readonly ingress: string | undefined
   readonly payments: Payments
   readonly sessions: Sessions
+  readonly telling: Telling
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
-  const { souk, registrations, hosting, ingress, payments, sessions } = parts
+  const { souk, registrations, hosting, ingress, payments, sessions, telling } = parts
+  const { events, webhooks } = telling
+  const calls = telling.calls.feed
   const { keys, accounts, spending } = hosting
   const { profile } = config
   const money = payments.money()
@@ -276,7 +306,23 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
     )
   const token = text(await secretOf(profile, 'adminToken', makeToken))
   const admin = await startAdmin(
-    { souk, registrations, keys, accounts, spending, clock, token, sessions, log, status, doctor, money },
+    {
+      souk,
+      registrations,
+      keys,
+      accounts,
+      spending,
+      events,
+      webhooks,
+      calls,
+      clock,
+      token,
+      sessions,
+      log,
+      status,
+      doctor,
+      money
+    },
     config.admin.port
   )
   undo.defer(() => admin.close())

@@ -559,6 +559,41 @@ export const MCP_ANSWER_BYTES_MAX = 256 * KiB
 export const MCP_STREAM_MS = 30 * SECOND
 /** A message of an agent: a call's body, and what the protocol puts around it. */
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
+/** Events that are told again to whoever lost the thread of them, and the same of calls. */
+export const EVENTS_KEPT_MAX = 256
+/** Readers of the stream of events at once: consoles and tails, all on one machine. */
+export const EVENT_READERS_MAX = 16
+/** Webhooks of one node; all of them are told of the same event at once. */
+export const WEBHOOKS_MAX = 20
+export const WEBHOOK_URL_CHARS_MAX = 2_000
+/** Events that wait for one webhook: what a busy node tells of in the days until the webhook is given up. */
+export const WEBHOOK_QUEUE_MAX = 1_000
+/** Deliveries to one webhook at once. */
+export const WEBHOOK_AT_ONCE = 4
+/** How long one may take: Standard Webhooks has 15 to 30 s. */
+export const WEBHOOK_TIMEOUT_MS = 20 * SECOND
+/** Pauses between the attempts of a delivery, the schedule of Standard Webhooks: two days and a half in all. */
+export const WEBHOOK_RETRY_MS: readonly number[] = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  24 * HOUR
+]
+/** How often it is looked at least whether a delivery is due, and to how much it is known when one was taken. */
+export const WEBHOOK_LOOK_MS = 1 * MINUTE
+/** How long a webhook's former secret signs beside the new one. */
+export const WEBHOOK_OVERLAP_MS = DAY
+/** What is left of an account, and of a wallet that pays, when that is said: some calls more, and time to top it up. */
+export const ACCOUNT_LOW_ATOMS = USDC / 10n
+export const WALLET_LOW_ATOMS = USDC
+/** Between two looks at a wallet and at what became final: one question to the chain. */
+export const MONEY_LOOK_MS = 5 * MINUTE
+/** Of a key's daily cap, in percent: what is said before it is reached. */
+export const CAP_NEARLY_PERCENT = 85n
 
 // ── Plans and subscriptions ──────────────────────────────────────────────────────────────────────────────────────────
 

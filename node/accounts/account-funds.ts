@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Atoms, formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Drawn, Ledger } from '../../lib/interface/index.ts'
 import { Slices } from '../spending/slices.ts'
@@ -15,6 +16,8 @@ export interface AccountFundsInit {
   readonly clock: Clock
   /** As the leases'. */
   readonly holder: string
+  /** Told that little of an account is free: once, and again when there was more in between. Default: nobody is. */
+  readonly onLow?: (account: string, balance: Atoms) => void
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
@@ -22,6 +25,7 @@ export interface AccountFundsInit {
 export class AccountFunds {
   readonly #init: AccountFundsInit
   readonly #slices: Slices<AccountRef>
+  readonly #low = new LRUCache<string, true>({ max: limits.KEYS_CACHED_MAX })
 
   constructor(init: AccountFundsInit) {
     this.#init = init
@@ -77,10 +81,21 @@ export class AccountFunds {
     return ledger.draw(moved(event, amount, from, soldTo(id)), from)
   }
 
+  #noteLow(account: AccountRef, balance: Atoms): void {
+    const { id } = account
+    const free = balance + this.#slices.atHand(account)
+    if (free >= limits.ACCOUNT_LOW_ATOMS) this.#low.delete(id)
+    else if (!this.#low.has(id)) {
+      this.#low.set(id, true)
+      this.#init.onLow?.(id, free)
+    }
+  }
+
   async #take(account: AccountRef, needed: Atoms, wanted: Atoms): Promise<Atoms> {
     const { ledger, leases } = this.#init
     for (;;) {
       const balance = -(await ledger.balance(balanceOf(account.id)))
+      this.#noteLow(account, balance)
       if (balance < needed) throw insufficient(balance + this.#slices.atHand(account))
       const part = balance / limits.ACCOUNT_SLICE_PART
       const usual = part < limits.ACCOUNT_SLICE_ATOMS_MAX ? part : limits.ACCOUNT_SLICE_ATOMS_MAX

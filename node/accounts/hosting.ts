@@ -1,13 +1,15 @@
-import { createPostgresStore, systemRandom } from '../../lib/index.ts'
+import { type Atoms, createPostgresStore, formatUsdc, limits, systemRandom } from '../../lib/index.ts'
 import type { Clock, ReceiptRow, Store } from '../../lib/interface/index.ts'
 import { demoKey } from '../keys/demo-key.ts'
 import { kindOn } from '../keys/format.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
+import type { Events } from '../events/events.ts'
+import { watchedKeys } from '../events/watch-keys.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { profileFile, secretOf } from '../profile/profile.ts'
 import { SetupError } from '../setup-error.ts'
-import { DailyCaps } from '../spending/daily-caps.ts'
+import { type CapLevel, DailyCaps } from '../spending/daily-caps.ts'
 import { Spending } from '../spending/spending.ts'
 import type { Money } from '../payments/money.ts'
 import { AccountDeposits } from './account-deposits.ts'
@@ -29,6 +31,8 @@ export interface HostingInit {
   readonly money: () => Pick<Money, 'till'> | undefined
   readonly onFailure: (error: Error) => void
   readonly undo: AsyncDisposableStack
+  /** Whoever wants to know what becomes of keys, caps and accounts. Default: nobody. */
+  readonly events?: Pick<Events, 'emit'>
 }
 
 /** Everything about those who call through this node's ingress. */
@@ -53,7 +57,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   if (config.store !== undefined) {
     await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
   }
-  const keys = createKeys({
+  const own = createKeys({
     documents,
     secret,
     clock,
@@ -62,13 +66,16 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     ...(signals === undefined ? {} : { signals }),
     ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOn(network), config.demoKey) })
   })
-  undo.defer(() => keys.close())
+  undo.defer(() => own.close())
+  const keys = init.events === undefined ? own : watchedKeys(own, init.events)
   const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
   await leases.start()
   undo.defer(() => leases.stop())
-  const funds = new AccountFunds({ ledger, leases, clock, holder, log })
+  const onLow = (account: string, balance: Atoms) =>
+    void init.events?.emit('account.balance_low', { account, balance: formatUsdc(balance) })
+  const funds = new AccountFunds({ ledger, leases, clock, holder, log, onLow })
   undo.defer(() => funds.stop())
-  const caps = new DailyCaps({ clock, documents })
+  const caps = new DailyCaps({ clock, documents, onLevel: (level) => void tellCap(init, level) })
   undo.defer(() => caps.stop())
   const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
@@ -85,6 +92,12 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     accountMoney: { deposits, withdrawals },
     receipt: async (requestId) => init.money()?.till.receipt(requestId)
   }
+}
+
+async function tellCap({ events }: HostingInit, { day, left, isReached }: CapLevel): Promise<void> {
+  const resets_at = new Date((day.day + 1) * limits.DAY_MS).toISOString()
+  const data = { key: day.key, daily_cap: formatUsdc(day.cap), left: formatUsdc(left), resets_at }
+  await events?.emit(isReached ? 'cap.reached' : 'cap.nearly_reached', data)
 }
 
 async function openShared(url: string, { onFailure, undo }: HostingInit): Promise<Store> {

@@ -1,5 +1,9 @@
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Events } from '../events/events.ts'
+import type { Feed } from '../events/feed.ts'
+import type { CallLine } from '../events/watch-calls.ts'
+import type { Webhooks } from '../events/webhooks.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
 import type { Money } from '../payments/money.ts'
@@ -15,6 +19,10 @@ export interface AdminInit {
   readonly keys: Keys
   readonly accounts: Accounts
   readonly spending: Spending
+  readonly events: Pick<Events, 'feed'>
+  readonly webhooks: Webhooks
+  /** As they end. */
+  readonly calls: Feed<CallLine>
   readonly clock: Clock
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined

@@ -40,7 +40,14 @@ import type {
   WithdrawalView,
   WithdrawInput
 } from './api.ts'
+import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
+
+/** Which events are wanted, and whether calls are. */
+export interface EventsInput {
+  readonly types?: string | undefined
+  readonly calls?: 1 | undefined
+}
 
 /** A refusal of the admin API: its problem document as an error. Match on `code`. */
 class AdminProblem extends Error {
@@ -103,6 +110,14 @@ export interface AdminClient {
   call(input: CallInput): Promise<CallAnswer>
   /** Of the Model Context Protocol, its answer whatever it is. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
+  addWebhook(input: AddWebhookInput): Promise<AddedWebhookView>
+  webhooks(): Promise<{ webhooks: readonly WebhookView[] }>
+  removeWebhook(id: string): Promise<void>
+  rotateWebhook(id: string): Promise<AddedWebhookView>
+  enableWebhook(id: string): Promise<WebhookView>
+  testWebhook(id: string): Promise<WebhookTestView>
+  /** As they happen, until the signal aborts or the node stops. */
+  events(input: EventsInput, signal: AbortSignal): AsyncIterable<TailItem>
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
   setupCode(): Promise<SetupCodeView>
@@ -142,14 +157,15 @@ export interface AdminClientInit {
 }
 
 export function createAdminClient({ url, token, profile }: AdminClientInit): AdminClient {
-  async function send(method: string, path: string, body?: unknown): Promise<Response> {
+  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     const headers = { authorization: `Bearer ${token}` }
+    const ended = signal === undefined ? {} : { signal }
     let response: Response
     try {
       response = await fetch(
         `${url}/admin/v1${path}`,
         body === undefined
-          ? { method, headers }
+          ? { method, headers, ...ended }
           : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
       )
     } catch (error) {
@@ -199,6 +215,15 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
         throw new NodeNotRunning(profile, [], error)
       }
     },
+    addWebhook: (input) => json('POST', '/webhooks', input),
+    webhooks: () => json('GET', '/webhooks'),
+    removeWebhook: async (id) => void (await send('DELETE', named('webhooks', id))),
+    rotateWebhook: (id) => json('POST', `${named('webhooks', id)}/rotate`),
+    enableWebhook: (id) => json('POST', `${named('webhooks', id)}/enable`),
+    testWebhook: (id) => json('POST', `${named('webhooks', id)}/test`),
+    async *events(input, signal) {
+      yield* tailItems(await send('GET', `/events?${query(input)}`, undefined, signal))
+    },
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     setupCode: () => json('POST', '/setup-codes'),
@@ -221,6 +246,17 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
 function query(input: object): string {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}
+
+/** What stands behind `data:` in a stream of events, each on one line. */
+async function* tailItems(response: Response): AsyncGenerator<TailItem> {
+  let rest = ''
+  if (response.body === null) return
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as TailItem
+  }
 }
 
 async function readCall(response: Response): Promise<CallAnswer> {

@@ -9,11 +9,13 @@ import { apiRoutes } from './api-routes.ts'
 import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
 import { consolePages } from './console-pages.ts'
+import { EventReaders, eventRoutes } from './event-routes.ts'
 import { guard } from './guard.ts'
 import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 import { answerWithProblems } from './problems.ts'
 import { sessionRoutes } from './session-routes.ts'
 
@@ -46,9 +48,12 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
     agentRoute,
     moneyRoutes,
     channelRoutes,
-    sessionRoutes
+    sessionRoutes,
+    webhookRoutes
   ]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
+  const readers = new EventReaders()
+  await app.register(async (scope) => eventRoutes(scope, init, readers), { prefix: '/admin/v1' })
   await app.register(consolePages)
 
   await app.ready()
@@ -57,6 +62,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   return {
     url: `http://127.0.0.1:${bound}`,
     async close() {
+      readers.close()
       await ending.close(limits.ADMIN_DRAIN_MS)
       await app.close()
     }

@@ -24,9 +24,11 @@ import { addReceipts } from './receipts.ts'
 import { addSearch } from './search.ts'
 import { addSettle } from './settle.ts'
 import { addStatus } from './status.ts'
+import { addTail } from './tail.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { addUp } from './up.ts'
 import { addWallet } from './wallet.ts'
+import { addWebhook } from './webhook.ts'
 
 const COMMANDS: readonly AddCommand[] = [
   addUp,
@@ -46,6 +48,8 @@ const COMMANDS: readonly AddCommand[] = [
   addMcp,
   addStatus,
   addConsole,
+  addTail,
+  addWebhook,
   addPeers,
   addDoctor,
   addProvider,

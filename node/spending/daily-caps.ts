@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Atoms, formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents } from '../../lib/interface/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
@@ -13,13 +14,31 @@ export interface KeyDay {
   readonly cap: Atoms
 }
 
+/** A cap of which most is spent, or that a call was refused for. */
+export interface CapLevel {
+  readonly day: KeyDay
+  readonly left: Atoms
+  readonly isReached: boolean
+}
+
+export interface DailyCapsInit {
+  readonly clock: Clock
+  readonly documents: Documents
+  /** Told of each level once a day, by one of the processes that share the store. Default: nobody is. */
+  readonly onLevel?: (level: CapLevel) => void
+}
+
 /** By key. Slices that were taken of a day's cap count as spent, until they are given back. */
 const COLLECTION = 'consumer-key-spending'
+
+type Told = 'nearly' | 'reached'
 
 interface SpentDocument {
   readonly day: number
   /** Atoms, as decimal digits. */
   readonly taken: string
+  /** The level that was told of. */
+  readonly told?: Told
 }
 
 /**
@@ -30,8 +49,12 @@ export class DailyCaps {
   readonly #clock: Clock
   readonly #documents: Documents
   readonly #slices: Slices<KeyDay>
+  readonly #onLevel: DailyCapsInit['onLevel']
+  /** Levels told of by this process, by key and day. */
+  readonly #told = new LRUCache<string, Told>({ max: limits.KEYS_CACHED_MAX })
 
-  constructor(init: { readonly clock: Clock; readonly documents: Documents }) {
+  constructor(init: DailyCapsInit) {
+    this.#onLevel = init.onLevel
     this.#clock = init.clock
     this.#documents = init.documents
     const source: SliceSource<KeyDay> = {
@@ -73,10 +96,39 @@ export class DailyCaps {
     const usual = day.cap / limits.KEY_CAP_SLICES
     return this.#change(day, (taken) => {
       const free = day.cap > taken ? day.cap - taken : 0n
-      if (free < needed) throw reached(day, free + this.#slices.atHand(day))
+      const left = free + this.#slices.atHand(day)
+      if (left * 100n <= day.cap * (100n - limits.CAP_NEARLY_PERCENT)) this.#noteBehind(day, 'nearly', left)
+      if (free < needed) {
+        this.#noteBehind(day, 'reached', left)
+        throw reached(day, left)
+      }
       const size = [needed, wanted, usual].reduce((most, each) => (each > most ? each : most))
       return size < free ? size : free
     })
+  }
+
+  /** No call waits for it, or fails with it. */
+  #noteBehind(day: KeyDay, level: Told, left: Atoms): void {
+    if (this.#onLevel === undefined || this.#told.get(day.id) === level || this.#told.get(day.id) === 'reached') return
+    this.#told.set(day.id, level)
+    this.#note(day, level, left).catch(() => this.#told.delete(day.id))
+  }
+
+  /** The one process that writes it down tells. */
+  async #note(day: KeyDay, told: Told, left: Atoms): Promise<void> {
+    for (;;) {
+      const before = await this.#documents.get(COLLECTION, day.key)
+      const last: SpentDocument =
+        before === undefined ? { day: day.day, taken: '0' } : (JSON.parse(before) as SpentDocument)
+      if (last.day > day.day || (last.day === day.day && (last.told === told || last.told === 'reached'))) return
+      const current = last.day === day.day ? last : { day: day.day, taken: '0' }
+      const after = JSON.stringify({ ...current, told })
+      const isWritten =
+        before === undefined
+          ? await this.#documents.insert(COLLECTION, day.key, after)
+          : await this.#documents.replace(COLLECTION, day.key, before, after)
+      if (isWritten) return this.#onLevel?.({ day, left, isReached: told === 'reached' })
+    }
   }
 
   async #giveBack(day: KeyDay, amount: Atoms): Promise<void> {
@@ -90,10 +142,10 @@ export class DailyCaps {
       const last = before === undefined ? { day, taken: '0' } : (JSON.parse(before) as SpentDocument)
       const isToday = last.day === day
       // A clock set back does not open the cap again.
-      const current = last.day >= day ? last : { day, taken: '0' }
+      const current: SpentDocument = last.day >= day ? last : { day, taken: '0' }
       const added = change(BigInt(current.taken), isToday)
       if (added === 0n) return added
-      const after = JSON.stringify({ day: current.day, taken: String(BigInt(current.taken) + added) })
+      const after = JSON.stringify({ ...current, taken: String(BigInt(current.taken) + added) })
       const isWritten =
         before === undefined
           ? await this.#documents.insert(COLLECTION, key, after)

@@ -10,6 +10,8 @@ export interface HealthInit {
   /** Moves the listing, where it is in `from` now. */
   readonly move: (name: string, from: ListingState, to: 'paused' | 'published') => Promise<boolean>
   readonly log: (line: string) => void
+  /** Told that a listing was paused here, and why; without a reason, that it is well again. */
+  readonly tell: (name: string, why?: string) => Promise<void>
 }
 
 interface Watched {
@@ -69,19 +71,25 @@ export class Health {
   }
 
   async #look(name: string, watched: Watched): Promise<void> {
-    const { clock, log } = this.#init
+    const { clock } = this.#init
     const limit = deadline(clock, limits.HEALTH_PROBE_MS, () => new SoukError('upstream_timeout'))
     try {
       await watched.adapter.probe?.(limit.signal)
       watched.failures = 0
-      if (watched.isPaused && (await this.#move(name, watched, false))) log(`${name} is well again: it is published.`)
+      if (watched.isPaused && (await this.#move(name, watched, false))) await this.#say(name)
     } catch (error) {
       watched.failures++
       if (watched.failures < limits.HEALTH_FAILURES_MAX || watched.isPaused) return
-      if (await this.#move(name, watched, true)) log(`${name} is paused: ${asSoukError(error).message}`)
+      if (await this.#move(name, watched, true)) await this.#say(name, asSoukError(error).message)
     } finally {
       limit.clear()
     }
+  }
+
+  async #say(name: string, why?: string): Promise<void> {
+    const { log, tell } = this.#init
+    log(why === undefined ? `${name} is well again: it is published.` : `${name} is paused: ${why}`)
+    await tell(name, why)
   }
 
   /** Written down before it is done: what a crash leaves paused is published again. */

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
 import * as limits from '../../lib/base/limits.ts'
 import { CHANNEL_MOVES } from '../../lib/interface/channel.ts'
+import { EVENT_TYPES } from '../../node/events/event-types.ts'
 import { KEY_STATES } from '../../node/keys/state.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -17,6 +18,7 @@ export async function referencePages(): Promise<Map<string, string>> {
   return new Map([
     ['docs/ERRORS.md', errorsPage()],
     ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
+    ['docs/EVENTS.md', withEventTypes(await read('docs/EVENTS.md'))],
     ['docs/PAYMENTS.md', withChannelStates(await read('docs/PAYMENTS.md'))],
     ['docs/how-to/keys.md', withKeyStates(await read('docs/how-to/keys.md'))],
     ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
@@ -55,6 +57,17 @@ function withChannelStates(page: string): string {
   return page.replace(/(<!-- channel states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
 }
 
+function withEventTypes(page: string): string {
+  const rows = Object.entries(EVENT_TYPES).map(([type, { about, data }]) => {
+    const members = Object.entries<{ readonly description?: string }>(data.shape).map(([name, { description }]) => {
+      return `\`${name}\`${description === undefined ? '' : ` (${description})`}`
+    })
+    return `| \`${type}\` | ${about} | ${members.join(', ')} |`
+  })
+  const table = ['| type | what happened | `data` |', '|---|---|---|', ...rows].join('\n')
+  return page.replace(/(<!-- event types -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
+}
+
 function withKeyStates(page: string): string {
   const rows = Object.entries(KEY_STATES).map(([state, { refusal, moves }]) => {
     const ways = Object.entries<readonly string[]>(moves).map(
@@ -77,7 +90,7 @@ function limitsPage(source: string): string {
     const name = /^export const (\w+)/.exec(line)?.[1]
     if (heading !== undefined) lines.push('', `## ${heading}`, '', '| Limit | Value | Why |', '|---|---|---|')
     if (comment !== undefined) reason = comment
-    if (name !== undefined) lines.push(`| \`${name}\` | ${inWords(name, Number(values.get(name)))} | ${reason} |`)
+    if (name !== undefined) lines.push(`| \`${name}\` | ${inList(name, values.get(name))} | ${reason} |`)
   }
   return `${NOTICE}
 
@@ -95,6 +108,13 @@ const MS_IN = [
   ['min', 60_000],
   ['s', 1_000]
 ] as const
+
+function inList(name: string, value: unknown): string {
+  return [value]
+    .flat()
+    .map((each) => inWords(name, Number(each)))
+    .join(', ')
+}
 
 function inWords(name: string, value: number): string {
   if (/_MS(_|$)/.test(name)) {

@@ -41,6 +41,7 @@ const ADMIN_CLIENT = [
   'node/admin/api.ts',
   'node/admin/key-api.ts',
   'node/admin/rate-api.ts',
+  'node/admin/webhook-api.ts',
   'node/config.ts'
 ]
 const WIRING = ['lib/service.ts', 'lib/create-node.ts', 'lib/options.ts']

@@ -70,7 +70,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
 describe('the limits', () => {
   for (const [name, value] of Object.entries(limits)) {
     it(`${name} is a whole number above 0`, () =>
-      assert.ok(value > 0 && (typeof value === 'bigint' || Number.isSafeInteger(value))))
+      assert.ok([value].flat().every((each) => each > 0 && (typeof each === 'bigint' || Number.isSafeInteger(each)))))
   }
 
   for (const [smaller, larger, otherwise] of BELOW) {

@@ -16,6 +16,10 @@ import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
 import { Payout } from '../../../node/payments/payout.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { watchedKeys } from '../../../node/events/watch-keys.ts'
+import { startEvents } from '../../../node/events/start-events.ts'
+import { NodeGuard } from '../../../node/upstream/guard.ts'
+import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { Registrations } from '../../../node/registrations.ts'
 
@@ -89,8 +93,12 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
   const { souk } = node
   const { documents } = souk.store
   const seams = { clock: systemClock, random: systemRandom }
+  const undo = new AsyncDisposableStack()
+  const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 7))
+  const telling = await startEvents({ documents, sealer, guard: new NodeGuard(), clock: systemClock, log, undo })
   const registrations = new Registrations({
     souk,
+    events: telling.events,
     documents,
     factories: { REST: upstream },
     clock: systemClock,
@@ -98,12 +106,18 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     log: log.info
   })
   await registrations.restore()
-  const keys = createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
+  const keys = watchedKeys(
+    createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
+    telling.events
+  )
   const admin = await startAdmin(
     {
       souk,
       registrations,
       keys,
+      events: telling.events,
+      webhooks: telling.webhooks,
+      calls: telling.calls.feed,
       spending: new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) }),
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,
@@ -125,6 +139,7 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     client: createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' }),
     async stop() {
       await admin.close()
+      await undo.disposeAsync()
       registrations.stop()
       await node.stop()
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { limits } from '../../../lib/index.ts'
 import type { Documents } from '../../../lib/interface/index.ts'
-import { DailyCaps } from '../../../node/spending/daily-caps.ts'
+import { type CapLevel, DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { memoryDocuments } from '../ingress/harness.ts'
 
@@ -39,6 +39,30 @@ describe('the daily cap of a key', () => {
     })
     await spend(10_000n)
     await assert.rejects(spend(1n), { code: 'spend_cap_reached' })
+  })
+
+  it('says once a day that most of it is spent, and once that a call was refused, whichever process sees it', async () => {
+    const told: string[] = []
+    const onLevel = ({ day, left, isReached }: CapLevel) => {
+      told.push(`${day.key} ${isReached ? 'reached' : 'nearly'} ${left}`)
+    }
+    const [first, second] = [1, 2].map(() => new DailyCaps({ clock, documents, onLevel }))
+    for (let i = 0; i < 8; i++) await spend(100_000n, first)
+    assert.deepEqual(told, [])
+    await spend(90_000n, first)
+    await spend(10_000n, second)
+    await spend(20_000n, first)
+    await settle()
+    assert.equal(told.length, 1)
+    assert.match(told[0] ?? '', /^key_1 nearly \d+$/)
+    for (const at of [first, second, first]) await assert.rejects(spend(500_000n, at), { code: 'spend_cap_reached' })
+    await settle()
+    assert.equal(told.length, 2)
+    assert.match(told[1] ?? '', /^key_1 reached \d+$/)
+    await clock.advance(limits.DAY_MS)
+    await assert.rejects(spend(CAP + 1n, second), { code: 'spend_cap_reached' })
+    await settle()
+    assert.equal(told.length, 3, 'the next day has a cap of its own')
   })
 
   it('lets no crowd through that asks at once', async () => {

@@ -25,6 +25,7 @@ describe('the health of an API', () => {
   }
   const make = () =>
     new Health({
+      tell: async () => {},
       clock,
       documents: store.documents,
       log: (line) => logged.push(line),

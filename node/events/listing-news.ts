@@ -1,0 +1,32 @@
+import { formatUsdc } from '../../lib/index.ts'
+import type { Listing } from '../../lib/interface/index.ts'
+import type { Events } from './events.ts'
+
+/** What becomes of the APIs of this node, for whoever wants to hear of it. */
+export class ListingNews {
+  readonly #events: Pick<Events, 'emit'> | undefined
+
+  constructor(events: Pick<Events, 'emit'> | undefined) {
+    this.#events = events
+  }
+
+  /** It was registered, or moved to another state. */
+  async changed({ signed, state }: Listing): Promise<void> {
+    const { id: api, manifest } = signed
+    const { price, revision } = manifest
+    if (state === 'paused') await this.#events?.emit('listing.paused', { api })
+    if (state === 'published') {
+      await this.#events?.emit('listing.published', { api, price: formatUsdc(price), revision })
+    }
+  }
+
+  async removed(api: string): Promise<void> {
+    await this.#events?.emit('listing.removed', { api })
+  }
+
+  /** @param why - it is unwell; absent: it is well again */
+  async health(api: string, why?: string): Promise<void> {
+    if (why === undefined) await this.#events?.emit('listing.well', { api })
+    else await this.#events?.emit('listing.unwell', { api, why })
+  }
+}

@@ -1,0 +1,31 @@
+import { systemRandom } from '../../lib/index.ts'
+import type { Clock, Documents, UpstreamGuard } from '../../lib/interface/index.ts'
+import type { Log } from '../log.ts'
+import type { Sealer } from '../upstream/sealer.ts'
+import { Events } from './events.ts'
+import { WatchedCalls } from './watch-calls.ts'
+import { Webhooks } from './webhooks.ts'
+
+export interface StartEventsInit {
+  readonly documents: Documents
+  readonly sealer: Sealer
+  readonly guard: UpstreamGuard
+  readonly clock: Clock
+  readonly log: Log
+  readonly undo: AsyncDisposableStack
+}
+
+/** Everything by which somebody hears of what happens on a node. */
+export interface Telling {
+  readonly events: Events
+  readonly webhooks: Webhooks
+  readonly calls: WatchedCalls
+}
+
+export async function startEvents(init: StartEventsInit): Promise<Telling> {
+  const events = new Events({ ...init, random: systemRandom })
+  const webhooks = new Webhooks({ ...init, random: systemRandom, events })
+  await webhooks.start()
+  init.undo.defer(() => webhooks.stop())
+  return { events, webhooks, calls: new WatchedCalls(init.clock) }
+}

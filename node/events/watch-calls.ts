@@ -1,0 +1,98 @@
+import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
+import type { CallLog, CallRecord, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import { Feed } from './feed.ts'
+
+/** A call that ended, as `souk tail` shows it. */
+export interface CallLine {
+  /** Served here, or made from here. */
+  readonly role: 'owner' | 'payer'
+  readonly request_id: string
+  /** RFC 3339. */
+  readonly timestamp: string
+  readonly api: string
+  readonly status: number
+  /** Where the answer is an error of Souk's own. */
+  readonly code: string | null
+  readonly ms: number
+  readonly charged: string
+}
+
+type Caller = Pick<Souk, 'call' | 'search' | 'resolve'>
+
+/** Calls as they end, for whoever looks on: nothing of what was said in them. */
+export class WatchedCalls {
+  readonly feed = new Feed<CallLine>(limits.EVENTS_KEPT_MAX)
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The same store, and what is served with it is seen. */
+  store(store: Store): Store {
+    const calls: CallLog = {
+      append: (record, effects) => {
+        const appended = store.calls.append(record, effects)
+        appended.then(
+          () => this.feed.tell(this.#served(record)),
+          () => undefined
+        )
+        return appended
+      },
+      find: (peer, requestId) => store.calls.find(peer, requestId),
+      acknowledge: (peer, requestIds) => store.calls.acknowledge(peer, requestIds),
+      recent: (query) => store.calls.recent(query),
+      usage: () => store.calls.usage(),
+      dropResponses: (before) => store.calls.dropResponses(before)
+    }
+    // Everything else is the store's own, whatever it will be.
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'calls') return calls
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member
+      }
+    })
+  }
+
+  /** The same node to call from, and what is called is seen. */
+  caller(souk: Caller): Caller {
+    const clock = this.#clock
+    return {
+      search: (query, signal) => souk.search(query, signal),
+      resolve: (api, options) => souk.resolve(api, options),
+      call: async (init) => {
+        const startedAt = clock.elapsed()
+        const tell = (line: Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'charged'>) => {
+          const ms = clock.elapsed() - startedAt
+          this.feed.tell({ role: 'payer', timestamp: new Date(clock.now()).toISOString(), ms, ...line })
+        }
+        try {
+          const reply = await souk.call(init)
+          const { requestId, id, status, charged } = reply
+          tell({ request_id: formatRequestId(requestId), api: id, status, code: null, charged: formatUsdc(charged) })
+          return reply
+        } catch (thrown) {
+          const { code, status } = asSoukError(thrown)
+          const api = typeof init.api === 'string' ? init.api : formatApiRef(init.api)
+          const request_id = init.requestId === undefined ? '' : formatRequestId(init.requestId)
+          tell({ request_id, api, status, code, charged: '0' })
+          throw thrown
+        }
+      }
+    }
+  }
+
+  #served({ requestId, at, api, status, code, ownerMs, charged }: CallRecord): CallLine {
+    return {
+      role: 'owner',
+      request_id: formatRequestId(requestId),
+      timestamp: new Date(at).toISOString(),
+      api,
+      status,
+      code: code ?? null,
+      ms: ownerMs,
+      charged: formatUsdc(charged)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { checksummed, formatUsdc, limits } from '../../lib/index.ts'
+import type { Clock, Documents, SettledTransaction, Timer } from '../../lib/interface/index.ts'
+import { formatEther } from '../payments/ether.ts'
+import type { Money } from '../payments/money.ts'
+import type { Events } from './events.ts'
+
+export interface MoneyWatchInit {
+  readonly money: Money
+  readonly events: Pick<Events, 'emit'>
+  readonly documents: Documents
+  readonly clock: Clock
+}
+
+/** Transactions up to here are told of. */
+interface Told {
+  readonly block: string
+  readonly hashes: readonly string[]
+}
+
+const COLLECTION = 'events-told'
+const KEY = 'transactions'
+
+/** Looks now and then at what became final, and at what is left in the wallet. */
+export class MoneyWatch {
+  readonly #init: MoneyWatchInit
+  readonly #low = new Set<'balance' | 'gas'>()
+  #timer: Timer | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(init: MoneyWatchInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    this.#looking = this.look()
+      .catch(() => undefined)
+      .then(() => {
+        if (!this.#isStopped) this.#timer = this.#init.clock.after(limits.MONEY_LOOK_MS, () => this.start())
+      })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#looking
+  }
+
+  /** @throws SoukError `settlement_unavailable` where the chain does not answer: what is final has been told by then */
+  async look(): Promise<void> {
+    await this.#tellFinal()
+    await this.#tellLow()
+  }
+
+  async #tellFinal(): Promise<void> {
+    const { money, events, documents } = this.#init
+    const found = money.till.settlement.transactions.latest([''], limits.EVENTS_KEPT_MAX).toReversed()
+    const kept = await documents.get(COLLECTION, KEY)
+    const told = kept === undefined ? undefined : (JSON.parse(kept) as Told)
+    const fresh = told === undefined ? [] : found.filter((transaction) => isFresh(transaction, told))
+    for (const { key, hash, block, succeeded, cost } of fresh) {
+      const what = key.split('/')[0] ?? ''
+      const data = { what, transaction: hash, block: block.toString(), cost: formatEther(cost) }
+      await events.emit(succeeded ? 'settlement.made' : 'settlement.failed', data)
+    }
+    // What was final before there were events is no news.
+    if (told === undefined || fresh.length > 0) await documents.put(COLLECTION, KEY, JSON.stringify(upTo(found)))
+  }
+
+  async #tellLow(): Promise<void> {
+    const { money, events } = this.#init
+    const wallet = checksummed(money.wallet)
+    const { claimsInHand } = money.till.settlement.redeemer.status()
+    const hasOwned = money.till.channels().some(({ role }) => role === 'owner')
+    const isGasLow = hasOwned && claimsInHand !== undefined && claimsInHand < Number(limits.CLAIMS_IN_HAND_MIN)
+    if (this.#isNews('gas', isGasLow)) {
+      await events.emit('wallet.gas_low', { wallet, claims_in_hand: Math.floor(claimsInHand ?? 0) })
+    }
+    const pays = money.till.channels().some(({ role }) => role === 'payer')
+    const { latest } = await money.till.wallet.balance()
+    if (this.#isNews('balance', pays && latest < limits.WALLET_LOW_ATOMS)) {
+      await events.emit('wallet.balance_low', { wallet, balance: formatUsdc(latest) })
+    }
+  }
+
+  /** Told once, and again when it was better in between. */
+  #isNews(what: 'balance' | 'gas', isLow: boolean): boolean {
+    if (!isLow) this.#low.delete(what)
+    if (!isLow || this.#low.has(what)) return false
+    this.#low.add(what)
+    return true
+  }
+}
+
+function isFresh({ block, hash }: SettledTransaction, told: Told): boolean {
+  const last = BigInt(told.block)
+  return block > last || (block === last && !told.hashes.includes(hash))
+}
+
+function upTo(found: readonly SettledTransaction[]): Told {
+  const last = found.at(-1)?.block ?? 0n
+  return { block: last.toString(), hashes: found.filter(({ block }) => block === last).map(({ hash }) => hash) }
+}

@@ -1,0 +1,268 @@
+import { asSoukError, limits, SoukError, utf8 } from '../../lib/index.ts'
+import type { Clock, Documents, Random, UpstreamGuard } from '../../lib/interface/index.ts'
+import { createUpstream, type UpstreamResponse } from '../../protocols/index.ts'
+import type { Sealer } from '../upstream/sealer.ts'
+import { Deliveries, type Delivery, type Outcome } from './deliveries.ts'
+import { isWanted, isWish, type SoukEvent } from './event-types.ts'
+import type { Events } from './events.ts'
+import { webhookGuard } from './webhook-guard.ts'
+import {
+  makeSecrets,
+  type ShownSecrets,
+  shownSecrets,
+  signedHeaders,
+  type WebhookSecrets
+} from './webhook-signature.ts'
+
+/** A webhook as it is written down. Times in milliseconds since the epoch. */
+interface WebhookDocument {
+  readonly id: string
+  readonly url: string
+  /** Types, and `listing.*`. Empty: all. */
+  readonly events: readonly string[]
+  readonly allowsPrivate: boolean
+  readonly createdAt: number
+  /** Newest first, sealed. */
+  readonly secrets: ReadonlyArray<{ readonly sealed: string; readonly endsAt?: number }>
+  /** Why nothing is sent to it any more. */
+  readonly disabled?: string
+  readonly deliveredAt?: number
+  /** Why the last attempt failed; absent where it did not. */
+  readonly failed?: string
+}
+
+/** A webhook as listed: without its secret. */
+export interface WebhookInfo extends Omit<WebhookDocument, 'secrets'> {
+  readonly publicKey: string
+  /** Events on their way. */
+  readonly pending: number
+}
+
+export interface WebhookInit {
+  readonly url: string
+  readonly events?: readonly string[]
+  /** Plain HTTP, and addresses of this machine and its networks. Default false. */
+  readonly allowsPrivate?: boolean
+}
+
+export interface WebhooksInit {
+  readonly documents: Documents
+  readonly clock: Clock
+  readonly random: Random
+  readonly events: Events
+  /** Secrets stand in the store sealed only. */
+  readonly sealer: Sealer
+  /** What no request of this node goes to. */
+  readonly guard?: UpstreamGuard
+  readonly log: {
+    info(message: string): void
+    error(message: string, facts?: Readonly<Record<string, unknown>>): void
+  }
+}
+
+const COLLECTION = 'webhooks'
+const ID_BYTES = 10
+
+/** URLs that are told of events, as Standard Webhooks 1.0 has it. */
+export class Webhooks {
+  readonly #init: WebhooksInit
+  readonly #known = new Map<string, WebhookDocument>()
+  readonly #deliveries: Deliveries
+
+  constructor(init: WebhooksInit) {
+    this.#init = init
+    const { documents, clock, random, log } = init
+    this.#deliveries = new Deliveries({
+      documents,
+      clock,
+      random,
+      send: ({ webhook, event }, signal) => this.#send(webhook, event, signal),
+      onOutcome: (delivery, outcome, isLast) => this.#note(delivery, outcome, isLast),
+      onError: (cause) => log.error('a webhook could not be served', { cause })
+    })
+  }
+
+  async start(): Promise<void> {
+    for (const { key, value } of await this.#init.documents.list(COLLECTION)) {
+      this.#known.set(key, JSON.parse(value) as WebhookDocument)
+    }
+    this.#init.events.keepBy((event) => this.#keep(event))
+    await this.#deliveries.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#deliveries.stop()
+  }
+
+  /** The only time the secret is shown. @throws SoukError `invalid_request`, `quota_exceeded` */
+  async add({ url, events = [], allowsPrivate = false }: WebhookInit): Promise<WebhookInfo & ShownSecrets> {
+    checkUrl(url, allowsPrivate)
+    const unknown = events.find((name) => !isWish(name))
+    if (unknown !== undefined) {
+      throw new SoukError('invalid_request', `There is no event "${unknown.slice(0, 80)}": docs/EVENTS.md has them.`)
+    }
+    if (this.#known.size >= limits.WEBHOOKS_MAX) {
+      throw new SoukError('quota_exceeded', `A node has at most ${limits.WEBHOOKS_MAX} webhooks.`)
+    }
+    const { clock, random } = this.#init
+    const id = `wh_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
+    const secrets = makeSecrets(random)
+    const sealed = [{ sealed: this.#seal(id, secrets) }]
+    const webhook = await this.#put({
+      id,
+      url,
+      events: [...new Set(events)],
+      allowsPrivate,
+      createdAt: clock.now(),
+      secrets: sealed
+    })
+    return { ...this.#describe(webhook), ...shownSecrets(secrets) }
+  }
+
+  /** Oldest first. */
+  list(): WebhookInfo[] {
+    return [...this.#known.values()].sort((a, b) => a.createdAt - b.createdAt).map((each) => this.#describe(each))
+  }
+
+  /** What is on its way to it is given up. @throws SoukError `invalid_request` */
+  async remove(id: string): Promise<void> {
+    this.#get(id)
+    this.#known.delete(id)
+    await this.#init.documents.delete(COLLECTION, id)
+    await this.#deliveries.drop(id)
+  }
+
+  /** A new secret; for a day everything is signed with the old one as well. @throws SoukError `invalid_request` */
+  async rotate(id: string): Promise<WebhookInfo & ShownSecrets> {
+    const webhook = this.#get(id)
+    const { clock, random } = this.#init
+    const secrets = makeSecrets(random)
+    const endsAt = clock.now() + limits.WEBHOOK_OVERLAP_MS
+    const [last] = webhook.secrets
+    const old = last === undefined ? [] : [{ ...last, endsAt }]
+    const changed = await this.#put({ ...webhook, secrets: [{ sealed: this.#seal(id, secrets) }, ...old] })
+    return { ...this.#describe(changed), ...shownSecrets(secrets) }
+  }
+
+  /** It is told again of what happens from now on. @throws SoukError `invalid_request` */
+  async enable(id: string): Promise<WebhookInfo> {
+    const { disabled: _, failed: __, ...webhook } = this.#get(id)
+    return this.#describe(await this.#put(webhook))
+  }
+
+  /** Sends it an event of its own at once, once. @throws SoukError `invalid_request` */
+  async test(id: string, signal: AbortSignal): Promise<Outcome> {
+    this.#get(id)
+    return this.#send(id, this.#init.events.make('webhook.test', { webhook: id }), signal)
+  }
+
+  async #keep(event: SoukEvent): Promise<void> {
+    const wanting = [...this.#known.values()].filter(
+      ({ disabled, events }) => disabled === undefined && isWanted(event.type, events)
+    )
+    await Promise.all(wanting.map(({ id }) => this.#deliveries.add(id, event)))
+  }
+
+  async #send(id: string, event: SoukEvent, signal: AbortSignal): Promise<Outcome> {
+    const webhook = this.#known.get(id)
+    if (webhook === undefined) return { fate: 'gone' }
+    const { clock, guard } = this.#init
+    const now = clock.now()
+    const payload = JSON.stringify(event)
+    const good = webhook.secrets.filter(({ endsAt }) => endsAt === undefined || endsAt > now)
+    const secrets = good.map(({ sealed }) => this.#open(id, sealed))
+    const headers = signedHeaders(event.id, Math.floor(now / 1000), payload, secrets)
+    const upstream = createUpstream({
+      endpoint: webhook.url,
+      timeoutMs: limits.WEBHOOK_TIMEOUT_MS,
+      requestHeaders: headers.map(([name]) => name),
+      responseHeaders: ['retry-after'],
+      guard: webhookGuard(guard, webhook.allowsPrivate),
+      shownAs: 'The webhook',
+      clock
+    })
+    try {
+      const all = [['content-type', 'application/json'] as const, ...headers]
+      const response = await upstream.request({ method: 'POST', headers: all, body: utf8(payload), signal })
+      response.discard()
+      return outcomeOf(response)
+    } catch (error) {
+      return { fate: 'failed', why: asSoukError(error).message }
+    } finally {
+      await upstream.close()
+    }
+  }
+
+  async #note({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
+    const webhook = this.#known.get(id)
+    if (webhook === undefined) return
+    if (outcome.fate === 'gone') return this.#disable(webhook, 'It answered 410: it wants nothing more.')
+    if (outcome.fate === 'failed') {
+      const deliveredAt = webhook.deliveredAt ?? 0
+      if (isLast && deliveredAt < firstAt) {
+        return this.#disable(webhook, `It took nothing for days. The last attempt: ${outcome.why}`)
+      }
+      if (webhook.failed !== outcome.why) await this.#put({ ...webhook, failed: outcome.why })
+      return
+    }
+    const now = this.#init.clock.now()
+    // Not at each of many: that it works is known to the minute.
+    if (webhook.failed === undefined && now - (webhook.deliveredAt ?? 0) < limits.WEBHOOK_LOOK_MS) return
+    const { failed: _, ...well } = webhook
+    await this.#put({ ...well, deliveredAt: now })
+  }
+
+  async #disable(webhook: WebhookDocument, why: string): Promise<void> {
+    if (webhook.disabled !== undefined) return
+    await this.#put({ ...webhook, disabled: why })
+    await this.#deliveries.drop(webhook.id)
+    this.#init.log.info(`The webhook ${webhook.id} is disabled. ${why}`)
+    await this.#init.events.emit('webhook.disabled', { webhook: webhook.id, why })
+  }
+
+  #get(id: string): WebhookDocument {
+    const webhook = this.#known.get(id)
+    if (webhook === undefined) throw new SoukError('invalid_request', `There is no webhook ${id.slice(0, 80)}.`)
+    return webhook
+  }
+
+  async #put(webhook: WebhookDocument): Promise<WebhookDocument> {
+    await this.#init.documents.put(COLLECTION, webhook.id, JSON.stringify(webhook))
+    this.#known.set(webhook.id, webhook)
+    return webhook
+  }
+
+  #describe({ secrets, ...webhook }: WebhookDocument): WebhookInfo {
+    const [newest] = secrets
+    const publicKey = newest === undefined ? '' : shownSecrets(this.#open(webhook.id, newest.sealed)).public_key
+    return { ...webhook, publicKey, pending: this.#deliveries.pending(webhook.id) }
+  }
+
+  #seal(id: string, secrets: WebhookSecrets): string {
+    return this.#init.sealer.seal(JSON.stringify(secrets), `webhook ${id}`)
+  }
+
+  #open(id: string, sealed: string): WebhookSecrets {
+    return JSON.parse(this.#init.sealer.open(sealed, `webhook ${id}`)) as WebhookSecrets
+  }
+}
+
+/** @throws SoukError `invalid_request` */
+function checkUrl(url: string, allowsPrivate: boolean): void {
+  const parsed = URL.parse(url)
+  const isKnown = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
+  if (!isKnown || url.length > limits.WEBHOOK_URL_CHARS_MAX || parsed.username !== '' || parsed.password !== '') {
+    throw new SoukError('invalid_request', 'A webhook is an https URL, without a user in it.')
+  }
+  if (parsed.protocol === 'http:' && !allowsPrivate) {
+    throw new SoukError('invalid_request', 'What happens here would be told in the clear: give an https URL.')
+  }
+}
+
+function outcomeOf({ status, headers }: UpstreamResponse): Outcome {
+  if (status >= 200 && status < 300) return { fate: 'taken', status }
+  if (status === 410) return { fate: 'gone' }
+  const after = headers.find(([name]) => name === 'retry-after')?.[1] ?? ''
+  const retryAfterMs = /^\d{1,6}$/.test(after) ? { retryAfterMs: Number(after) * 1000 } : {}
+  return { fate: 'failed', why: `It answered ${status}.`, ...retryAfterMs }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TailItem } from '../../../node/admin/webhook-api.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { type Bench, startBench } from './harness.ts'
+
+describe('the admin API on events', () => {
+  let bench: Bench
+  beforeEach(async () => {
+    bench = await startBench()
+  })
+  afterEach(() => bench.stop())
+
+  const register = (name: string) =>
+    bench.client.register({ name, protocol: 'REST', endpoint: 'http://127.0.0.1:1/', price: '0.001' })
+
+  /** What a reader is told, once reading has begun. */
+  async function reading(input: { types?: string; calls?: 1 } = {}): Promise<{ items: TailItem[]; stop(): void }> {
+    const items: TailItem[] = []
+    const stop = new AbortController()
+    const stream = bench.client.events(input, stop.signal)[Symbol.asyncIterator]()
+    void (async () => {
+      for (let next = await stream.next(); next.done !== true; next = await stream.next()) items.push(next.value)
+    })().catch(() => undefined)
+    // A key that is issued again and again until it is told of: only then is nothing missed any more.
+    await eventually('a reader', 5_000, async () => {
+      await bench.client.issueKey({ label: 'probe' })
+      return items.length > 0 ? true : undefined
+    })
+    items.length = 0
+    return { items, stop: () => stop.abort() }
+  }
+
+  it('tells whoever reads along of listings and keys', async () => {
+    const { items, stop } = await reading()
+    await register('shop')
+    await bench.client.pause('shop')
+    await bench.client.remove('shop')
+    const wanted = ['listing.published', 'listing.paused', 'listing.removed']
+    await eventually('all of it', 5_000, () =>
+      wanted.every((type) => items.some((item) => item.type === type)) ? true : undefined
+    )
+    const published = items.find(({ type }) => type === 'listing.published')
+    assert.deepEqual(published?.['data'], { api: `shop@${bench.souk.status().provider}`, price: '0.001', revision: 1 })
+    stop()
+  })
+
+  it('takes the types that are wanted, and no others', async () => {
+    await assert.rejects(
+      bench.client.events({ types: 'nonsense' }, AbortSignal.timeout(5_000))[Symbol.asyncIterator]().next(),
+      {
+        code: 'invalid_request'
+      }
+    )
+  })
+
+  it('adds, lists, tests, rotates and removes webhooks, and shows their secrets once', async () => {
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      seen.push(String(request.headers['webhook-id']))
+      response.writeHead(204).end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+      await assert.rejects(bench.client.addWebhook({ url }), { code: 'invalid_request' })
+      const added = await bench.client.addWebhook({ url, events: ['listing.*'], allow_private: true })
+      assert.match(added.secret, /^whsec_/)
+      const { webhooks } = await bench.client.webhooks()
+      assert.deepEqual([webhooks[0]?.id, webhooks[0]?.state, webhooks[0]?.note], [added.id, 'active', null])
+      assert.ok(!('secret' in (webhooks[0] ?? {})))
+      assert.deepEqual(await bench.client.testWebhook(added.id), { taken: true, why: null })
+      assert.notEqual((await bench.client.rotateWebhook(added.id)).secret, added.secret)
+      await register('shop')
+      await eventually('the delivery', 5_000, () => (seen.length === 2 ? true : undefined))
+      await bench.client.removeWebhook(added.id)
+      assert.deepEqual((await bench.client.webhooks()).webhooks, [])
+      await assert.rejects(bench.client.testWebhook(added.id), { code: 'invalid_request' })
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { limits, systemRandom } from '../../../lib/index.ts'
+import type { Documents } from '../../../lib/interface/index.ts'
+import type { SoukEvent } from '../../../node/events/event-types.ts'
+import { Events } from '../../../node/events/events.ts'
+import { Webhooks } from '../../../node/events/webhooks.ts'
+import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { eventually, memoryDocuments } from '../ingress/harness.ts'
+
+interface Received {
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+  readonly event: SoukEvent
+}
+
+describe('webhooks', () => {
+  let clock: ManualClock
+  let documents: Documents
+  let server: Server
+  let url: string
+  let received: Received[]
+  let answers: Array<{ status: number; headers?: Record<string, string> }>
+  let events: Events
+  let webhooks: Webhooks
+  let logged: string[]
+
+  async function start(): Promise<void> {
+    const log = { info: (line: string) => logged.push(line), error: (line: string) => logged.push(line) }
+    const seams = { clock, random: systemRandom, log }
+    events = new Events(seams)
+    const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 1))
+    webhooks = new Webhooks({ ...seams, documents, events, sealer })
+    await webhooks.start()
+  }
+
+  beforeEach(async () => {
+    clock = manualClock()
+    documents = memoryDocuments()
+    received = []
+    answers = []
+    logged = []
+    server = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push({ headers: request.headers, body, event: JSON.parse(body) as SoukEvent })
+        const { status, headers } = answers.shift() ?? { status: 204 }
+        response.writeHead(status, headers).end()
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=t`
+    await start()
+  })
+  afterEach(async () => {
+    await webhooks.stop()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const add = (given: { events?: string[] } = {}) => webhooks.add({ url, allowsPrivate: true, ...given })
+  const paused = (api = 'a@b') => events.emit('listing.paused', { api })
+  const arrived = (count: number) => eventually(() => received.length >= count)
+  const idle = () => eventually(() => webhooks.list().every(({ pending }) => pending === 0))
+
+  it('are told of an event, with headers and signature of Standard Webhooks', async () => {
+    const { secret } = await add()
+    await paused()
+    await arrived(1)
+    const [{ headers, body, event } = assert.fail()] = received
+    assert.equal(headers['webhook-id'], event.id)
+    assert.deepEqual([event.type, event.data], ['listing.paused', { api: 'a@b' }])
+    assert.equal(headers['webhook-timestamp'], String(Math.floor(clock.now() / 1000)))
+    assert.equal(Date.parse(event.timestamp), clock.now())
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    const signed = `${event.id}.${headers['webhook-timestamp']}.${body}`
+    const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+    assert.equal(String(headers['webhook-signature']).split(' ')[0], expected)
+    await idle()
+  })
+
+  it('are told of what they want alone', async () => {
+    await add({ events: ['listing.*', 'key.revoked'] })
+    await events.emit('key.issued', { key: 'k', label: '', hint: '' })
+    await events.emit('key.revoked', { key: 'k', label: '', hint: '' })
+    await paused()
+    await arrived(2)
+    await idle()
+    assert.deepEqual(received.map(({ event }) => event.type).sort(), ['key.revoked', 'listing.paused'])
+  })
+
+  it('are told again by the schedule, under the same id, until they take it', async () => {
+    await add()
+    answers = [{ status: 500 }, { status: 302, headers: { location: 'http://169.254.169.254/' } }, { status: 200 }]
+    await paused()
+    await arrived(1)
+    await eventually(() => webhooks.list()[0]?.failed === 'It answered 500.')
+    await clock.advance(4_999)
+    assert.equal(received.length, 1)
+    await clock.advance(600)
+    await arrived(2)
+    await eventually(() => webhooks.list()[0]?.failed !== 'It answered 500.')
+    await clock.advance(5 * 60_000 * 1.1)
+    await arrived(3)
+    await idle()
+    assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+    assert.equal(webhooks.list()[0]?.failed, undefined)
+  })
+
+  it('that ask for more time get it', async () => {
+    await add()
+    answers = [{ status: 503, headers: { 'retry-after': '600' } }]
+    await paused()
+    await arrived(1)
+    await eventually(() => webhooks.list()[0]?.failed !== undefined)
+    await clock.advance(599_000)
+    assert.equal(received.length, 1)
+    await clock.advance(1_000)
+    await arrived(2)
+  })
+
+  it('that answer 410 are told nothing more', async () => {
+    const { id } = await add()
+    answers = [{ status: 410 }]
+    await paused()
+    await eventually(() => webhooks.list()[0]?.disabled !== undefined)
+    assert.match(webhooks.list()[0]?.disabled ?? '', /410/)
+    await paused()
+    assert.equal(webhooks.list()[0]?.pending, 0)
+    assert.equal(events.feed.last().find(({ type }) => type === 'webhook.disabled')?.data['webhook'], id)
+    await webhooks.enable(id)
+    await paused('c@d')
+    await arrived(2)
+    assert.deepEqual(received[1]?.event.data, { api: 'c@d' })
+  })
+
+  it('that take nothing for days are told nothing more', async () => {
+    await add()
+    answers = Array.from({ length: 9 }, () => ({ status: 500 }))
+    await paused()
+    for (const [at, ms] of limits.WEBHOOK_RETRY_MS.entries()) {
+      await arrived(at + 1)
+      await eventually(() => webhooks.list()[0]?.pending === 1)
+      // Until it has noted what came of the last attempt, nothing is due.
+      await eventually(() => clock.pending > 0)
+      await clock.advance(ms * 1.1 + limits.WEBHOOK_LOOK_MS)
+    }
+    await arrived(9)
+    await eventually(() => webhooks.list()[0]?.disabled !== undefined)
+    assert.match(webhooks.list()[0]?.disabled ?? '', /took nothing for days.*500/)
+    assert.equal(received.length, 9)
+  })
+
+  it('are told after a restart of what they were not told before', async () => {
+    await add()
+    server.close()
+    server.closeAllConnections()
+    await paused()
+    await eventually(() => webhooks.list()[0]?.failed !== undefined)
+    await webhooks.stop()
+    await start()
+    const { port } = new URL(url)
+    server.listen(Number(port), '127.0.0.1')
+    await once(server, 'listening')
+    await clock.advance(6_000)
+    await arrived(1)
+    assert.deepEqual(received[0]?.event.data, { api: 'a@b' })
+    await idle()
+  })
+
+  it('hold no more than so many events: the oldest are given up', async () => {
+    await add()
+    answers = Array.from({ length: 5_000 }, () => ({ status: 500 }))
+    for (let i = 0; i < limits.WEBHOOK_QUEUE_MAX + 10; i++) await paused(String(i))
+    assert.ok((webhooks.list()[0]?.pending ?? 0) <= limits.WEBHOOK_QUEUE_MAX + limits.WEBHOOK_AT_ONCE)
+    assert.equal(
+      (await documents.list('webhook-deliveries')).some(({ value }) =>
+        value.includes(`"${limits.WEBHOOK_QUEUE_MAX + 9}"`)
+      ),
+      true
+    )
+  })
+
+  it('have secrets that stand nowhere in the clear, and new ones when asked', async () => {
+    const { id, secret } = await add()
+    const stored = JSON.stringify(await documents.list('webhooks'))
+    assert.ok(!stored.includes(secret.slice('whsec_'.length)))
+    assert.ok(!JSON.stringify(webhooks.list()).includes('whsec_'))
+    const rotated = await webhooks.rotate(id)
+    assert.notEqual(rotated.secret, secret)
+    await paused()
+    await arrived(1)
+    assert.equal(String(received[0]?.headers['webhook-signature']).split(' ').length, 4)
+    await idle()
+    await clock.advance(limits.WEBHOOK_OVERLAP_MS)
+    await paused()
+    await arrived(2)
+    assert.equal(String(received[1]?.headers['webhook-signature']).split(' ').length, 2)
+  })
+
+  it('are tested at once', async () => {
+    const { id } = await add({ events: ['key.issued'] })
+    assert.equal((await webhooks.test(id, AbortSignal.timeout(5_000))).fate, 'taken')
+    assert.equal(received[0]?.event.type, 'webhook.test')
+    answers = [{ status: 500 }]
+    assert.deepEqual(await webhooks.test(id, AbortSignal.timeout(5_000)), { fate: 'failed', why: 'It answered 500.' })
+    assert.equal(webhooks.list()[0]?.pending, 0)
+  })
+
+  it('never lead to this machine where nobody allowed it', async () => {
+    const { id } = await webhooks.add({ url: url.replace('http:', 'https:') })
+    const outcome = await webhooks.test(id, AbortSignal.timeout(5_000))
+    assert.equal(outcome.fate, 'failed')
+    assert.match(outcome.fate === 'failed' ? outcome.why : '', /never connects to/)
+    assert.equal(received.length, 0)
+  })
+
+  it('are https URLs for events that there are, and not too many', async () => {
+    for (const bad of [
+      'http://example.com/',
+      'ftp://x/',
+      'https://u:p@example.com/',
+      'nonsense',
+      `https://x/${'a'.repeat(3_000)}`
+    ]) {
+      await assert.rejects(webhooks.add({ url: bad }), { code: 'invalid_request' })
+    }
+    await assert.rejects(webhooks.add({ url: 'https://x/', events: ['no.such'] }), { code: 'invalid_request' })
+    for (let i = 0; i < limits.WEBHOOKS_MAX; i++) await webhooks.add({ url: 'https://example.com/' })
+    await assert.rejects(webhooks.add({ url: 'https://example.com/' }), { code: 'quota_exceeded' })
+    const [{ id } = assert.fail()] = webhooks.list()
+    await webhooks.remove(id)
+    await assert.rejects(webhooks.remove(id), { code: 'invalid_request' })
+  })
+})
