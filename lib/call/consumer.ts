@@ -88,8 +88,7 @@ export class Consumer {
       if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
-      const events = eventsFor(prepared, manifest.events, order)
-      const { attempt, payMs } = await this.#ask(prepared, owner, order, events)
+      const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest)
       if (attempt.fate === 'answered') {
         const { ms } = attempt
         const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
@@ -173,11 +172,12 @@ export class Consumer {
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
-  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order, events: number): Promise<Asked> {
+  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order, manifest: Manifest): Promise<Asked> {
+    const events = eventsFor(prepared, manifest.events, order)
     const { till, clock, caller } = this.#init
     const { signal } = prepared
     if (prepared.init.payment !== undefined) {
-      const attempt = await caller.call(owner, callFor(prepared, order, clock.elapsed()), signal)
+      const attempt = await caller.call(owner, callFor(prepared, order, clock.elapsed(), { api: manifest.api }), signal)
       return { attempt, payMs: 0 }
     }
     let payMs = 0
@@ -191,7 +191,7 @@ export class Consumer {
       }
       const now = clock.elapsed()
       payMs += now - startedAt
-      const call = callFor(prepared, order, now, authorization)
+      const call = callFor(prepared, order, now, { authorization, api: manifest.api })
       const attempt = await caller.call(owner, events === 0 ? call : { ...call, events }, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer

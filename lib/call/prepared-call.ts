@@ -2,10 +2,12 @@ import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
+import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
 import type { Call, CallTerms } from '../interface/call.ts'
+import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
@@ -77,7 +79,7 @@ export function callFor(
   { init, requestId, body, maxPrice, deadlineAt, terms }: PreparedCall,
   order: Order,
   now: number,
-  authorization?: Uint8Array
+  { authorization, api }: { readonly authorization?: Uint8Array | undefined; readonly api?: ApiDescription } = {}
 ): Call {
   const { idempotencyKey, traceparent, payment } = init
   const consumer = init.consumer?.(order.api.slice(order.api.indexOf('@') + 1))
@@ -86,7 +88,7 @@ export function callFor(
     api: order.api,
     method: init.method ?? 'POST',
     path: init.path ?? '',
-    headers: init.headers ?? JSON_HEADERS,
+    headers: [...(init.headers ?? JSON_HEADERS), ...offered(init.offeredHeaders, api)],
     body,
     timeoutMs: Math.max(1, deadlineAt - now),
     revision: order.revision,
@@ -99,6 +101,12 @@ export function callFor(
     ...(terms?.service === undefined ? {} : { service: terms.service }),
     ...(terms?.subscription === undefined ? {} : { subscription: terms.subscription })
   }
+}
+
+/** A provider is a stranger: it may name whatever it likes, and gets what is nobody's secret. */
+function offered(headers: Headers = [], { requestHeaders = [] }: Partial<ApiDescription> = {}): Headers {
+  if (headers.length === 0 || requestHeaders.length === 0) return []
+  return headers.filter(([name]) => requestHeaders.includes(name.toLowerCase()) && isExtraHeader(name))
 }
 
 function readOnce(body: Payload): { body: Payload; isSpent: () => boolean } {

@@ -63,6 +63,8 @@ export interface ApiDescription {
   readonly operations: readonly Operation[]
   /** GraphQL only: the schema in SDL. */
   readonly sdl?: string
+  /** Headers of a consumer's request that go to the API beside those that always do, in lower case. */
+  readonly requestHeaders?: readonly string[]
 }
 
 /**

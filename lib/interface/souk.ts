@@ -70,6 +70,8 @@ export interface CallInit {
   readonly path?: string
   /** Default: content-type and accept `application/json`. */
   readonly headers?: Headers
+  /** Sent along as far as the listing names them; never credentials, cookies or framing. */
+  readonly offeredHeaders?: Headers
   readonly signal?: AbortSignal
   /** Whole time for the call. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
   readonly timeoutMs?: number

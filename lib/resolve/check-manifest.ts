@@ -1,5 +1,6 @@
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
+import { isExtraHeader } from '../base/extra-header.ts'
 import { checkRateLimit } from '../base/gcra.ts'
 import { isHex } from '../base/hex.ts'
 import {
@@ -40,6 +41,7 @@ export function checkManifest(manifest: Manifest): void {
   must(!CONTROL.test(description), 'its description has control characters')
   if (manifest.rateLimit !== undefined) checkRateLimit(manifest.rateLimit)
   checkEvents(manifest)
+  must((manifest.api.requestHeaders ?? []).every(isExtraHeader), 'it names a header that cannot be passed on')
   checkTags(manifest.tags)
   checkOperations(manifest)
   checkPlans(manifest, must, (text) => !CONTROL.test(text))

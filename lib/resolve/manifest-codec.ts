@@ -1,7 +1,7 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import type { RateLimit } from '../base/gcra.ts'
 import { toHex } from '../base/hex.ts'
-import { JSON_DEPTH_MAX, OPERATIONS_MAX, PLANS_MAX, TAGS_MAX } from '../base/limits.ts'
+import { EXTRA_HEADERS_MAX, JSON_DEPTH_MAX, OPERATIONS_MAX, PLANS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
 import type { Deprecation, ListingState, Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -75,6 +75,7 @@ interface ManifestMessage {
   deprecation?: Deprecation
   eventPrice?: bigint
   eventsIncluded?: number
+  requestHeaders: string[]
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -88,6 +89,7 @@ const manifestCodec = codec<ManifestMessage>({
     currency: '',
     idempotent: false,
     operations: [],
+    requestHeaders: [],
     state: '',
     revision: 0,
     issuedAt: 0,
@@ -130,6 +132,7 @@ const manifestCodec = codec<ManifestMessage>({
     }
     if (value.eventPrice !== undefined) writer.uint32(varintTag(40)).uint64(value.eventPrice)
     if (value.eventsIncluded !== undefined) writer.uint32(varintTag(41)).uint32(value.eventsIncluded)
+    for (const name of value.requestHeaders) writer.uint32(bytesTag(42)).string(name)
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.name = reader.string()
@@ -155,6 +158,7 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === bytesTag(23)) value.deprecation = deprecationCodec.decode(reader, reader.uint32())
     else if (tag === varintTag(40)) value.eventPrice = reader.uint64()
     else if (tag === varintTag(41)) value.eventsIncluded = readSafeInteger(reader)
+    else if (tag === bytesTag(42)) append(value.requestHeaders, reader.string(), EXTRA_HEADERS_MAX)
     else return false
     return true
   }
@@ -166,6 +170,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   const value: ManifestMessage = {
     ...rest,
     tags: [...manifest.tags],
+    requestHeaders: [...(api.requestHeaders ?? [])],
     plans: [...plans],
     subscriptionOnly: payPerCall === false,
     operations: api.operations.map(({ name, description, input, output }) => ({
@@ -186,6 +191,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
   const {
     operations,
     sdl,
+    requestHeaders,
     payout,
     eventPrice,
     eventsIncluded = 0,
@@ -202,7 +208,11 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
     state: rest.state as ListingState,
     ...(plans.length === 0 ? {} : { plans }),
     ...(subscriptionOnly ? { payPerCall: false } : {}),
-    api: { operations: operations.map(toOperation), ...(sdl === undefined ? {} : { sdl }) }
+    api: {
+      operations: operations.map(toOperation),
+      ...(sdl === undefined ? {} : { sdl }),
+      ...(requestHeaders.length === 0 ? {} : { requestHeaders })
+    }
   }
 }
 

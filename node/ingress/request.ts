@@ -51,6 +51,12 @@ export function readCall(req: IncomingMessage, scope: string, name: string): Cal
     if (value !== undefined) travelling.push([header, value])
   }
   call.headers = travelling
+  // Which of them a listing wants, and may have, the library decides.
+  call.offeredHeaders = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' && !TRAVELLING.includes(name as (typeof TRAVELLING)[number])
+      ? [[name, value] as const]
+      : []
+  )
   readOptions(call, headers)
   return call
 }

@@ -1,9 +1,9 @@
 import { SoukError } from '../../lib/base/errors.ts'
+import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../exact-json.ts'
 import { isJsonType } from '../json.ts'
-import { isExtraHeader } from '../upstream/headers.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { type Definitions, resolve, Schemas } from './openapi-schemas.ts'
 

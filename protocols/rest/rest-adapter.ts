@@ -64,7 +64,7 @@ class RestAdapter implements Adapter {
     if (collect !== undefined) checkBounds(collect)
     this.#config = config
     this.#method = method
-    this.description = snapshot?.description ?? REST_DESCRIPTION
+    this.description = passing(snapshot?.description ?? REST_DESCRIPTION, requestHeaders)
     const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
     this.#openapi = new FollowedOpenapi(followed, calls)
@@ -169,6 +169,12 @@ class RestAdapter implements Adapter {
     const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)
     return { status, headers, body, success, upstreamMs }
   }
+}
+
+/** With the headers that its provider lets through, so that consumers' nodes send them along. */
+function passing(description: ApiDescription, names: readonly string[]): ApiDescription {
+  const requestHeaders = [...new Set(names.map((name) => name.toLowerCase()))]
+  return names.length === 0 ? description : { ...description, requestHeaders }
 }
 
 function checkBounds({ maxEvents, maxMs }: CollectBounds): void {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { SoukError } from '../../lib/base/errors.ts'
+import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { EXTRA_HEADERS_MAX } from '../../lib/base/limits.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 
@@ -50,20 +51,6 @@ const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 const PRINTABLE = /^[\t\x20-\x7e]*$/
 /** A link whose target has a scheme or an authority, and so would show the provider's inner address. */
 const ABSOLUTE_LINK = /<\s*(?:[a-z][a-z0-9+.-]*:|\/\/|\\)/i
-
-/**
- * What no provider can let through, either way: credentials, cookies, framing, addresses, and what this node says itself.
- * `location` and `content-location` name inner addresses.
- */
-const NEVER =
-  /^(?:host|connection|keep-alive|content-length|content-encoding|transfer-encoding|te|trailer|upgrade|expect|date|server|user-agent|accept-encoding|authorization|www-authenticate|cookie2?|set-cookie2?|forwarded|via|location|content-location|x-consumer-key|x-request-id|alt-svc|strict-transport-security|(?:proxy|souk|access-control|x-forwarded|payment|x-payment|if)-.*)$/
-const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,64}$/
-
-/** Whether a header may be let through at all. */
-export function isExtraHeader(name: string): boolean {
-  const lower = name.toLowerCase()
-  return TOKEN.test(lower) && !NEVER.test(lower)
-}
 
 /**
  * Names that a provider lets through beyond the lists here, in lower case.

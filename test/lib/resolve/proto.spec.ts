@@ -61,13 +61,13 @@ describe('docs/souk-directory.proto', () => {
       payout: `0x${'ab'.repeat(20)}`,
       rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
       revision: Number.MAX_SAFE_INTEGER,
-      api: { operations: [operation, { name: 'bare' }], sdl: '' }
+      api: { operations: [operation, { name: 'bare' }], sdl: '', requestHeaders: ['x-tenant'] }
     })
     const { api, events, issuedAt, expiresAt, ...rest } = manifest
     const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
     const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
     const payout = Buffer.alloc(20, 0xab).toString('base64')
-    const bare = { subscriptionOnly: false, plans: [] }
+    const bare = { subscriptionOnly: false, plans: [], requestHeaders: ['x-tenant'] }
     const priced = { eventPrice: events?.price.toString(), eventsIncluded: events?.included }
     const object = { ...bare, ...message, price: message.price.toString(), payout, ...priced }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
@@ -102,6 +102,7 @@ describe('docs/souk-directory.proto', () => {
     const object = {
       ...rest,
       operations: [],
+      requestHeaders: [],
       price: rest.price.toString(),
       subscriptionOnly: true,
       plans: [
@@ -173,7 +174,7 @@ describe('docs/souk-directory.proto', () => {
       ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
-      Manifest: 22,
+      Manifest: 23,
       Plan: 10,
       Tier: 2,
       Deprecation: 4,
