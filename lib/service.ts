@@ -23,6 +23,7 @@ import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } f
 import type { Gossip } from './interface/gossip.ts'
 import type { Delegation, DeprecationNotice, ListingState, Notary } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
+import type { Standing } from './interface/quality.ts'
 import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscriptions } from './interface/subscription.ts'
@@ -130,6 +131,7 @@ class SoukService implements Souk, Startable {
     await this.store.open()
     await this.#options.sharedStore?.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
+    await this.#running.discovery.quality.start()
     await this.#running.till.start?.()
     await this.#running.desk.start()
     await this.#running.provider.restore()
@@ -173,6 +175,7 @@ class SoukService implements Souk, Startable {
     await this.#link.stop()
     for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
     await running?.till.stop?.()
+    await running?.discovery.quality.stop()
     await this.store.close()
     if (this.#options.sharedStore !== this.store) await this.#options.sharedStore?.close()
   }
@@ -228,6 +231,10 @@ class SoukService implements Souk, Startable {
 
   search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
     return this.#lookUp((limited) => this.#run().discovery.catalogue.search(query, limited), signal)
+  }
+
+  standing(id: ApiId): Promise<Standing> {
+    return this.#run().discovery.standing(id)
   }
 
   async pin(name: string, provider: string): Promise<void> {
@@ -318,7 +325,7 @@ class SoukService implements Souk, Startable {
       network,
       privateKey: this.#components.privateKey,
       local,
-      gradeOf: () => ({ quality: 0.8 }),
+      documents,
       clock,
       random,
       ...(this.#options.providerKey === undefined ? {} : { providerKey: this.#options.providerKey }),
@@ -332,7 +339,8 @@ class SoukService implements Souk, Startable {
       resolver,
       caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
-      requestIds: ids
+      requestIds: ids,
+      observe: discovery.quality.observe.bind(discovery.quality)
     })
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })

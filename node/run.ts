@@ -204,7 +204,7 @@ async function startSouk(
 
 async function startIngress(
   { config, log, clock, undo }: Start,
-  souk: Pick<Souk, 'call' | 'search' | 'resolve'>,
+  souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>,
   hosting: Hosting
 ): Promise<string | undefined> {
   const wanted = config.ingress

@@ -258,6 +258,9 @@ export const GOSSIP_IDS_MAX = 5_000
 export const GOSSIP_TOPIC_BYTES_MAX = 20 * KiB
 /** Tags whose peers were asked lately. */
 export const CATALOGUE_TAGS_MAX = 1_000
+/** APIs of which this node remembers how its own calls went, and how long that waits for more to be written with it. */
+export const QUALITY_APIS_MAX = 5_000
+export const QUALITY_WRITE_MS = 5 * SECOND
 /** Between two looks for listings that have run out. */
 export const CATALOGUE_PRUNE_MS = 5 * MINUTE
 /** How old the catalogue may be before a search asks around first; and where what is new is announced anyway. */

@@ -1,3 +1,4 @@
+import type { ApiId } from '../base/api-name.ts'
 import { sha256, utf8 } from '../base/bytes.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
@@ -9,11 +10,13 @@ import type { Attempt, CallAnswer, Caller, CallTerms } from '../interface/call.t
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
+import type { CallOutcomeSeen } from '../interface/quality.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
+import { seenAnswer, seenError } from './outcome-seen.ts'
 import { callFor, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 
 export interface ConsumerInit {
@@ -22,6 +25,8 @@ export interface ConsumerInit {
   readonly caller: Caller
   readonly till: Till
   readonly requestIds: RequestIds
+  /** Told how each call went, as far as that says something of its API. Default: nobody is. */
+  readonly observe?: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
 }
 
 /**
@@ -93,10 +98,12 @@ export class Consumer {
         const { ms } = attempt
         const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
         resolver.report(id, owner.id, { ok: true, ms })
+        this.#observe(id, owner.id, seenAnswer(answer.status, ms))
         const charged = this.#paid(order, answer.charged, init.payment !== undefined)
         return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
       }
       last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
+      if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
       if (prepared.signal.aborted || isForAll(last, prepared)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (
@@ -125,6 +132,10 @@ export class Consumer {
     const { eventBudget: budget } = prepared.init
     const paying = { till, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
     return { ...answer, body: new EventPayments(paying).paying(body) }
+  }
+
+  #observe(id: ApiId, owner: string, outcome: CallOutcomeSeen | undefined): void {
+    if (outcome !== undefined) this.#init.observe?.(id, owner, outcome)
   }
 
   /** @throws SoukError `price_exceeds_limit`, and whatever `onPrice` refuses with */

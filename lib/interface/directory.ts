@@ -2,6 +2,7 @@ import type { ApiId, ApiRef } from '../base/api-name.ts'
 import type { PeerAddress } from './link.ts'
 import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
+import type { Quality } from './quality.ts'
 
 /** What a node that serves an API tells the world. */
 export interface Offer {
@@ -110,6 +111,8 @@ export interface SearchQuery {
 export interface FoundListing extends SignedManifest {
   /** When this node first heard of it: nobody can claim to be older. Milliseconds since the epoch. */
   readonly firstSeenAt: number
+  /** By this node's own calls. */
+  readonly quality: Quality
 }
 
 export interface SearchPage {

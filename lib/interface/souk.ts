@@ -7,6 +7,7 @@ import type { Delegation, DeprecationNotice, ListingState, SignedManifest } from
 import type { RateLimit } from '../base/gcra.ts'
 import type { RateStanding } from './rate.ts'
 import type { Headers, Payload } from './payload.ts'
+import type { Standing } from './quality.ts'
 import type { Address } from './signer.ts'
 import type { PlanInit } from './plan.ts'
 import type { Store } from './store.ts'
@@ -225,6 +226,8 @@ export interface Souk {
   call(init: CallInit): Promise<CallReply>
   resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
   search(query?: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
+  /** What this node knows of a listing beside what its provider signed. */
+  standing(id: ApiId): Promise<Standing>
   /** Binds a bare name to one provider on this node, so that it never again depends on who claims it. */
   pin(name: string, provider: string): Promise<void>
 

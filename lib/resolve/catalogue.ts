@@ -24,7 +24,7 @@ import { searchTerms } from '../base/search-terms.ts'
 import { within } from '../base/within.ts'
 import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
-import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../interface/listing-index.ts'
+import type { IndexedListing, ListingIndex, ListingQuery } from '../interface/listing-index.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { boundedMap } from './bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
@@ -32,6 +32,7 @@ import { eachOf } from './each-of.ts'
 import { ignore } from './ignore.ts'
 import { keptManifest } from './kept-manifest.ts'
 import type { LocalManifests } from './manifest-exchange.ts'
+import type { QualityBook } from './quality-book.ts'
 
 export interface CatalogueInit {
   readonly directory: Directory
@@ -40,7 +41,7 @@ export interface CatalogueInit {
   readonly reader: CatalogueReader
   /** What this node serves itself: always in the catalogue. */
   readonly local: LocalManifests
-  readonly gradeOf: (id: ApiId) => Grade
+  readonly quality: Pick<QualityBook, 'of' | 'gradeOf'>
   /** What is new is announced to this node: it has to ask for what it missed only. */
   readonly isTold: boolean
   readonly clock: Clock
@@ -111,18 +112,22 @@ class IndexedCatalogue implements LearningCatalogue {
     if (query.cursor === undefined) await this.#freshen(query.tag, signal)
     await this.#syncOwn()
     const { listings, next } = await this.#init.index.search(wanted)
-    return { listings: listings.map(toFound), ...(next === undefined ? {} : { next }) }
+    return { listings: listings.map((each) => this.#found(each)), ...(next === undefined ? {} : { next }) }
+  }
+
+  #found({ id, envelope, firstSeenAt }: IndexedListing): FoundListing {
+    return { ...keptManifest(envelope), firstSeenAt, quality: this.#init.quality.of(id) }
   }
 
   async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {
-    const { index, clock, gradeOf } = this.#init
+    const { index, clock, quality } = this.#init
     const now = clock.now()
     await index.put(
       manifests.map((signed) => ({
         signed,
         hash: sha256(signed.envelope),
         liveUntil: Math.min(now + CATALOGUE_ENTRY_MS, signed.manifest.expiresAt),
-        grade: gradeOf(signed.id),
+        grade: quality.gradeOf(signed.id),
         now,
         ...(source === undefined ? {} : { source })
       }))
@@ -276,8 +281,4 @@ function toListingQuery(query: SearchQuery, now: number): ListingQuery {
     throw new SoukError('invalid_request', 'The least quality is a number from 0 to 1.')
   }
   return { ...rest, terms: searchTerms(text), sort, limit, now, ...(minQuality === undefined ? {} : { minQuality }) }
-}
-
-function toFound({ envelope, firstSeenAt }: IndexedListing): FoundListing {
-  return { ...keptManifest(envelope), firstSeenAt }
 }

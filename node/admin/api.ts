@@ -44,17 +44,6 @@ export type MappingInput = z.input<typeof mappingSchema>
 export const openAccountSchema = z.strictObject({ label: z.string().optional() })
 export type OpenAccountInput = z.input<typeof openAccountSchema>
 
-/** `GET /search` */
-export const searchSchema = z.strictObject({
-  q: z.string().optional(),
-  protocol: z.string().optional(),
-  tag: z.string().optional(),
-  max_price: amount.optional(),
-  limit: z.coerce.number().int().min(1).optional(),
-  cursor: z.string().optional()
-})
-export type SearchInput = z.input<typeof searchSchema>
-
 /** `POST /call` */
 export const callSchema = z.strictObject({
   api: z.string(),
@@ -184,11 +173,6 @@ export interface MappingView {
 /** What of a mapping does not fit: a JSON Pointer into it, and what is wrong there. */
 export interface MappingCheckView {
   readonly problems: ReadonlyArray<{ readonly at: string; readonly problem: string }>
-}
-
-export interface SearchView {
-  readonly listings: readonly ListingView[]
-  readonly next: string | null
 }
 
 /** `GET /session` */

@@ -31,8 +31,6 @@ import type {
   RegisteredView,
   RegisterInput,
   ReplicaInput,
-  SearchInput,
-  SearchView,
   SettlementView,
   SetupCodeView,
   StatusView,
@@ -42,6 +40,7 @@ import type {
 } from './api.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
+import type { MarketListingView, SearchInput, SearchView } from './market-api.ts'
 
 /** Which events are wanted, and whether calls are. */
 export interface EventsInput {
@@ -107,6 +106,7 @@ export interface AdminClient {
   accounts(): Promise<AccountsView>
   account(id: string): Promise<AccountView>
   search(input: SearchInput): Promise<SearchView>
+  listing(id: string): Promise<MarketListingView>
   call(input: CallInput): Promise<CallAnswer>
   /** Of the Model Context Protocol, its answer whatever it is. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
@@ -206,6 +206,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     accounts: () => json('GET', '/accounts'),
     account: (id) => json('GET', named('accounts', id)),
     search: (input) => json('GET', `/search?${query(input)}`),
+    listing: (id) => json('GET', named('listings', id)),
     call: async (input) => readCall(await send('POST', '/call', input)),
     async mcp(search, body, headers, signal) {
       const sent = { ...headers, authorization: `Bearer ${token}` }

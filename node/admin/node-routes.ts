@@ -1,21 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { isProviderId, parseAddress, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import { isProviderId, parseAddress, parseApiRef, SoukError } from '../../lib/index.ts'
 import type { Delegation } from '../../lib/interface/index.ts'
-import {
-  delegateSchema,
-  type DelegationView,
-  payoutSchema,
-  type PeerView,
-  pinSchema,
-  searchSchema,
-  type SearchView,
-  type StatusView
-} from './api.ts'
+import { delegateSchema, type DelegationView, payoutSchema, type PeerView, pinSchema, type StatusView } from './api.ts'
 import { whileConnected } from '../ingress/visit.ts'
-import { present } from './present.ts'
 import { parse } from './problems.ts'
 import type { AdminInit } from './admin-init.ts'
-import { listingView } from './views.ts'
 
 /** This node and the network around it. */
 export function nodeRoutes(app: FastifyInstance, { souk, registrations, status, doctor }: AdminInit): void {
@@ -26,13 +15,6 @@ export function nodeRoutes(app: FastifyInstance, { souk, registrations, status, 
   }))
 
   app.get('/doctor', (_request, reply) => doctor(whileConnected(reply.raw)))
-
-  app.get('/search', async (request, reply): Promise<SearchView> => {
-    const { q, max_price, ...rest } = parse(searchSchema, request.query)
-    const query = { ...rest, text: q, maxPrice: max_price === undefined ? undefined : parseUsdc(max_price) }
-    const page = await souk.search(present(query), whileConnected(reply.raw))
-    return { listings: page.listings.map(listingView), next: page.next ?? null }
-  })
 
   app.get(
     '/delegations',

@@ -13,6 +13,7 @@ import { EventReaders, eventRoutes } from './event-routes.ts'
 import { guard } from './guard.ts'
 import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
+import { marketRoutes } from './market-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
@@ -41,6 +42,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
   answerWithProblems(app, init.log)
   const routes = [
     nodeRoutes,
+    marketRoutes,
     apiRoutes,
     keyRoutes,
     accountRoutes,

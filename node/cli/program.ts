@@ -15,6 +15,7 @@ import { failureJson, failureLines, failureOf } from './failure.ts'
 import { addKey } from './key.ts'
 import { addMapping } from './mapping.ts'
 import { addMcp } from './mcp.ts'
+import { addMarket } from './market.ts'
 import { addNetwork } from './network.ts'
 import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
@@ -44,6 +45,7 @@ const COMMANDS: readonly AddCommand[] = [
   addSettle,
   addChannel,
   addSearch,
+  addMarket,
   addCall,
   addMcp,
   addStatus,

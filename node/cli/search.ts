@@ -1,12 +1,15 @@
-import type { ListingView, SearchInput } from '../admin/api.ts'
+import { type FoundListingView, LISTING_SORTS, type SearchInput } from '../admin/market-api.ts'
 import type { AddCommand } from './cli.ts'
 import { protocolNamed } from './protocol-option.ts'
-import { table } from './table.ts'
+import { milliseconds, table } from './table.ts'
+import { UsageError } from './usage-error.ts'
 
 interface SearchFlags {
   readonly protocol?: string
   readonly tag?: string
   readonly maxPrice?: string
+  readonly minQuality?: number
+  readonly sort?: SearchInput['sort']
   readonly limit?: string
   readonly cursor?: string
 }
@@ -14,10 +17,12 @@ interface SearchFlags {
 export const addSearch: AddCommand = (to, cli) => {
   to.command('search')
     .description('find APIs')
-    .argument('[words...]', 'all of which appear in name, description or tags')
+    .argument('[words...]', 'all of which begin a word of name, description, tags or operations')
     .option('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
     .option('--tag <tag>', 'with this tag')
     .option('--max-price <price>', 'at most this, in USDC per call')
+    .option('--min-quality <number>', 'at least this, 0 to 1, by calls of this node', qualityOf)
+    .option('--sort <order>', `${LISTING_SORTS.join(', ')} (default: relevance)`, sortNamed)
     .option('--limit <number>', 'how many')
     .option('--cursor <cursor>', 'where the page before ended')
     .action(async (words: readonly string[], flags: SearchFlags) => {
@@ -29,29 +34,48 @@ export const addSearch: AddCommand = (to, cli) => {
     })
 }
 
+function sortNamed(text: string): SearchInput['sort'] {
+  const sort = LISTING_SORTS.find((known) => known === text)
+  if (sort === undefined) throw new UsageError(`"${text}" is no order.`, `--sort ${LISTING_SORTS.join(', or ')}`)
+  return sort
+}
+
+function qualityOf(text: string): number {
+  const quality = text.trim() === '' ? Number.NaN : Number(text)
+  if (!(quality >= 0 && quality <= 1)) throw new UsageError(`"${text}" is no quality.`, '--min-quality 0.9')
+  return quality
+}
+
 function inputOf(words: readonly string[], flags: SearchFlags): SearchInput {
   return {
     q: words.length === 0 ? undefined : words.join(' '),
     protocol: flags.protocol,
     tag: flags.tag,
     max_price: flags.maxPrice,
+    min_quality: flags.minQuality,
+    sort: flags.sort,
     limit: flags.limit,
     cursor: flags.cursor
   }
 }
 
-function lines(listings: readonly ListingView[]): string[] {
+function lines(listings: readonly FoundListingView[]): string[] {
   if (listings.length === 0) return []
   return table(
-    ['API', 'PROTOCOL', 'PRICE', 'STATE', 'DESCRIPTION'],
-    listings.map(({ id, protocol, price, state, description }) => [
-      id,
-      protocol,
-      `${price} USDC`,
-      state,
-      brief(description)
-    ])
+    ['API', 'PROTOCOL', 'PRICE', 'STATE', 'YOUR CALLS', 'DESCRIPTION'],
+    listings.map((listing) => {
+      const { id, protocol, price, state, description } = listing
+      return [id, protocol, `${price} USDC`, state, callsText(listing), brief(description)]
+    })
   )
+}
+
+/** What calls of this node say: never more than they can. */
+export function callsText({ quality }: Pick<FoundListingView, 'quality'>): string {
+  const { calls, success_rate: rate, p50_ms: p50 } = quality
+  if (rate === null) return 'none'
+  const how = `${(rate * 100).toFixed(rate === 1 ? 0 : 1)}% of ${calls < 10 ? calls : Math.round(calls)}`
+  return p50 === null ? how : `${how}, ${milliseconds(p50)} ms`
 }
 
 const BRIEF_CHARS = 60

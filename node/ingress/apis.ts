@@ -1,31 +1,35 @@
 import type { FastifyInstance } from 'fastify'
 import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import {
+  LISTING_SORTS,
+  type ListingSort,
   type Manifest,
   PROTOCOLS,
   type SearchQuery,
   type SignedManifest,
   type Souk
 } from '../../lib/interface/index.ts'
+import { standingView } from '../standing-view.ts'
 import { openapiOf } from './openapi.ts'
 import { whileConnected } from './visit.ts'
 
-type Catalogue = Pick<Souk, 'search' | 'resolve'>
+type Catalogue = Pick<Souk, 'search' | 'resolve' | 'standing'>
 
 /**
- * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, page by page with `limit` and
- * `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name; `…/openapi.json`: the same as
+ * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, `min_quality`, in the order of `sort`, page by
+ * page with `limit` and `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name; `…/openapi.json`: the same as
  * OpenAPI 3.1; `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
  */
 export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get('/v1/apis', async (request, reply) => {
     const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
     const page = await souk.search(query, whileConnected(reply.raw))
-    return { data: page.listings.map(apiSummary), next_cursor: page.next ?? null }
+    const data = page.listings.map((listing) => ({ ...apiSummary(listing), ...standingView(listing) }))
+    return { data, next_cursor: page.next ?? null }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    return apiDetails(signed)
+    return { ...apiDetails(signed), ...standingView(await souk.standing(signed.id)) }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
@@ -51,6 +55,8 @@ export function readQuery(query: URLSearchParams): SearchQuery {
   const protocol = query.get('protocol')
   const tag = query.get('tag')
   const maxPrice = query.get('max_price')
+  const minQuality = query.get('min_quality')
+  const sort = query.get('sort')
   const limit = query.get('limit')
   const cursor = query.get('cursor')
   return {
@@ -58,6 +64,8 @@ export function readQuery(query: URLSearchParams): SearchQuery {
     ...(protocol === null ? {} : { protocol: readProtocol(protocol) }),
     ...(tag === null ? {} : { tag }),
     ...(maxPrice === null ? {} : { maxPrice: parseUsdc(maxPrice) }),
+    ...(minQuality === null ? {} : { minQuality: readQuality(minQuality) }),
+    ...(sort === null ? {} : { sort: readSort(sort) }),
     ...(limit === null ? {} : { limit: readLimit(limit) }),
     ...(cursor === null ? {} : { cursor })
   }
@@ -67,6 +75,18 @@ function readProtocol(text: string): string {
   const protocol = PROTOCOLS.find((known) => known.toLowerCase() === text.toLowerCase())
   if (protocol === undefined) throw new SoukError('invalid_request', `protocol is one of ${PROTOCOLS.join(', ')}.`)
   return protocol
+}
+
+function readQuality(text: string): number {
+  const quality = /^(?:0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(text) ? Number(text) : Number.NaN
+  if (!(quality >= 0 && quality <= 1)) throw new SoukError('invalid_request', 'min_quality is a number from 0 to 1.')
+  return quality
+}
+
+function readSort(text: string): ListingSort {
+  const sort = LISTING_SORTS.find((known) => known === text)
+  if (sort === undefined) throw new SoukError('invalid_request', `sort is one of ${LISTING_SORTS.join(', ')}.`)
+  return sort
 }
 
 function readLimit(text: string): number {

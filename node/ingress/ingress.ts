@@ -56,7 +56,7 @@ export interface IngressOptions extends ListenWish {
 }
 
 export interface IngressInit {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
   readonly keys: Keys
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { limits, type Problem } from '../../lib/index.ts'
-import type { ApiView, CallHead, RegisteredView, SearchView } from '../../node/admin/api.ts'
+import type { ApiView, CallHead, RegisteredView } from '../../node/admin/api.ts'
+import type { SearchView } from '../../node/admin/market-api.ts'
 import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'

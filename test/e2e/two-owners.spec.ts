@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Problem } from '../../lib/index.ts'
-import type { ApiView, RegisteredView, SearchView } from '../../node/admin/api.ts'
+import type { ApiView, RegisteredView } from '../../node/admin/api.ts'
+import type { SearchView } from '../../node/admin/market-api.ts'
 import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'

@@ -40,6 +40,7 @@ const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
   'node/admin/key-api.ts',
+  'node/admin/market-api.ts',
   'node/admin/rate-api.ts',
   'node/admin/webhook-api.ts',
   'node/config.ts'

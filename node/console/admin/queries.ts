@@ -7,11 +7,11 @@ import type {
   ListingView,
   PeerView,
   ReceiptsView,
-  SearchView,
   SessionView,
   StatusView,
   WalletView
 } from '../../admin/api.ts'
+import type { SearchView } from '../../admin/market-api.ts'
 import type { KeyView } from '../../admin/key-api.ts'
 import { get } from './client.ts'
 

@@ -92,7 +92,7 @@ export class DiscoveryBench {
       network,
       privateKey: key,
       local: () => local,
-      gradeOf: () => ({ quality: 0.8 }),
+      documents: store.documents,
       clock,
       random: seededRandom(),
       ...(withGossip ? { gossip: this.hub.join(link.self) } : {})

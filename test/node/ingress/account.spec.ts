@@ -36,7 +36,12 @@ describe('ingress: prepaid accounts', () => {
     const funds = new AccountFunds({ ledger, leases, clock, holder: 'tests', log })
     const caps = new DailyCaps({ clock, documents })
     ingress = createIngress({
-      souk: { call: (init) => onCall(init), search: () => assert.fail(), resolve: () => assert.fail() },
+      souk: {
+        call: (init) => onCall(init),
+        search: () => assert.fail(),
+        standing: () => Promise.reject(new Error('not scripted')),
+        resolve: () => assert.fail()
+      },
       keys,
       spending: new Spending({ caps, funds }),
       accounts: new Accounts({ documents, ledger, keys, ...seams }),

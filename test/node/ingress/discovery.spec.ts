@@ -45,7 +45,8 @@ function signed(name: string, changes: Partial<Manifest> = {}): FoundListing {
     id: `${name}@${PROVIDER}`,
     envelope: new Uint8Array(0),
     manifest: manifestOf(PROVIDER, { name, ...changes }),
-    firstSeenAt: 0
+    firstSeenAt: 0,
+    quality: { score: 0.8, calls: 0 }
   }
 }
 

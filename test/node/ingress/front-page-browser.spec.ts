@@ -15,7 +15,13 @@ describe('the front page in a browser', function () {
     const listings = (['REST', 'SOAP', 'GraphQL'] as const).map((protocol, i) => {
       const name = i === 0 ? 'ticker' : `a-name-that-is-about-as-long-as-a-name-of-an-api-can-be-${i}`
       const manifest = manifestOf(PROVIDER, { name, protocol, description: '<script>alert(1)</script>'.repeat(5) })
-      return { id: `${name}@${PROVIDER}` as const, envelope: new Uint8Array(0), manifest, firstSeenAt: 0 }
+      return {
+        id: `${name}@${PROVIDER}` as const,
+        envelope: new Uint8Array(0),
+        manifest,
+        firstSeenAt: 0,
+        quality: { score: 0.8, calls: 0 }
+      }
     })
     ingress.onSearch = async () => ({ listings, next: 'more' })
   })

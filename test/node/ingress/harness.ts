@@ -16,7 +16,7 @@ import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 
-export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve'>
+export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
 
 export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 
@@ -124,7 +124,8 @@ export async function startIngress(
       return running.onCall(init)
     },
     search: (query, signal) => running.onSearch(query, signal),
-    resolve: (api, given) => running.onResolve(api, given)
+    resolve: (api, given) => running.onResolve(api, given),
+    standing: () => Promise.resolve({ quality: { score: 0.8, calls: 0 } })
   }
   const ingress = createIngress({
     souk,

@@ -56,20 +56,25 @@ describe('ingress: /v1/apis', () => {
     ingress.onSearch = async (query, signal) => {
       asked = query
       assert.equal(signal?.aborted, false)
-      return { listings: [{ ...signed, firstSeenAt: 0 }], next: 'page2' }
+      const quality = { score: 0.9123, calls: 7.34, successRate: 0.98567, p50Ms: 12.5 }
+      return { listings: [{ ...signed, firstSeenAt: Date.UTC(2026, 0, 1), quality }], next: 'page2' }
     }
     const { status, body } = await get(
-      '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc'
+      '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc&sort=price&min_quality=0.5'
     )
     assert.equal(status, 200)
-    assert.deepEqual(body, { data: [{ ...summary, operations: ['getBalance'] }], next_cursor: 'page2' })
+    const quality = { score: 0.912, calls: 7.3, success_rate: 0.986, p50_ms: 12.5, p95_ms: null }
+    const standing = { known_since: '2026-01-01T00:00:00.000Z', quality }
+    assert.deepEqual(body, { data: [{ ...summary, operations: ['getBalance'], ...standing }], next_cursor: 'page2' })
     assert.deepEqual(asked, {
       text: 'balance x',
       protocol: 'SOAP',
       tag: 'money',
       maxPrice: 10_000n,
       limit: 5,
-      cursor: 'abc'
+      cursor: 'abc',
+      sort: 'price',
+      minQuality: 0.5
     })
   })
 
@@ -90,6 +95,10 @@ describe('ingress: /v1/apis', () => {
     'limit=-1',
     'max_price=cheap',
     'max_price=-1',
+    'sort=best',
+    'min_quality=2',
+    'min_quality=',
+    'min_quality=0x1',
     'protocol=gRPC'
   ]) {
     it(`refuses ${query}`, async () => {
@@ -112,7 +121,9 @@ describe('ingress: /v1/apis', () => {
         issued_at: '2026-01-01T00:00:00.000Z',
         expires_at: '2026-01-31T00:00:00.000Z',
         operations: signed.manifest.api.operations,
-        sdl: 'type Query { a: Int }'
+        sdl: 'type Query { a: Int }',
+        known_since: null,
+        quality: { score: 0.8, calls: 0, success_rate: null, p50_ms: null, p95_ms: null }
       })
     }
   })

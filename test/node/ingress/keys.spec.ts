@@ -30,7 +30,12 @@ describe('ingress: the keys of an account', () => {
     keys = createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams })
     const log = { warn: (message: string) => assert.fail(message), error: (message: string) => assert.fail(message) }
     ingress = createIngress({
-      souk: { call: async () => answer({ charged: 0n }), search: () => assert.fail(), resolve: () => assert.fail() },
+      souk: {
+        call: async () => answer({ charged: 0n }),
+        search: () => assert.fail(),
+        standing: () => Promise.reject(new Error('not scripted')),
+        resolve: () => assert.fail()
+      },
       keys,
       spending: new Spending({ caps: new DailyCaps({ clock, documents }) }),
       accounts: new Accounts({ documents, ledger, keys, ...seams }),

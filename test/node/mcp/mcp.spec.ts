@@ -62,7 +62,10 @@ describe('agents over HTTP', () => {
         ? Promise.reject(new SoukError('api_not_found'))
         : Promise.resolve({ signed: found, owners: [] })
     }
-    ingress.onSearch = () => Promise.resolve({ listings: known.map((each) => ({ ...each, firstSeenAt: 0 })) })
+    ingress.onSearch = () =>
+      Promise.resolve({
+        listings: known.map((each) => ({ ...each, firstSeenAt: 0, quality: { score: 0.8, calls: 0 } }))
+      })
     agents = []
   })
   afterEach(async () => {

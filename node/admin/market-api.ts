@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { type JsonSchema, LISTING_SORTS } from '../../lib/interface/index.ts'
+import type { StandingView } from '../standing-view.ts'
+import { amount, type ListingView } from './api.ts'
+
+/** `GET /search` */
+export const searchSchema = z.strictObject({
+  q: z.string().optional(),
+  protocol: z.string().optional(),
+  tag: z.string().optional(),
+  max_price: amount.optional(),
+  /** 0 to 1. */
+  min_quality: z.coerce.number().min(0).max(1).optional(),
+  sort: z.enum(LISTING_SORTS).optional(),
+  limit: z.coerce.number().int().min(1).optional(),
+  cursor: z.string().optional()
+})
+/** Orders of a search, as `sort` takes them. */
+export { LISTING_SORTS }
+export type SearchInput = z.input<typeof searchSchema>
+
+/** A listing as a search finds it. */
+export interface FoundListingView extends ListingView, StandingView {}
+
+export interface SearchView {
+  readonly listings: readonly FoundListingView[]
+  readonly next: string | null
+}
+
+/** `GET /listings/{id}` */
+export interface MarketListingView extends FoundListingView {
+  readonly issued_at: number
+  readonly expires_at: number
+  /** Nodes that serve it, best first. */
+  readonly owners: readonly string[]
+  readonly methods: ReadonlyArray<{
+    readonly name: string
+    readonly description?: string
+    readonly input?: JsonSchema
+    readonly output?: JsonSchema
+  }>
+}

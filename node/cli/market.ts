@@ -1,0 +1,39 @@
+import type { MarketListingView } from '../admin/market-api.ts'
+import type { AddCommand } from './cli.ts'
+import { addSearch, callsText } from './search.ts'
+import { facts, milliseconds, moment } from './table.ts'
+
+export const addMarket: AddCommand = (to, cli) => {
+  const market = to.command('market').description('what others offer')
+  addSearch(market, cli)
+
+  market
+    .command('show')
+    .description('one API, as its provider signed it, and how it did on calls of this node')
+    .argument('<api>', 'name, or name@provider')
+    .action(async (api: string) => {
+      const view = await (await cli.node()).listing(api)
+      await cli.print(view, () => show(view))
+    })
+}
+
+function show(view: MarketListingView): string[] {
+  const { quality, known_since: known, methods } = view
+  return [
+    ...facts([
+      ['api', view.id],
+      ['state', view.state],
+      ['protocol', view.protocol],
+      ['price', `${view.price} USDC per call`],
+      ['your calls', callsText(view)],
+      ...(quality.p95_ms === null ? [] : [['slowest 5%', `from ${milliseconds(quality.p95_ms)} ms on`] as const]),
+      ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', as for any API not called yet' : ''}`],
+      ['known here', known === null ? 'not yet' : `since ${known.slice(0, 10)}`],
+      ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, holds until ${moment(view.expires_at)}`],
+      ['served by', view.owners.length === 0 ? 'nobody who was found' : view.owners.join(', ')],
+      ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
+      ['operations', methods.length === 0 ? '-' : methods.map(({ name }) => name).join(', ')]
+    ]),
+    ...(view.description === '' ? [] : ['', view.description])
+  ]
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { QUALITY_WRITE_MS } from '../../lib/base/limits.ts'
+import { createMemoryStore, handler, SoukError } from '../../lib/index.ts'
+import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
+
+describe('the standing of an API', function () {
+  this.timeout(30_000)
+  let testnet: Testnet
+  afterEach(() => testnet.stop())
+
+  it('is what became of this node’s own calls: good, bad, or no fault of the API', async () => {
+    const store = createMemoryStore()
+    testnet = await createTestnet({ nodes: 2, options: (index) => (index === 1 ? { store } : {}) })
+    const [owner, consumer] = testnet.nodes
+    assert.ok(owner !== undefined && consumer !== undefined)
+    const answer = handler(async ({ body }) => {
+      const { want } = body as { want: string }
+      if (want === 'fault') throw new SoukError('upstream_unreachable')
+      if (want === 'refusal') throw new SoukError('invalid_request')
+      return { ok: true }
+    })
+    const { signed } = await owner.souk.serve({ name: 'judged', price: '0.001' }, answer)
+    for (const want of ['well', 'well', 'well', 'fault', 'refusal', 'refusal']) {
+      await consumer.souk.call({ api: signed.id, body: { want } }).catch(() => undefined)
+    }
+    await consumer.souk.call({ api: signed.id, body: { want: 'well' }, maxPrice: '0.0001' }).catch(() => undefined)
+    const { quality, firstSeenAt } = await consumer.souk.standing(signed.id)
+    assert.ok(Math.abs(quality.calls - 4) < 0.01, String(quality.calls))
+    assert.ok(Math.abs((quality.successRate ?? 0) - 0.75) < 0.01)
+    assert.ok((quality.p50Ms ?? 0) >= 1 && (quality.p50Ms ?? Infinity) < 5_000)
+    assert.ok(firstSeenAt !== undefined && firstSeenAt <= Date.now())
+    const { listings } = await consumer.souk.search({ text: 'judged', sort: 'quality' })
+    assert.ok(Math.abs((listings[0]?.quality.calls ?? 0) - 4) < 0.01)
+    assert.equal((await owner.souk.standing(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
+
+    // Written when the node stops, long before it would be otherwise.
+    assert.ok(QUALITY_WRITE_MS > 1_000)
+    await consumer.stop()
+    await store.open()
+    assert.equal((await store.documents.list('quality')).length, 1)
+    assert.equal((await store.listings.get(signed.id))?.id, signed.id)
+  })
+})
