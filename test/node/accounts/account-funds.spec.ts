@@ -40,6 +40,18 @@ describe('a prepaid account', () => {
     assert.equal(await till.spend(5_000n), true)
   })
 
+  it('is said to run low once, and again when it was topped up in between', async () => {
+    await deposit(store, limits.ACCOUNT_LOW_ATOMS + 100_000n)
+    assert.equal(await till.spend(10_000n), true)
+    assert.deepEqual(till.low, [])
+    await drain(10_000n)
+    assert.equal(till.low.length, 1)
+    assert.ok((till.low[0] ?? 0n) < limits.ACCOUNT_LOW_ATOMS)
+    await deposit(store, limits.ACCOUNT_LOW_ATOMS)
+    await drain(10_000n)
+    assert.equal(till.low.length, 2)
+  })
+
   it('is charged what a call cost, and nothing for one that failed', async () => {
     await deposit(store, 10_000n)
     for (let i = 0; i < 5; i++) assert.equal(await till.spend(10_000n, 0n), true)

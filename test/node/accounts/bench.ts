@@ -13,6 +13,8 @@ export interface Till {
   readonly funds: AccountFunds
   readonly leases: Leases
   readonly warnings: string[]
+  /** What was free when little of it was. */
+  readonly low: bigint[]
   /** Reserves, and charges as soon as there is an answer. False where the account has too little. */
   spend(price: bigint, charged?: bigint): Promise<boolean>
   stop(): Promise<void>
@@ -26,12 +28,21 @@ export async function startTill(
   const { ledger, documents } = store
   const warnings: string[] = []
   const leases = new Leases({ ledger, documents, clock, random: systemRandom, holder })
-  const funds = new AccountFunds({ ledger, leases, clock, holder, log: { warn: (message) => warnings.push(message) } })
+  const low: bigint[] = []
+  const funds = new AccountFunds({
+    ledger,
+    leases,
+    clock,
+    holder,
+    onLow: (_account, balance) => low.push(balance),
+    log: { warn: (message) => warnings.push(message) }
+  })
   await leases.start()
   return {
     funds,
     leases,
     warnings,
+    low,
     async spend(price, charged = price) {
       try {
         await funds.reserve(ACCOUNT, price)

@@ -13,6 +13,7 @@ describe('the health of an API', () => {
   let asked: number
   let health: Health
   const logged: string[] = []
+  const told: string[] = []
 
   const adapter: Adapter = {
     protocol: 'REST',
@@ -25,7 +26,7 @@ describe('the health of an API', () => {
   }
   const make = () =>
     new Health({
-      tell: async () => {},
+      tell: async (name, why) => void told.push(why === undefined ? `${name} is well` : `${name}: ${why}`),
       clock,
       documents: store.documents,
       log: (line) => logged.push(line),
@@ -45,7 +46,7 @@ describe('the health of an API', () => {
     state = 'published'
     isWell = true
     asked = 0
-    logged.length = 0
+    logged.length = told.length = 0
     health = make()
     await health.watch('ticker', adapter)
   })
@@ -67,6 +68,7 @@ describe('the health of an API', () => {
     await probes(1)
     assert.equal(state, 'published')
     assert.equal(logged.length, 2)
+    assert.deepEqual(told, ['ticker: Something went wrong here.', 'ticker is well'])
   })
 
   it('forgives single failures', async () => {

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { limits, systemRandom } from '../../../lib/index.ts'
+import type { Address, Documents, SettledTransaction } from '../../../lib/interface/index.ts'
+import { Events } from '../../../node/events/events.ts'
+import { MoneyWatch, type MoneyWatchInit } from '../../../node/events/watch-money.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { memoryDocuments } from '../ingress/harness.ts'
+
+const WALLET: Address = `0x${'a'.repeat(40)}`
+
+describe('what is told of money', () => {
+  let clock: ManualClock
+  let documents: Documents
+  let events: Events
+  let final: SettledTransaction[]
+  let balance: bigint
+  let claimsInHand: number
+
+  /** The books and the wallet, as far as they are asked. */
+  const money = () =>
+    ({
+      wallet: WALLET,
+      till: {
+        settlement: {
+          transactions: { latest: () => final.toReversed() },
+          redeemer: { status: () => ({ claimsInHand }) }
+        },
+        channels: () => [{ role: 'owner' }, { role: 'payer' }],
+        wallet: { balance: async () => ({ latest: balance, finalized: balance, wei: 1n }) }
+      }
+    }) as unknown as MoneyWatchInit['money']
+  const watch = () => new MoneyWatch({ money: money(), events, documents, clock })
+  const told = () => events.feed.last().map(({ type, data }) => [type, data['transaction'] ?? data['balance'] ?? ''])
+  const transaction = (n: number, succeeded = true): SettledTransaction => ({
+    key: `claim/${n}`,
+    hash: `0x${n}`,
+    block: BigInt(n),
+    succeeded,
+    cost: 10n ** 15n
+  })
+
+  beforeEach(() => {
+    clock = manualClock()
+    documents = memoryDocuments()
+    events = new Events({ clock, random: systemRandom, log: { error: (line) => assert.fail(line) } })
+    final = [transaction(1)]
+    balance = limits.WALLET_LOW_ATOMS
+    claimsInHand = Number(limits.CLAIMS_IN_HAND_MIN)
+  })
+
+  it('is each transaction that became final, once, also over a restart; not what was final before', async () => {
+    await watch().look()
+    assert.deepEqual(told(), [])
+    final.push(transaction(2), transaction(3, false))
+    await watch().look()
+    final.push({ ...transaction(3), hash: '0x33' })
+    await watch().look()
+    await watch().look()
+    assert.deepEqual(told(), [
+      ['settlement.made', '0x2'],
+      ['settlement.failed', '0x3'],
+      ['settlement.made', '0x33']
+    ])
+    assert.deepEqual(events.feed.last()[0]?.data, { what: 'claim', transaction: '0x2', block: '2', cost: '0.001' })
+  })
+
+  it('is a wallet that runs low: once, and again when there was more in between', async () => {
+    const one = watch()
+    await one.look()
+    balance = 0n
+    claimsInHand = 1
+    await one.look()
+    await one.look()
+    assert.deepEqual(told(), [
+      ['wallet.gas_low', ''],
+      ['wallet.balance_low', '0']
+    ])
+    balance = limits.WALLET_LOW_ATOMS
+    await one.look()
+    balance = 1n
+    await one.look()
+    assert.deepEqual(told().at(-1), ['wallet.balance_low', '0.000001'])
+    assert.equal(told().length, 3)
+  })
+
+  it('is looked for now and then, and no more after the end', async () => {
+    const one = watch()
+    one.start()
+    await clock.advance(1)
+    final.push(transaction(2))
+    await clock.advance(limits.MONEY_LOOK_MS)
+    assert.deepEqual(told(), [['settlement.made', '0x2']])
+    await one.stop()
+    final.push(transaction(9))
+    await clock.advance(limits.MONEY_LOOK_MS * 2)
+    assert.equal(told().length, 1)
+  })
+})
