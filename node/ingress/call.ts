@@ -53,8 +53,7 @@ export async function serveCall(
     if (payment !== undefined) call.payment = payment
     // A payment is itself the key to its answer.
     if (holder === undefined) delete call.idempotencyKey
-    // A call with an idempotency key goes on without its client, who may come again for the answer.
-    if (call.idempotencyKey === undefined || holder?.isPublic === true) call.signal = signal
+    call.signal = signal
     call.requestId = visit.requestId
     // A stranger's body is held before anybody has looked at his payment.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
