@@ -1,7 +1,31 @@
 import assert from 'node:assert/strict'
-import { PROVIDER, type Running, RawClient, startIngress } from './harness.ts'
+import { eventually, PROVIDER, type Running, RawClient, startIngress } from './harness.ts'
 
 const OTHER = `12D3KooW${'A'.repeat(44)}`
+
+describe('ingress: a key that is rotated under load', () => {
+  it('fails no call: neither with the old one during the overlap nor with the new one, whenever the client changes', async () => {
+    const ingress = await startIngress()
+    const statuses: number[] = []
+    let { id, key } = await ingress.keys.issue()
+    let isOver = false
+    const client = async (): Promise<void> => {
+      while (!isOver) statuses.push((await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })).status)
+    }
+    const clients = Promise.all(Array.from({ length: 8 }, client))
+    for (let i = 0; i < 5; i++) {
+      const answered = statuses.length
+      await eventually(() => statuses.length > answered + 20)
+      const next = await ingress.keys.rotate(id)
+      await eventually(() => statuses.length > answered + 40)
+      ;({ id, key } = next)
+    }
+    isOver = true
+    await clients
+    assert.deepEqual([...new Set(statuses)], [200])
+    await ingress.close()
+  })
+})
 
 describe('ingress: a key that may call some APIs only', () => {
   let ingress: Running

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { validate } from '@readme/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDescription, SignedManifest } from '../../../lib/interface/index.ts'
+import { startAccount } from '../../../node/demo/account.ts'
+import { startTicker } from '../../../node/demo/ticker.ts'
+import { startUsers } from '../../../node/demo/users.ts'
 import { openapiOf } from '../../../node/ingress/openapi.ts'
+import { protocolFactories } from '../../../protocols/index.ts'
 import { PROVIDER, startIngress } from './harness.ts'
 
 function signedWith(api: ApiDescription, protocol: 'REST' | 'SOAP' | 'GraphQL' = 'REST'): SignedManifest {
@@ -48,6 +52,23 @@ const SHOP: ApiDescription = {
   ]
 }
 
+const TICKER_DOCUMENT = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 'Ticker', version: '1' },
+  paths: {
+    '/': {
+      get: {
+        operationId: 'candle',
+        parameters: [{ name: 'symbol', in: 'query', required: true, schema: { type: 'string', nullable: true } }],
+        responses: {
+          200: { description: 'One', content: { 'application/json': { schema: { $ref: '#/components/schemas/C' } } } }
+        }
+      }
+    }
+  },
+  components: { schemas: { C: { type: 'object', properties: { next: { $ref: '#/components/schemas/C' } } } } }
+})
+
 describe('the OpenAPI document of a listing', () => {
   for (const [what, signed] of [
     ['of many operations', signedWith(SHOP)],
@@ -61,6 +82,23 @@ describe('the OpenAPI document of a listing', () => {
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
       assert.deepEqual(Object.keys(document.paths), [`/api/${PROVIDER}/api/shop`])
+    })
+  }
+
+  for (const [protocol, start, over] of [
+    ['REST', startTicker, {}],
+    ['REST', startTicker, { openapi: { text: TICKER_DOCUMENT } }],
+    ['SOAP', startAccount, {}],
+    ['GraphQL', startUsers, {}]
+  ] as const) {
+    it(`is valid of a ${protocol} API as it is read at its upstream${'openapi' in over ? ', with its own document' : ''}`, async () => {
+      const upstream = await start()
+      const config = { endpoint: upstream.url, ...over }
+      const { description } = await protocolFactories[protocol].inspect(config, AbortSignal.timeout(10_000))
+      await upstream.close()
+      const document = openapiOf(signedWith(description, protocol), '/')
+      const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
+      assert.deepEqual(result.valid ? [] : result.errors, [])
     })
   }
 
