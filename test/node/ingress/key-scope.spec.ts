@@ -8,9 +8,10 @@ describe('ingress: a key that is rotated under load', () => {
     const ingress = await startIngress()
     const statuses: number[] = []
     let { id, key } = await ingress.keys.issue()
-    let isOver = false
+    const over = new AbortController()
     const client = async (): Promise<void> => {
-      while (!isOver) statuses.push((await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })).status)
+      while (!over.signal.aborted)
+        statuses.push((await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })).status)
     }
     const clients = Promise.all(Array.from({ length: 8 }, client))
     for (let i = 0; i < 5; i++) {
@@ -20,7 +21,7 @@ describe('ingress: a key that is rotated under load', () => {
       await eventually(() => statuses.length > answered + 40)
       ;({ id, key } = next)
     }
-    isOver = true
+    over.abort()
     await clients
     assert.deepEqual([...new Set(statuses)], [200])
     await ingress.close()
