@@ -40,7 +40,11 @@ export interface NodeConfig {
     /** Calls without a key, paid by x402, are passed on. Default true. */
     readonly x402?: boolean
   }
-  readonly admin: { readonly port: PortWish }
+  readonly admin: {
+    /** Default 127.0.0.1. Anything wider is meant for containers, which publish the port on loopback again. */
+    readonly host?: string
+    readonly port: PortWish
+  }
   readonly payments: PaymentConfig
   /** PostgreSQL that several ingress nodes share keys and accounts through. A secret. Absent: the node's own store. */
   readonly store?: string
@@ -85,7 +89,8 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
       announce: all.announce ?? [],
       bootstrap: all.bootstrap ?? []
     },
-    admin: { port: port('adminPort') },
+    // Never from the profile: who opens the admin API to a network has to say so at each start.
+    admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
     ...(all.store === undefined ? {} : { store: all.store }),
     ...(all.accounts === undefined ? {} : { accounts: all.accounts }),

@@ -17,6 +17,7 @@ import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
 import type { NodeConfig, PortWish } from './node-config.ts'
+import { isLoopback } from './http/listen.ts'
 import { freeMultiaddr } from './http/p2p-port.ts'
 import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
@@ -323,17 +324,26 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       doctor,
       money
     },
-    config.admin.port
+    { ...config.admin.port, ...(config.admin.host === undefined ? {} : { host: config.admin.host }) }
   )
   undo.defer(() => admin.close())
   url = admin.url
   noteMove(log, 'admin API', config.admin.port, Number(new URL(url).port))
+  noteOpen(log, config.admin.host, url)
   return admin
 }
 
 /** 256 bits, as text that can stand in a header. */
 function makeToken(): Uint8Array {
   return utf8(Buffer.from(systemRandom.fill(new Uint8Array(SECRET_BYTES))).toString('base64url'))
+}
+
+/** Whoever reaches the port from elsewhere can say any `Host`, and then only a session or the token is in the way. */
+function noteOpen(log: Log, host: string | undefined, url: string): void {
+  if (host === undefined || isLoopback(host)) return
+  log.info(
+    `The admin API listens on ${host}: publish port ${new URL(url).port} as 127.0.0.1:${new URL(url).port} only.`
+  )
 }
 
 function noteMove(log: Log, what: string, { port, exact }: PortWish, got: number | undefined): void {

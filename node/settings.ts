@@ -39,6 +39,9 @@ const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.
 export const TILL_NAMES = ['channel', 'metered'] as const
 export type TillName = (typeof TILL_NAMES)[number]
 
+/** The admin API is reached under loopback names only: another address of this machine would be of no use. */
+const ADMIN_HOSTS = ['127.0.0.1', '0.0.0.0', '::'] as const
+
 /** What a person may decide about a node, from whichever place it comes. */
 const settingsSchema = z.object({
   network: z.enum(NETWORK_NAMES).optional(),
@@ -54,6 +57,7 @@ const settingsSchema = z.object({
   trustProxy: flag.optional(),
   corsOrigin: list(origin).optional(),
   x402: flag.optional(),
+  adminHost: z.enum(ADMIN_HOSTS).optional(),
   adminPort: port.optional(),
   chainRpc: httpUrl.optional(),
   treasury: evmAddress.optional(),
@@ -102,6 +106,7 @@ function read(values: unknown, nameOf: (name: string) => string): Settings {
 function explain(name: string, message = 'it has the wrong form'): string {
   if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
   if (name === 'till') return `give one of ${TILL_NAMES.join(', ')}`
+  if (name === 'adminHost') return 'give 127.0.0.1, or inside a container 0.0.0.0 or ::'
   if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`
   return message === 'Invalid input' ? 'it has the wrong form' : message
 }

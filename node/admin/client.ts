@@ -1,6 +1,5 @@
 import type { Problem } from '../../lib/interface/index.ts'
 import {
-  DEFAULT_PROFILE,
   type ProfileLocation,
   profileFile,
   readProfileJson,
@@ -8,6 +7,7 @@ import {
   type RunningInfo
 } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
+import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node-errors.ts'
 import type {
   AccountsView,
   AccountView,
@@ -48,33 +48,6 @@ export interface EventsInput {
   readonly calls?: 1 | undefined
 }
 
-/** A refusal of the admin API: its problem document as an error. Match on `code`. */
-class AdminProblem extends Error {
-  override readonly name = 'AdminProblem'
-  readonly code: string
-  readonly problem: Problem
-
-  constructor(problem: Problem) {
-    super(problem.detail)
-    this.code = problem.code
-    this.problem = problem
-  }
-}
-
-/** No node answers for the profile. */
-class NodeNotRunning extends Error {
-  override readonly name = 'NodeNotRunning'
-  readonly code = 'node_not_running'
-  readonly hint: string
-
-  /** @param others profiles that do have a running node, as far as their files say */
-  constructor(profile: string, others: readonly string[] = [], cause?: unknown) {
-    super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
-    const start = profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
-    this.hint = [...others.map((other) => `--profile ${other}`), start].join(', or ')
-  }
-}
-
 /** The head of a call's answer, and its body as it arrives. */
 export interface CallAnswer {
   readonly head: CallHead
@@ -82,7 +55,7 @@ export interface CallAnswer {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** One method per route. All throw `AdminProblem` and `NodeNotRunning`. */
+/** One method per route. All throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
 export interface AdminClient {
   status(): Promise<StatusView>
   apis(): Promise<{ apis: readonly ApiView[] }>
@@ -169,17 +142,21 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
           : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
       )
     } catch (error) {
-      throw new NodeNotRunning(profile, [], error)
+      throw fetchFailure(error, profile, url)
     }
     if (response.ok) return response
-    // Some other program may have got the port since.
     if (response.headers.get('content-type')?.startsWith('application/problem+json') !== true) {
-      throw new NodeNotRunning(profile)
+      throw otherProgram(profile, url)
     }
     throw new AdminProblem((await response.json()) as Problem)
   }
   async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    return (await (await send(method, path, body)).json()) as T
+    const response = await send(method, path, body)
+    try {
+      return (await response.json()) as T
+    } catch (error) {
+      throw fetchFailure(error, profile, url)
+    }
   }
   const named = (collection: string, name: string) => `/${collection}/${encodeURIComponent(name)}`
 
@@ -213,7 +190,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
       try {
         return await fetch(`${url}/admin/v1/mcp?${search}`, { method: 'POST', headers: sent, body, signal })
       } catch (error) {
-        throw new NodeNotRunning(profile, [], error)
+        throw fetchFailure(error, profile, url)
       }
     },
     addWebhook: (input) => json('POST', '/webhooks', input),
@@ -263,7 +240,7 @@ async function* tailItems(response: Response): AsyncGenerator<TailItem> {
 async function readCall(response: Response): Promise<CallAnswer> {
   const events = callEvents(response)
   const first = await events.next()
-  if (first.done === true || first.value.type !== 'head') throw new Error('The admin API gave a call no head.')
+  if (first.done === true || first.value.type !== 'head') throw new NodeSilent(BROKEN)
   const { type: _, ...head } = first.value
   return { head, body: bodyOf(events) }
 }
@@ -274,15 +251,21 @@ async function* bodyOf(events: AsyncIterable<CallEvent>): AsyncIterable<Uint8Arr
     if (event.type === 'error') throw new AdminProblem(event.problem as Problem)
     if (event.type === 'end') return
   }
-  throw new Error('The connection to the node broke before the answer ended.')
+  throw new NodeSilent(BROKEN)
 }
 
 async function* callEvents(response: Response): AsyncGenerator<CallEvent, undefined> {
   let rest = ''
   if (response.body === null) return
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) yield JSON.parse(line) as CallEvent
+  try {
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield JSON.parse(line) as CallEvent
+    }
+  } catch (error) {
+    throw new NodeSilent(BROKEN, { cause: error })
   }
 }
+
+const BROKEN = 'The connection to the node broke before the answer ended.'

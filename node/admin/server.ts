@@ -26,8 +26,17 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** The admin API and the console on top of it, for this machine: loopback only, whatever else is configured. */
-export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin> {
+/** Where to listen. */
+export interface AdminPlace extends PortWish {
+  /** Default 127.0.0.1. */
+  readonly host?: string
+}
+
+/**
+ * The admin API and the console on top of it, for this machine. Only inside a container it listens on more than loopback, and
+ * also there it is reached under the names of loopback alone.
+ */
+export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Admin> {
   const ids = requestIds(init.clock, systemRandom)
   let bound = 0
   const app: FastifyInstance = fastify({
@@ -60,7 +69,7 @@ export async function startAdmin(init: AdminInit, port: PortWish): Promise<Admin
 
   await app.ready()
   const ending = graceful(app.server, init.clock)
-  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...port }))
+  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...place }))
   return {
     url: `http://127.0.0.1:${bound}`,
     async close() {

@@ -32,6 +32,7 @@ async function examine(ask: () => Promise<DoctorView>): Promise<DoctorView> {
 
 const FINDINGS: Readonly<Record<string, string>> = {
   node_not_running: 'running',
+  node_silent: 'running',
   permissions_too_open: 'files',
   profile_broken: 'files'
 }

@@ -4,7 +4,7 @@ export const EXIT = {
   /** The command was understood and tried, and did not succeed. */
   failed: 1,
   usage: 64,
-  /** EX_UNAVAILABLE: no node is running. */
+  /** EX_UNAVAILABLE: no node is running, or it gives no answer. */
   unavailable: 69,
   /** EX_SOFTWARE: a fault of ours. */
   internal: 70,
@@ -18,6 +18,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   usage: EXIT.usage,
   network_missing: EXIT.usage,
   node_not_running: EXIT.unavailable,
+  node_silent: EXIT.unavailable,
   internal_error: EXIT.internal,
   admin_token_invalid: EXIT.notPermitted,
   ingress_not_allowed: EXIT.notPermitted,

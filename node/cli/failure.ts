@@ -30,7 +30,10 @@ const HINTS: Readonly<Record<string, string>> = {
   upstream_unreachable: 'whether the endpoint answers from this machine, e.g. with curl'
 }
 
-const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'UsageError'])
+const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UsageError'])
+
+/** Caused by a failed fetch, whose words help nobody. */
+const OF_FETCH = new Set(['node_not_running', 'node_silent'])
 
 /** Errors are known by their shape, not their class: those of the admin client, of setup and of the command line. */
 export function failureOf(error: unknown): Failure {
@@ -40,7 +43,7 @@ export function failureOf(error: unknown): Failure {
   if (!OURS.has(error.name)) return internal(error.stack ?? error.message)
   const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
   // On this machine the system's own words may be shown, and help; those of a failed fetch never do.
-  const why = error.cause instanceof Error && code !== 'node_not_running' ? error.cause.message : undefined
+  const why = error.cause instanceof Error && !OF_FETCH.has(code) ? error.cause.message : undefined
   return {
     code,
     exitCode: exitCodeOf(code),

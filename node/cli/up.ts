@@ -22,6 +22,7 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--trust-proxy', 'a proxy in front ends TLS and says who the client is')
     .option('--cors-origin <origin...>', 'web pages that may call the ingress; "*" for any')
     .option('--no-x402', 'no calls without a key: strangers cannot pay by x402 through this node')
+    .option('--admin-host <address>', '0.0.0.0 inside a container, where nothing else reaches it (default: 127.0.0.1)')
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
     .option('--treasury <address>', 'who gets the 5%, where the network does not say it yet')

@@ -1,4 +1,6 @@
-import { readPrivateFile } from '../profile/private-file.ts'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isMissing, readPrivateFile } from '../profile/private-file.ts'
 import { SetupError } from '../setup-error.ts'
 
 /** Where a passphrase may come from. Never from a flag or the environment: other processes can read both. */
@@ -36,8 +38,25 @@ export async function choosePassphrase(source: PassphraseSource): Promise<string
   return passphrase
 }
 
+/**
+ * Where Compose, Kubernetes and systemd put secrets: a mount for one service alone, whose files are often open to a group, or to
+ * everybody inside. Who gets there is the manager's business, and its owner could not change their modes.
+ */
+const MOUNTS = ['/run/secrets/', '/var/run/secrets/', '/run/credentials/']
+
+function isOfManager(path: string): boolean {
+  return MOUNTS.some((mount) => resolve(path).startsWith(mount))
+}
+
+async function readMounted(path: string): Promise<Uint8Array | undefined> {
+  return readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw new SetupError('config_invalid', `${path} cannot be read.`, { cause: error, hint: HINT })
+  })
+}
+
 async function fromFile(path: string): Promise<string> {
-  const bytes = await readPrivateFile(path)
+  const bytes = await (isOfManager(path) ? readMounted(path) : readPrivateFile(path))
   if (bytes === undefined) throw new SetupError('config_invalid', `There is no ${path}.`, { hint: HINT })
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, '')
 }

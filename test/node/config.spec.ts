@@ -44,6 +44,18 @@ describe('config', () => {
     assert.deepEqual(config.admin.port, { port: 0, exact: true })
   })
 
+  it('opens the admin API to more than loopback only by what this start says, never by the profile', async () => {
+    await save({ network: 'dev', adminHost: '0.0.0.0' })
+    assert.equal((await loadConfig({ env, flags: {} })).admin.host, '127.0.0.1')
+    assert.equal((await loadConfig({ env: { ...env, SOUK_ADMIN_HOST: '0.0.0.0' }, flags: {} })).admin.host, '0.0.0.0')
+    assert.equal((await loadConfig({ env, flags: { adminHost: '::' } })).admin.host, '::')
+    // Under its address it could not be reached: the names of loopback are the only ones it answers to.
+    await assert.rejects(
+      loadConfig({ env: { ...env, SOUK_ADMIN_HOST: '192.0.2.1' }, flags: {} }),
+      refused('config_invalid', /^SOUK_ADMIN_HOST is not valid: give 127\.0\.0\.1, or inside a container/)
+    )
+  })
+
   it('says nothing of a store’s URL, which may hold a password', async () => {
     const flags = { network: 'dev', store: 'mysql://souk:hidden@db/souk' }
     await assert.rejects(loadConfig({ env, flags }), (error: Error) => {

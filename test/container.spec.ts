@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { load } from 'js-yaml'
+import { limits } from '../lib/index.ts'
+import { loadConfig } from '../node/config.ts'
+import type { NodeConfig } from '../node/node-config.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const readText = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+
+interface Instruction {
+  readonly stage: number
+  readonly word: string
+  readonly text: string
+}
+
+/** Instructions with their continuation lines, and the stage they belong to. Enough for the Dockerfile of this repository. */
+function instructions(): Instruction[] {
+  const lines = readText('Dockerfile')
+    .split('\n')
+    .filter((line) => !/^\s*#/.test(line))
+    .join('\n')
+    .replaceAll(/\\\n/g, ' ')
+  let stage = -1
+  return lines
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, word = '', text = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? []
+      if (word === 'FROM') stage++
+      return { stage, word, text: text.replaceAll(/\s+/g, ' ').trim() }
+    })
+}
+
+/** What cannot be built on every machine can be read: a build is described in docs/how-to/run-in-a-container.md. */
+describe('the container', () => {
+  const all = instructions()
+  const last = Math.max(...all.map(({ stage }) => stage))
+  const of = (word: string) => all.filter((each) => each.stage === last && each.word === word).map(({ text }) => text)
+  const variables = Object.fromEntries(
+    of('ENV').flatMap((text) => [...text.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value] as const))
+  ) as Record<string, string>
+  const compose = load(readText('compose.yaml')) as {
+    services: { souk: Record<string, unknown> & { environment: Record<string, string>; ports: string[] } }
+  }
+  const { souk } = compose.services
+
+  async function configOf(env: Record<string, string>): Promise<NodeConfig> {
+    const home = await mkdtemp(join(tmpdir(), 'souk-container-'))
+    try {
+      return await loadConfig({ flags: {}, env: { ...env, SOUK_HOME: home } })
+    } finally {
+      await rm(home, { recursive: true })
+    }
+  }
+  /** `${NAME:-default}` as Compose reads it where nobody said anything. */
+  const withDefaults = (text: string) => text.replaceAll(/\$\{\w+(?::-([^}]*))?\}/g, (_, given?: string) => given ?? '')
+
+  it('starts without a shell, as nobody in particular', () => {
+    for (const word of ['ENTRYPOINT', 'CMD']) assert.ok(Array.isArray(JSON.parse(of(word)[0] ?? '')), word)
+    const [, command = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
+    assert.deepEqual(JSON.parse(command), [...(JSON.parse(of('ENTRYPOINT')[0] ?? '') as string[]), 'status', '--json'])
+    assert.deepEqual([of('USER'), of('STOPSIGNAL'), of('RUN')], [['65532:65532'], ['SIGTERM'], []])
+    assert.deepEqual([of('VOLUME'), variables['SOUK_HOME']], [['/data'], '/data'])
+  })
+
+  it('takes its bases from arguments', () => {
+    const global = all.filter(({ stage, word }) => stage === -1 && word === 'ARG').map(({ text }) => text.split('=')[0])
+    assert.deepEqual(global, ['BUILD_IMAGE', 'RUN_IMAGE'])
+    for (const { text } of all.filter(({ word }) => word === 'FROM')) assert.match(text, /^\$\{(BUILD|RUN)_IMAGE\}/)
+  })
+
+  it('is set up by settings that there are', async () => {
+    const { admin, p2p, ingress } = await configOf({ ...variables, SOUK_NETWORK: 'dev' })
+    assert.deepEqual(admin, { host: '0.0.0.0', port: { port: 3000, exact: true } })
+    assert.deepEqual([p2p.host, p2p.port], ['0.0.0.0', { port: 4402, exact: true }])
+    assert.deepEqual([ingress?.host, ingress?.port], ['127.0.0.1', { port: 8402, exact: true }])
+    assert.deepEqual(of('EXPOSE'), ['3000 8402 4402'])
+  })
+
+  it('copies only what there is, and what the builder may see', () => {
+    const shown = readText('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1))
+    const own = all.filter(({ word, text }) => word === 'COPY' && !text.startsWith('--from'))
+    const copied = own.flatMap(({ text }) => text.split(' ').slice(0, -1)).filter((path) => path !== '.')
+    assert.ok(copied.length > 2)
+    for (const path of copied) assert.ok(shown.includes(path), `${path} is hidden by .dockerignore`)
+    for (const path of shown) assert.ok(existsSync(join(ROOT, path)), `.dockerignore shows ${path}, which is not there`)
+  })
+
+  it('is published by Compose on loopback, but for peers, under the numbers it listens on', async () => {
+    const env = { ...variables, ...souk.environment }
+    const given = Object.entries(env).map(([name, value]) => [name, withDefaults(value)])
+    const { admin, p2p, ingress } = await configOf(Object.fromEntries(given) as Record<string, string>)
+    assert.equal(ingress?.host, '0.0.0.0')
+    assert.deepEqual(souk.ports.map(withDefaults), [
+      `127.0.0.1:${admin.port.port}:${admin.port.port}`,
+      `127.0.0.1:${ingress?.port.port}:${ingress?.port.port}`,
+      `${p2p.port.port}:${p2p.port.port}`
+    ])
+  })
+
+  it('gets from Compose as few rights as it needs, and time to end', () => {
+    assert.equal(souk['read_only'], true)
+    assert.deepEqual([souk['cap_drop'], souk['security_opt']], [['ALL'], ['no-new-privileges:true']])
+    const grace = Number(/^(\d+)s$/.exec(String(souk['stop_grace_period']))?.[1]) * 1000
+    // The admin API, the ingress, a last settlement, and the calls of peers end one after the other.
+    const longest = limits.ADMIN_DRAIN_MS + 2 * limits.DRAIN_MS + limits.SETTLE_ON_STOP_MS
+    assert.ok(grace > longest, `${grace} ms are given, ${longest} ms are needed`)
+  })
+})
