@@ -226,13 +226,13 @@ interface Asked {
   readonly payMs: number
 }
 
-/** Those to ask, in this order: one that sold a subscription knows best of it. */
+/** Those to ask, in this order. Who sold a subscription is asked even where it was not found: it may be alone to know of it. */
 function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
   const { payment, idempotencyKey } = init
   if (payment !== undefined) return inOrderOf(payment, owners)
   if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
   const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
-  return terms.isOnly ? [first] : [first, ...owners.filter(({ id }) => id !== terms.owner)]
+  return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]
 }
 
 /** Of a count that replicas share another may have some left; and what was promised nothing for costs something everywhere. */

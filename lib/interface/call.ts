@@ -63,7 +63,7 @@ export interface CallTerms {
   readonly maxPrice: Atoms
   /** The fee of a plan. */
   readonly isFee?: boolean
-  /** Peer id of the owner that is asked first; no other where `isOnly`. */
+  /** Peer id of an owner that is asked in any case; no other where `isOnly`. */
   readonly owner: string
   readonly isOnly: boolean
   /** Events of a streamed answer that have a price are paid for, as they are without a plan. */

@@ -8,11 +8,12 @@ import { QuotaBook } from './quota-book.ts'
 import { GRANTS, type Granted, QuotaGrants } from './quota-grants.ts'
 import { readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
 
-/** Documents of an owner: what it sold, and what of it was used, by subscription, period and peer. */
+/** Documents of an owner: what it sold. */
 export const SOLD = 'subscriptions-sold'
-export const USED = 'plan-use'
+/** And what of it was used, by subscription, period and peer. */
+const USED = 'plan-use'
 /** Documents that replicas share: what each of them sold. */
-export const SHARED = 'subscriptions-shared'
+const SHARED = 'subscriptions-shared'
 
 /** A subscription at hand. */
 export interface Held {

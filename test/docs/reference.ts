@@ -8,6 +8,8 @@ import { ERRORS, PROBLEM_TYPE_BASE } from '../../lib/base/errors.ts'
 import * as limits from '../../lib/base/limits.ts'
 import { CHANNEL_MOVES } from '../../lib/interface/channel.ts'
 import { EVENT_TYPES } from '../../node/events/event-types.ts'
+import { LISTING_MOVES } from '../../lib/interface/manifest.ts'
+import { SUBSCRIPTION_MOVES } from '../../lib/interface/subscription.ts'
 import { KEY_STATES } from '../../node/keys/state.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -19,7 +21,8 @@ export async function referencePages(): Promise<Map<string, string>> {
     ['docs/ERRORS.md', errorsPage()],
     ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
     ['docs/EVENTS.md', withEventTypes(await read('docs/EVENTS.md'))],
-    ['docs/PAYMENTS.md', withChannelStates(await read('docs/PAYMENTS.md'))],
+    ['docs/PAYMENTS.md', withStates(await read('docs/PAYMENTS.md'), 'channel', CHANNEL_MOVES)],
+    ['docs/PLANS.md', plansPage(await read('docs/PLANS.md'))],
     ['docs/how-to/keys.md', withKeyStates(await read('docs/how-to/keys.md'))],
     ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
   ])
@@ -49,14 +52,6 @@ ${rows.join('\n')}
 `
 }
 
-function withChannelStates(page: string): string {
-  const rows = Object.entries(CHANNEL_MOVES).map(([state, next]) => {
-    return `| \`${state}\` | ${next.map((name) => `\`${name}\``).join(', ') || '–'} |`
-  })
-  const table = ['| state | may become |', '|---|---|', ...rows].join('\n')
-  return page.replace(/(<!-- channel states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
-}
-
 function withEventTypes(page: string): string {
   const rows = Object.entries(EVENT_TYPES).map(([type, { about, data }]) => {
     const members = Object.entries<{ readonly description?: string }>(data.shape).map(([name, { description }]) => {
@@ -78,6 +73,18 @@ function withKeyStates(page: string): string {
   })
   const table = ['| state | a call | may become |', '|---|---|---|', ...rows].join('\n')
   return page.replace(/(<!-- key states -->\n)[^]*?(<!-- end -->)/, `$1\n${table}\n\n$2`)
+}
+
+function plansPage(page: string): string {
+  return withStates(withStates(page, 'subscription', SUBSCRIPTION_MOVES), 'listing', LISTING_MOVES)
+}
+
+function withStates(page: string, of: string, moves: Readonly<Record<string, readonly string[]>>): string {
+  const rows = Object.entries(moves).map(([state, next]) => {
+    return `| \`${state}\` | ${next.map((name) => `\`${name}\``).join(', ') || '–'} |`
+  })
+  const table = ['| state | may become |', '|---|---|', ...rows].join('\n')
+  return page.replace(new RegExp(`(<!-- ${of} states -->\\n)[^]*?(<!-- end -->)`), `$1\n${table}\n\n$2`)
 }
 
 function limitsPage(source: string): string {

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { asSoukError, type ChannelTill, createChannelTill, handler, systemClock } from '../../lib/index.ts'
+import type { TillComponents } from '../../lib/interface/till.ts'
+import { keySigner } from '../../lib/pay/signing/key-signer.ts'
+import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
+import { type ChannelBench, channelBench } from '../helpers/channel-bench.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type ShiftedClock, shiftedClock } from '../helpers/plans-bench.ts'
+
+const USDC = 1_000_000n
+
+/** Real nodes, real sockets, a real EVM with the contracts on it. */
+describe('plans paid through a channel', function () {
+  this.timeout(60_000)
+  let bench: ChannelBench
+  let testnet: Testnet
+  let clock: ShiftedClock
+  const tills: ChannelTill[] = []
+  const signers = [keySigner(new Uint8Array(32).fill(81)), keySigner(new Uint8Array(32).fill(82))]
+
+  const till = (index: number) => {
+    const make = createChannelTill({ chain: bench.chain, signer: signers[index]! })
+    return (components: TillComponents) => {
+      // The chain keeps the time of the machine, whatever the subscriptions' is set to.
+      const made = make({ ...components, clock: systemClock })
+      tills.push(made)
+      return made
+    }
+  }
+
+  /** A large deposit counts in full only when it is old enough: until then the same is said again. */
+  const whenItCounts = <T>(attempt: () => Promise<T>): Promise<T> =>
+    eventually('the deposit to count', 30_000, async () => {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (asSoukError(error).code !== 'settlement_pending') throw error
+        await bench.client.mine({ blocks: 4 })
+        return undefined
+      }
+    })
+
+  before(async () => {
+    bench = await channelBench()
+    clock = shiftedClock()
+    await bench.client.setAutomine(true)
+    await bench.fundGas(signers[0]!.address)
+    await bench.mint(signers[1]!.address, 10n * USDC)
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index), clock }) })
+    await serve()
+  })
+  after(async () => {
+    await testnet?.stop()
+    await bench?.close()
+  })
+
+  async function serve(): Promise<void> {
+    const payout = bench.provider.address
+    const overage = [{ upTo: 2, price: '0.003' }, { price: '0.0015' }]
+    const plans = [
+      { id: 'free', included: 2 },
+      // More than an owner may hold unearned otherwise.
+      { id: 'team', fee: '2.5', included: 3, overage }
+    ]
+    await testnet.nodes[0]!.souk.serve(
+      { name: 'echo', price: '0.01', payout, plans, payPerCall: false },
+      handler(({ body }) => body)
+    )
+  }
+
+  it('needs no channel while calls are free', async () => {
+    const { souk } = testnet.nodes[1]!
+    const { subscription } = await souk.subscriptions.subscribe({ api: 'echo', plan: 'free', maxPrice: '0' })
+    for (let i = 0; i < 2; i++) {
+      assert.equal((await souk.call({ api: 'echo', body: i, subscription: subscription.id })).charged, 0n)
+    }
+    await assert.rejects(souk.call({ api: 'echo', body: 1, subscription: subscription.id }), { code: 'quota_exceeded' })
+    assert.deepEqual(tills[1]!.channels(), [])
+  })
+
+  it('ends as balances: fees and overage, 95% the provider’s, 5% the treasury’s, to the last atom', async () => {
+    const { souk } = testnet.nodes[1]!
+    const treasury = bench.parameters.treasury!
+    const before = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }
+    const told: bigint[] = []
+    const onPrice = (price: bigint) => void told.push(price)
+    const terms = { api: 'echo', plan: 'team', maxPrice: '0.003' }
+    const { subscription, charged, requestId } = await whenItCounts(() =>
+      souk.subscriptions.subscribe(terms, { onPrice })
+    )
+    assert.deepEqual([charged, new Set(told)], [2_500_000n, new Set([2_500_000n])])
+    const { id } = subscription
+    const prices: bigint[] = []
+    for (let i = 0; i < 7; i++) prices.push((await souk.call({ api: 'echo', body: i, subscription: id })).charged)
+    assert.deepEqual(prices, [0n, 0n, 0n, 3_000n, 3_000n, 1_500n, 1_500n])
+
+    // The next period is paid for by the first call in it, apart from that call.
+    clock.shift(subscription.periodEnd - clock.now() + 1)
+    await serve()
+    const fees: bigint[] = []
+    const onFee = (fee: bigint) => void fees.push(fee)
+    const renewed = await whenItCounts(() => souk.call({ api: 'echo', body: 1, subscription: id, onFee }))
+    assert.deepEqual([renewed.charged, renewed.fee, new Set(fees)], [0n, 2_500_000n, new Set([2_500_000n])])
+
+    // A fee has a receipt like any call, which says why it was charged.
+    const { receipts } = await tills[1]!.receipts({ role: 'payer', limit: 100 })
+    const fee = receipts.find((receipt) => receipt.requestId === requestId)
+    assert.deepEqual([fee?.charged, fee?.signature], [2_500_000n, 'valid'])
+
+    const total = 5_009_000n
+    // As much is fetched by itself; what is left of it, now.
+    await tills[0]!.settlement.redeemer.settleNow()
+    const share = total / 20n
+    const settled = await eventually('the payouts', 20_000, async () => {
+      const now = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }
+      const came = { provider: now.provider - before.provider, treasury: now.treasury - before.treasury }
+      return came.provider + came.treasury === total ? came : undefined
+    })
+    assert.deepEqual(settled, { provider: total - share, treasury: share })
+  })
+
+  it('is never renewed for more than its holder agreed to, nor than a payment guard lets through', async () => {
+    await serve()
+    const { souk } = testnet.nodes[1]!
+    const { subscription } = await whenItCounts(() =>
+      souk.subscriptions.subscribe({ api: 'echo', plan: 'team', maxPrice: '0' })
+    )
+    clock.shift(32 * 86_400_000)
+    const refuse = () => {
+      throw new Error('not today')
+    }
+    await assert.rejects(souk.call({ api: 'echo', body: 1, subscription: subscription.id, onFee: refuse }))
+    assert.equal((await souk.subscriptions.get(subscription.id))?.state, 'paused')
+    await souk.subscriptions.change(subscription.id, { maxFee: '2' })
+    await assert.rejects(souk.call({ api: 'echo', body: 1, subscription: subscription.id }), {
+      code: 'price_exceeds_limit'
+    })
+  })
+})

@@ -1,0 +1,127 @@
+import { apiId } from '../../../lib/base/api-name.ts'
+import { formatRequestId, requestIdBytes } from '../../../lib/base/request-id.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
+import type { SignedManifest } from '../../../lib/interface/manifest.ts'
+import type { PlanTicket } from '../../../lib/interface/plan-desk.ts'
+import type { Plan } from '../../../lib/interface/plan.ts'
+import type { Documents } from '../../../lib/interface/store.ts'
+import { readReply, type SubscriptionRequest, writeRequest } from '../../../lib/plans/messages.ts'
+import { PlanDesk } from '../../../lib/plans/plan-desk.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { freshIds, peerId } from '../../helpers/call-record.ts'
+import { manifestOf } from '../resolve/fixtures.ts'
+
+const [OWNER, CONSUMER] = [peerId('A'), peerId('C')]
+const PROVIDER = peerId('P')
+const ID = apiId('ticker', PROVIDER)
+const START = Date.UTC(2026, 0, 31, 12)
+
+export const planOf = (id: string, changes: Partial<Plan> = {}): Plan => ({
+  id,
+  name: id,
+  fee: 0n,
+  period: 'month',
+  trialDays: 0,
+  overage: [],
+  since: 1,
+  ...changes
+})
+
+/** What a till does for a desk: writes what belongs to a call, and says so. */
+export class DeskBench {
+  now = START
+  signed: SignedManifest
+  desk: PlanDesk
+  readonly documents: Documents
+  readonly #self: string
+  readonly #shared: Documents | undefined
+
+  private constructor(plans: readonly Plan[], documents: Documents, self: string, shared: Documents | undefined) {
+    this.signed = { id: ID, manifest: manifestOf(PROVIDER, { plans }), envelope: new Uint8Array(0) }
+    this.documents = documents
+    this.#self = self
+    this.#shared = shared
+    this.desk = this.#newDesk()
+  }
+
+  static async open(plans: readonly Plan[], { self = OWNER, shared = undefined as Documents | undefined } = {}) {
+    const store = createMemoryStore()
+    await store.open()
+    return new DeskBench(plans, store.documents, self, shared)
+  }
+
+  /** As after kill -9: nothing is left but what was written. */
+  async restart(): Promise<void> {
+    this.desk = this.#newDesk()
+    await this.desk.start()
+  }
+
+  set manifest(changes: Partial<SignedManifest['manifest']>) {
+    this.signed = { ...this.signed, manifest: { ...this.signed.manifest, ...changes } }
+  }
+
+  incoming(changes: Partial<IncomingCall>): IncomingCall {
+    return {
+      peer: CONSUMER,
+      requestId: freshIds.next(),
+      api: ID,
+      method: 'POST',
+      path: '',
+      headers: [],
+      body: new Uint8Array(0),
+      timeoutMs: 1_000,
+      revision: 1,
+      ...changes
+    }
+  }
+
+  admit(subscription: string, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
+    return this.desk.admit(this.signed, this.incoming({ subscription: requestIdBytes(subscription), ...changes }))
+  }
+
+  ask(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
+    return this.desk.admit(this.signed, this.incoming({ service: 1, body: writeRequest(request), ...changes }))
+  }
+
+  async write(ticket: PlanTicket): Promise<void> {
+    for (const { collection, key, value } of ticket.capture()) await this.documents.put(collection, key, value)
+    await ticket.end(true)
+  }
+
+  /** One call that succeeds, and its price. */
+  async call(subscription: string, changes: Partial<IncomingCall> = {}): Promise<bigint> {
+    const ticket = await this.admit(subscription, changes)
+    await this.write(ticket)
+    return ticket.price
+  }
+
+  async change(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}) {
+    const ticket = await this.ask(request, changes)
+    const body = ticket.answer?.().body
+    await this.write(ticket)
+    if (!(body instanceof Uint8Array)) throw new Error('the desk answers at once')
+    return { due: ticket.price, subscription: readReply(body) }
+  }
+
+  planOf(id: string): Plan {
+    const plan = this.signed.manifest.plans?.find((each) => each.id === id)
+    if (plan === undefined) throw new Error(`no plan ${id}`)
+    return plan
+  }
+
+  subscribe(plan: string, { trial = false, id = formatRequestId(freshIds.next()), peers = [] as string[] } = {}) {
+    const { since, fee } = this.planOf(plan)
+    return this.change({ action: 'subscribe', id, plan, since, fee, trial, peers })
+  }
+
+  #newDesk(): PlanDesk {
+    const clock = {
+      now: () => this.now,
+      elapsed: () => this.now,
+      after: () => ({ cancel() {} }),
+      soon: () => {}
+    }
+    const shared = this.#shared
+    return new PlanDesk({ clock, documents: this.documents, self: this.#self, ...(shared && { shared }) })
+  }
+}
