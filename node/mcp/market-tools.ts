@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { limits, SoukError } from '../../lib/index.ts'
-import { PROTOCOLS } from '../../lib/interface/index.ts'
+import { LISTING_SORTS, PROTOCOLS } from '../../lib/interface/index.ts'
 import type { InputSchema } from './tool-schema.ts'
 
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number of USDC, like 0.01')
@@ -10,7 +10,7 @@ const api = z.string().describe('a name, or name@provider as souk_search gives i
 /** What the tools of the marketplace itself take. One table: lists, checks and docs follow it. */
 export const MARKET_TOOLS = {
   souk_search: {
-    about: 'Finds APIs on the marketplace. Free of charge.',
+    about: 'Finds APIs on the marketplace, with how well each has answered this node. Free of charge.',
     readOnly: true,
     takes: z.object({
       query: z
@@ -21,6 +21,7 @@ export const MARKET_TOOLS = {
       protocol: z.enum(PROTOCOLS).optional(),
       tag: z.string().optional(),
       max_price: usdc.optional().describe('most expensive call wanted, in USDC'),
+      sort: z.enum(LISTING_SORTS).optional(),
       limit: z.int().min(1).max(limits.PAGE_MAX).optional(),
       cursor: z.string().optional().describe('next_cursor of the page before')
     })

@@ -20,13 +20,14 @@ import type { IngressLog } from '../ingress/visit.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
+import { standingView } from '../standing-view.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import type { ToolBox, ToolCall } from './tool-box.ts'
 import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
 import type { InputSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Default: none are kept. */
   readonly accounts?: Pick<Accounts, 'balance'>
@@ -170,12 +171,16 @@ class PrincipalTools implements ToolBox {
       Object.fromEntries(given.filter(([, value]) => value !== undefined)),
       signal
     )
-    return told({ apis: page.listings.map(apiSummary), next_cursor: page.next ?? null })
+    const apis = page.listings.map((listing) => ({ ...apiSummary(listing), ...standingView(listing) }))
+    return told({ apis, next_cursor: page.next ?? null })
   }
 
   async #show({ api, operation }: MarketInput<'souk_show'>, signal?: AbortSignal): Promise<CallToolResult> {
     const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
-    const { operations, ...rest } = apiDetails(signed)
+    const { operations, ...rest } = {
+      ...apiDetails(signed),
+      ...standingView(await this.#init.souk.standing(signed.id))
+    }
     const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)
     if (operation !== undefined && shown.length === 0) {
       throw new SoukError('operation_not_found', `${rest.name} has no operation "${operation.slice(0, 80)}".`)

@@ -133,6 +133,7 @@ describe('agents over HTTP', () => {
           apis: Array<Record<string, unknown>>
         }
         assert.deepEqual([found.apis[0]?.['id'], found.apis[0]?.['price']], [`bank@${PROVIDER}`, '0.0015'])
+        assert.partialDeepStrictEqual(found.apis[0], { quality: { score: 0.8 } })
         const shown = (await agent.call('souk_show', { api: 'bank', operation: 'getBalance' })).structuredContent
         assert.deepEqual((shown as ApiDescription).operations, [BALANCE.operations[0]])
         const called = await agent.call('souk_call', {
