@@ -242,6 +242,10 @@ class SoukService implements Souk, Startable {
     await this.#run().resolver.pin(checkApiName(name), provider)
   }
 
+  pinned(name: string): Promise<string | undefined> {
+    return this.#run().resolver.pinned(checkApiName(name))
+  }
+
   get subscriptions(): Subscriptions {
     return this.#run().subscriptions
   }

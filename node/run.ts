@@ -13,6 +13,7 @@ import { startEvents, type Telling } from './events/start-events.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
+import { dnsLookup, Scopes } from './names/scopes.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -205,7 +206,7 @@ async function startSouk(
 
 async function startIngress(
   { config, log, clock, undo }: Start,
-  souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>,
+  souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>,
   hosting: Hosting
 ): Promise<string | undefined> {
   const wanted = config.ingress
@@ -213,6 +214,7 @@ async function startIngress(
   const { tls, port, ...rest } = wanted
   const ingress: Ingress = createIngress({
     souk,
+    scopes: new Scopes({ souk, lookup: dnsLookup(), clock }),
     ...hosting,
     money: NETWORKS[config.network].money,
     clock,

@@ -521,6 +521,13 @@ export const KEY_CHANGES_PER_HOST = 240
 export const KEY_CHANGES_PER_HOST_MS = 1 * HOUR
 /** A body sent to `/v1/account` and `/v1/keys`: an amount, a label, a hundred ids of APIs. */
 export const ACCOUNT_BODY_BYTES_MAX = 16 * KiB
+/** What a domain stands for, and that it stands for nothing, is believed so long; so many domains are remembered. */
+export const SCOPE_FRESH_MS = 5 * MINUTE
+export const SCOPE_NEGATIVE_MS = 30 * SECOND
+export const SCOPES_KNOWN_MAX = 1_000
+/** Domains asked for at once, and how long the DNS may take for one: strangers choose the names. */
+export const SCOPES_ASKED_AT_ONCE = 32
+export const DNS_MS = 3 * SECOND
 /** A segment of an ingress path: `name@provider` percent-encoded, with room. */
 export const PATH_SEGMENT_CHARS_MAX = 256
 /** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */

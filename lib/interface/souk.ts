@@ -230,6 +230,8 @@ export interface Souk {
   standing(id: ApiId): Promise<Standing>
   /** Binds a bare name to one provider on this node, so that it never again depends on who claims it. */
   pin(name: string, provider: string): Promise<void>
+  /** The provider that a name is bound to here. @throws SoukError `invalid_request` */
+  pinned(name: string): Promise<string | undefined>
 
   /** Of this node as a consumer, and what it sold as an owner. */
   readonly subscriptions: Subscriptions

@@ -1,7 +1,6 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { sha256 } from '../base/bytes.ts'
-import { SoukError } from '../base/errors.ts'
 import { SERVERS_MAX } from '../base/limits.ts'
 import { equals } from 'uint8arrays/equals'
 import type { Directory, DirectoryRecord } from '../interface/directory.ts'
@@ -10,6 +9,7 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import { mayServe } from './delegation.ts'
 import { splitId } from './keys.ts'
 import { fetchManifests } from './manifest-exchange.ts'
+import { notFound } from './not-found.ts'
 import type { Pins } from './pins.ts'
 import { ignore } from './ignore.ts'
 
@@ -68,6 +68,8 @@ class LookUp {
   /** Asked, and had nothing that may be used. */
   readonly #empty = new Set<string>()
   readonly #unreachable = new Set<string>()
+  readonly #refusals: string[] = []
+  #hasOlder = false
   #record: DirectoryRecord | undefined
   #best: SignedManifest | undefined
   #recordIsKnown = false
@@ -181,7 +183,8 @@ class LookUp {
     try {
       // Goes on after the end of the look-up: whether this node is alive is worth knowing for the next choice.
       const request = { name: this.#name, provider: this.#provider }
-      const { manifests } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
+      const { manifests, refusals } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
+      this.#refusals.push(...refusals)
       onAsked(peer.id, true)
       for (const signed of manifests) await this.#take(peer, signed)
       if (manifests.length === 0) this.#empty.add(peer.id)
@@ -194,6 +197,7 @@ class LookUp {
   async #take(peer: PeerAddress, signed: SignedManifest): Promise<void> {
     if (!(await this.#init.pins.allows(signed))) {
       this.#empty.add(peer.id)
+      this.#hasOlder = true
       return
     }
     this.#answered.set(peer.id, peer)
@@ -257,11 +261,19 @@ class LookUp {
 
   #failure(): unknown {
     const { signal } = this.#options
-    const isPending = this.#asked.size > this.#empty.size
-    if (isPending || (this.#record !== undefined && this.#asked.size === 0)) {
-      return new SoukError('owner_unreachable', `${this.#id} exists, but no node that serves it answered.`)
+    const asked = this.#asked.size
+    const isPending = asked > this.#empty.size
+    const trail = {
+      // A record alone says that there is somebody.
+      asked: this.#record === undefined ? asked : Math.max(1, asked),
+      answered: this.#empty.size,
+      refusals: this.#refusals,
+      hasOlder: this.#hasOlder
     }
-    return signal.aborted ? signal.reason : new SoukError('api_not_found', `There is no API ${this.#id}.`)
+    if (isPending || (this.#record !== undefined && asked === 0)) {
+      return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it answered`, trail)
+    }
+    return signal.aborted ? signal.reason : notFound('api_not_found', `There is no API ${this.#id}`, trail)
   }
 }
 

@@ -1,6 +1,6 @@
 import { apiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
 import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../base/limits.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
@@ -59,12 +59,12 @@ export interface FetchInit {
   readonly link: Link
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** A manifest with these very bytes that was verified before: saves doing it again. */
-  readonly known?: (envelope: Uint8Array) => SignedManifest | undefined
 }
 
 export interface FetchedManifests {
   readonly manifests: readonly SignedManifest[]
+  /** Why others were refused. */
+  readonly refusals: readonly string[]
   readonly next?: string
 }
 
@@ -75,7 +75,7 @@ export interface FetchedManifests {
 export async function fetchManifests(
   peer: PeerAddress,
   request: ManifestRequest,
-  { link, clock, signal, known }: FetchInit
+  { link, clock, signal }: FetchInit
 ): Promise<FetchedManifests> {
   const bytes = await link.exchange(peer, MANIFEST_PROTOCOL, encodeManifestRequest(request), {
     responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
@@ -83,16 +83,21 @@ export async function fetchManifests(
   })
   const reply = decode(bytes)
   const now = clock.now()
+  const refusals: string[] = []
   const verified = await Promise.all(
-    reply.manifests.map(
-      async (envelope) =>
-        known?.(envelope) ??
-        // Copied: the envelope is kept, and a view would keep the whole reply.
-        (await verifyManifest(envelope.slice(), { now }).catch(() => undefined))
+    reply.manifests.map(async (envelope) =>
+      // Copied: the envelope is kept, and a view would keep the whole reply.
+      verifyManifest(envelope.slice(), { now }).catch(
+        (error: unknown) => void refusals.push(asSoukError(error).message)
+      )
     )
   )
   const manifests = verified.filter((signed) => signed !== undefined && wasAsked(request, signed))
-  return { manifests: manifests as SignedManifest[], ...(reply.next === undefined ? {} : { next: reply.next }) }
+  return {
+    manifests: manifests as SignedManifest[],
+    refusals,
+    ...(reply.next === undefined ? {} : { next: reply.next })
+  }
 }
 
 function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManifest): boolean {

@@ -8,6 +8,7 @@ import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { LookUpInit, Seed } from './look-up.ts'
 import { fetchManifests } from './manifest-exchange.ts'
+import { notFound } from './not-found.ts'
 
 interface Claim {
   readonly id: ApiId
@@ -20,7 +21,7 @@ interface Claim {
  * @throws SoukError `api_not_found`, `name_conflict`, `owner_unreachable`; the signal's reason
  */
 export async function resolveName(init: LookUpInit, name: string, signal: AbortSignal): Promise<Claim> {
-  const { seeds, isSilent } = await hear(init, name, signal)
+  const { seeds, isSilent, trail } = await hear(init, name, signal)
   const claims = new Map<ApiId, Seed[]>()
   for (const seed of seeds) claims.set(seed.signed.id, [...(claims.get(seed.signed.id) ?? []), seed])
   const all = [...claims].map(([id, seeds]) => ({ id, seeds }))
@@ -28,9 +29,10 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
   const candidates = live.length > 0 ? live : all
   const [only] = candidates
   if (only === undefined) {
-    if (isSilent)
-      throw new SoukError('owner_unreachable', `"${name}" was published, but no node that serves it answered.`)
-    throw new SoukError('api_not_found', `There is no API named "${name}".`)
+    if (isSilent) {
+      throw notFound('owner_unreachable', `"${name}" was published, but no node that serves it answered`, trail)
+    }
+    throw notFound('api_not_found', `There is no API named "${name}"`, trail)
   }
   return candidates.length === 1 ? only : decide(init, name, candidates, signal)
 }
@@ -39,14 +41,18 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
 async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const { directory, link, clock, pins, onAsked } = init
   const seeds: Seed[] = []
+  const refusals: string[] = []
+  let hasOlder = false
   let answers = 0
   const ask = async (peer: PeerAddress) => {
     const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch(() => undefined)
     if (fetched === undefined) return
     answers++
     onAsked(peer.id, true)
+    refusals.push(...fetched.refusals)
     for (const signed of fetched.manifests.slice(0, CLAIMANTS_MAX)) {
       if (await pins.allows(signed)) seeds.push({ peer, signed })
+      else hasOlder = true
     }
   }
   const asking: Array<Promise<void>> = []
@@ -59,11 +65,15 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
     patience ??= clock.after(CLAIMANTS_MS, () => enough.abort())
   }
   patience?.cancel()
+  const isNamed = asking.length > 0
   // Neighbours that just met may know what the directory has not heard yet.
   if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
   await within(Promise.all(asking), signal)
   signal.throwIfAborted()
-  return { seeds, isSilent: asking.length > 0 && answers === 0 }
+  const isSilent = asking.length > 0 && answers === 0
+  // Neighbours that were asked by chance are nobody who said to serve it.
+  const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder } }
 }
 
 /** A manifest alone may be an old one that somebody replays; a live record shows that its provider still serves it. */

@@ -31,6 +31,8 @@ export interface ResolverInit {
 export interface PinningResolver extends Resolver {
   /** Binds a bare name to one provider. @throws SoukError `invalid_request` */
   pin(name: string, provider: string): Promise<void>
+  /** The provider it is bound to. */
+  pinned(name: string): Promise<string | undefined>
 }
 
 /** The resolver over a directory and a link. */
@@ -90,6 +92,10 @@ class CachingResolver implements PinningResolver {
 
   pin(name: string, provider: string): Promise<void> {
     return this.#pins.bind(name, provider)
+  }
+
+  pinned(name: string): Promise<string | undefined> {
+    return this.#pins.provider(name)
   }
 
   /** Its pin, else what is served here, else the only claimant's. */

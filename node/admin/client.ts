@@ -40,7 +40,7 @@ import type {
 } from './api.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
-import type { MarketListingView, SearchInput, SearchView } from './market-api.ts'
+import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
 
 /** Which events are wanted, and whether calls are. */
 export interface EventsInput {
@@ -80,6 +80,7 @@ export interface AdminClient {
   account(id: string): Promise<AccountView>
   search(input: SearchInput): Promise<SearchView>
   listing(id: string): Promise<MarketListingView>
+  why(api: string): Promise<WhyView>
   call(input: CallInput): Promise<CallAnswer>
   /** Of the Model Context Protocol, its answer whatever it is. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
@@ -158,7 +159,6 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
       throw fetchFailure(error, profile, url)
     }
   }
-  const named = (collection: string, name: string) => `/${collection}/${encodeURIComponent(name)}`
 
   return {
     status: () => json('GET', '/status'),
@@ -182,8 +182,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     openAccount: (input) => json('POST', '/accounts', input),
     accounts: () => json('GET', '/accounts'),
     account: (id) => json('GET', named('accounts', id)),
-    search: (input) => json('GET', `/search?${query(input)}`),
-    listing: (id) => json('GET', named('listings', id)),
+    ...marketOf(json),
     call: async (input) => readCall(await send('POST', '/call', input)),
     async mcp(search, body, headers, signal) {
       const sent = { ...headers, authorization: `Bearer ${token}` }
@@ -218,6 +217,18 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     withdraw: (input) => json('POST', '/wallet/withdrawals', input),
     setPayout: (address) => json('PUT', '/payout', { address }),
     pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
+  }
+}
+
+const named = (collection: string, name: string): string => `/${collection}/${encodeURIComponent(name)}`
+
+type Json = <T>(method: string, path: string) => Promise<T>
+
+function marketOf(json: Json): Pick<AdminClient, 'search' | 'listing' | 'why'> {
+  return {
+    search: (input) => json('GET', `/search?${query(input)}`),
+    listing: (id) => json('GET', named('listings', id)),
+    why: (api) => json('GET', named('why', api))
   }
 }
 

@@ -40,3 +40,22 @@ export interface MarketListingView extends FoundListingView {
     readonly output?: JsonSchema
   }>
 }
+
+/** `GET /why/{id}`: what kept an API from being called, or that nothing does. */
+export interface WhyView {
+  readonly api: string
+  /** It can be called now. */
+  readonly callable: boolean
+  /**
+   * `ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `no_provider_record`, `unreachable`, `not_served`,
+   * `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`.
+   */
+  readonly step: string
+  readonly detail: string
+  /** Where it was found. */
+  readonly id: string | null
+  readonly owners: readonly string[]
+  /** Where several providers use the name. */
+  readonly candidates: readonly unknown[]
+  readonly hint: string | null
+}

@@ -7,6 +7,7 @@ import { type MarketListingView, searchSchema, type SearchView } from './market-
 import { present } from './present.ts'
 import { parse } from './problems.ts'
 import { listingView } from './views.ts'
+import { why } from './why.ts'
 
 /** What others offer. */
 export function marketRoutes(app: FastifyInstance, { souk }: AdminInit): void {
@@ -31,4 +32,8 @@ export function marketRoutes(app: FastifyInstance, { souk }: AdminInit): void {
       methods: api.operations
     }
   })
+
+  app.get<{ Params: { id: string } }>('/why/:id', (request, reply) =>
+    why(souk, request.params.id, whileConnected(reply.raw))
+  )
 }

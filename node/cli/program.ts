@@ -29,6 +29,7 @@ import { addTail } from './tail.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { addUp } from './up.ts'
 import { addWallet } from './wallet.ts'
+import { addWhy } from './why.ts'
 import { addWebhook } from './webhook.ts'
 
 const COMMANDS: readonly AddCommand[] = [
@@ -46,6 +47,7 @@ const COMMANDS: readonly AddCommand[] = [
   addChannel,
   addSearch,
   addMarket,
+  addWhy,
   addCall,
   addMcp,
   addStatus,

@@ -17,7 +17,7 @@ export interface CallLine {
   readonly charged: string
 }
 
-type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
+type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>
 
 /** Calls as they end, for whoever looks on: nothing of what was said in them. */
 export class WatchedCalls {
@@ -62,6 +62,7 @@ export class WatchedCalls {
       search: (query, signal) => souk.search(query, signal),
       resolve: (api, options) => souk.resolve(api, options),
       standing: (id) => souk.standing(id),
+      pinned: (name) => souk.pinned(name),
       call: async (init) => {
         const startedAt = clock.elapsed()
         const tell = (line: Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'charged'>) => {

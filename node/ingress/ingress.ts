@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { fastifyCors } from '@fastify/cors'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { formatRequestId, limits, requestIds, SoukError } from '../../lib/index.ts'
+import { formatRequestId, isProviderId, limits, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
 import type { Accounts } from '../accounts/accounts.ts'
@@ -11,6 +11,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Spending } from '../spending/spending.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
 import { packageVersion } from '../config.ts'
+import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
 import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
 import { addAccountRoutes } from './account-routes.ts'
@@ -67,6 +68,8 @@ export interface IngressInit {
   readonly agentApis?: AgentApis
   /** What the owner of an API signed of a call. Default: nothing is known of any. */
   readonly receipt?: ReceiptRoutesInit['receipt']
+  /** What scopes other than `demo` and provider ids stand for. Default: nothing. */
+  readonly scopes?: Pick<Scopes, 'providerOf'>
   /** What it is called on this network. Default `USDC`. */
   readonly money?: string
   readonly clock: Clock
@@ -199,7 +202,8 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
   const limited = { gate, strangers, demoCalls }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless }
-  addCallRoutes(app, route, new EventStreams({ ...init, route }), visitOf)
+  const streams = new EventStreams({ ...init, route })
+  addCallRoutes(app, { route, streams, visitOf, scopes: init.scopes })
   return app
 }
 
@@ -281,15 +285,36 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
   })
 }
 
-function addCallRoutes(app: FastifyInstance, route: CallRoute, streams: EventStreams, visitOf: VisitOf): void {
+/** The scope as a provider id where it stands for one; undefined once the visitor was told that it could not be looked up. */
+async function scopeOf(visit: Visit, scope: string, scopes: IngressInit['scopes']): Promise<string | undefined> {
+  if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
+  try {
+    return (await scopes.providerOf(scope)) ?? scope
+  } catch (error) {
+    sendProblem(visit, error)
+    return undefined
+  }
+}
+
+function addCallRoutes(
+  app: FastifyInstance,
+  {
+    route,
+    streams,
+    visitOf,
+    scopes
+  }: { route: CallRoute; streams: EventStreams; visitOf: VisitOf; scopes: IngressInit['scopes'] }
+): void {
   for (const url of ['/api/:scope/api/:name', '/api/:scope/api/:name/*']) {
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
       url,
       handler(request, reply) {
         const visit = visitOf(request, reply)
-        const { scope, name } = request.params
+        const { name } = request.params
         const serve = async () => {
+          const scope = await scopeOf(visit, request.params.scope, scopes)
+          if (scope === undefined) return
           if (!EventStreams.mayServe(visit.req) || !(await streams.serve(visit, scope, name))) {
             await serveCall(route, visit, scope, name)
           }

@@ -19,7 +19,8 @@ const FORM_TYPE = /^multipart\/form-data[\t ]*;/i
 const CHARSET = /;[\t ]*charset[\t ]*=[\t ]*"?([^";\t ]*)/i
 
 /**
- * The API that a path names. `demo` leaves the choice of provider to the name; any other scope is a provider id.
+ * The API that a path names. `demo` leaves the choice of provider to the name; any other scope is a provider id by
+ * now: aliases and domains were looked up before.
  * @throws SoukError `invalid_request`, `api_not_found` (unknown scope)
  */
 export function readRef(scope: string, name: string): ApiRef {
@@ -27,7 +28,13 @@ export function readRef(scope: string, name: string): ApiRef {
   if (scope === 'demo') return ref
   if (!isProviderId(scope)) {
     const shown = scope.slice(0, 80)
-    throw new SoukError('api_not_found', `There is no scope "${shown}" here: use "demo", or the id of a provider.`)
+    throw new SoukError(
+      'api_not_found',
+      `There is no scope "${shown}" here: use "demo", the id of a provider, or a domain that names one.`,
+      {
+        members: { reason: 'unknown_scope' }
+      }
+    )
   }
   if (ref.provider !== undefined && ref.provider !== scope) {
     throw new SoukError('invalid_request', 'The path names two different providers.')

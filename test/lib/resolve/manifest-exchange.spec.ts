@@ -91,12 +91,4 @@ describe('manifest exchange', () => {
       await assert.rejects(fetch({}), { code: 'owner_unreachable' })
     }
   })
-
-  it('does not verify again what is known', async () => {
-    const mine = await sign({})
-    local = [mine]
-    const options = { link: client, clock, signal, known: () => mine }
-    const { manifests } = await fetchManifests({ id: 'server', addresses: [] }, {}, options)
-    assert.equal(manifests[0], mine)
-  })
 })

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { type NotFoundReason, reasonOf, type Trail } from '../../../lib/resolve/not-found.ts'
+import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
+import { handler } from '../../../lib/index.ts'
+
+describe('why an API was not found', function () {
+  this.timeout(30_000)
+  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false }
+  const cases: ReadonlyArray<readonly [NotFoundReason, Partial<Trail>]> = [
+    ['no_provider_record', {}],
+    ['unreachable', { asked: 2 }],
+    ['not_served', { asked: 2, answered: 1 }],
+    ['expired', { asked: 1, answered: 1, refusals: ['The manifest has expired.'] }],
+    [
+      'signature_refused',
+      { asked: 1, answered: 1, refusals: ['The manifest has expired.', 'The manifest has a wrong signature.'] }
+    ],
+    ['rolled_back', { asked: 1, answered: 1, hasOlder: true }]
+  ]
+  for (const [reason, seen] of cases) {
+    it(`names the step: ${reason}`, () => assert.equal(reasonOf({ ...trail, ...seen }), reason))
+  }
+
+  describe('on a network', () => {
+    let testnet: Testnet
+    before(async () => {
+      testnet = await createTestnet({ nodes: 3 })
+    })
+    after(() => testnet.stop())
+
+    it('tells of a name that nobody uses, and of an owner that is gone', async () => {
+      const [first, owner, consumer] = testnet.nodes
+      assert.ok(first !== undefined && owner !== undefined && consumer !== undefined)
+      await assert.rejects(consumer.souk.resolve('nobody-has-this'), (error: { code: string; members: object }) => {
+        assert.equal(error.code, 'api_not_found')
+        assert.deepEqual(error.members, { reason: 'no_provider_record', nodes_asked: 0, nodes_answered: 0 })
+        return true
+      })
+      const { signed } = await owner.souk.serve(
+        { name: 'leaving', price: '0' },
+        handler(() => ({}))
+      )
+      await owner.stop()
+      await assert.rejects(consumer.souk.resolve(signed.id), (error: { code: string; members: { reason: string } }) => {
+        assert.equal(error.code, 'owner_unreachable')
+        assert.equal(error.members.reason, 'unreachable')
+        return true
+      })
+    })
+  })
+})
