@@ -571,6 +571,9 @@ export const MCP_STREAM_MS = 30 * SECOND
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
 /** Events that are told again to whoever lost the thread of them, and the same of calls. */
 export const EVENTS_KEPT_MAX = 256
+/** Minutes, and quarters of an hour, of which a node remembers how its calls went: two hours to look at closely, and a week. */
+export const SERIES_MINUTES_MAX = 120
+export const SERIES_QUARTERS_MAX = 7 * 24 * 4
 /** Readers of the stream of events at once: consoles and tails, all on one machine. */
 export const EVENT_READERS_MAX = 16
 /** Webhooks of one node; all of them are told of the same event at once. */

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { asSoukError, formatUsdc, limits, toProblem } from '../../lib/index.ts'
 import type { CallReply, Headers } from '../../lib/interface/index.ts'
 import { type CallEvent, callSchema } from './api.ts'
+import { watchedCall } from '../events/watch-calls.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
@@ -18,11 +19,12 @@ const STREAMED: Headers = [
 ]
 
 /** A call from this machine, without a consumer key: the token stands for its owner. */
-export function callRoute(app: FastifyInstance, { souk, clock }: AdminInit): void {
+export function callRoute(app: FastifyInstance, { souk, calls, clock }: AdminInit): void {
+  const call = watchedCall(souk, calls, clock)
   app.post('/call', async (request, reply) => {
     const input = parse(callSchema, request.body)
     const startedAt = clock.elapsed()
-    const answer = await souk.call({
+    const answer = await call({
       api: input.api,
       body: input.body,
       headers: input.stream === true ? STREAMED : PLAIN,

@@ -41,11 +41,14 @@ import type {
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
 import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
+import type { SeriesInput, SeriesView } from './series-api.ts'
 
 /** Which events are wanted, and whether calls are. */
 export interface EventsInput {
   readonly types?: string | undefined
   readonly calls?: 1 | undefined
+  /** With those that ended last first. */
+  readonly recent?: 1 | undefined
 }
 
 /** The head of a call's answer, and its body as it arrives. */
@@ -92,6 +95,7 @@ export interface AdminClient {
   testWebhook(id: string): Promise<WebhookTestView>
   /** As they happen, until the signal aborts or the node stops. */
   events(input: EventsInput, signal: AbortSignal): AsyncIterable<TailItem>
+  series(input: SeriesInput): Promise<SeriesView>
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
   setupCode(): Promise<SetupCodeView>
@@ -201,6 +205,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     async *events(input, signal) {
       yield* tailItems(await send('GET', `/events?${query(input)}`, undefined, signal))
     },
+    series: (input) => json('GET', `/series?${query(input)}`),
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     setupCode: () => json('POST', '/setup-codes'),

@@ -33,7 +33,7 @@ export class EventReaders {
 
 /**
  * `GET /events`: what happens here as server-sent events, those named by `types` (`listing.*`, with commas) or all; with `calls=1` also each
- * call as it ends. `Last-Event-ID` gets what was missed, as far as it is still known.
+ * call as it ends, and with `recent=1` first those that ended last. `Last-Event-ID` gets what was missed, as far as it is still known.
  */
 export function eventRoutes(app: FastifyInstance, { events, calls, clock }: AdminInit, readers: EventReaders): void {
   app.get('/events', (request, reply) => {
@@ -58,7 +58,10 @@ export function eventRoutes(app: FastifyInstance, { events, calls, clock }: Admi
     const tellCall = (call: CallLine) => write(`event: call\ndata: ${JSON.stringify({ type: 'call', ...call })}\n\n`)
     for (const event of missed(events.feed.last(), request.headers['last-event-id'])) tell(event)
     const ends = [events.feed.listen(tell)]
-    if (query.get('calls') === '1') ends.push(calls.listen(tellCall))
+    if (query.get('calls') === '1') {
+      if (query.get('recent') === '1') calls.last().forEach(tellCall)
+      ends.push(calls.listen(tellCall))
+    }
     res.once('close', () => ends.forEach((end) => end()))
   })
 }

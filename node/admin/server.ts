@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { formatRequestId, limits, requestIds, systemRandom } from '../../lib/index.ts'
+import { Series } from '../events/series.ts'
 import { graceful } from '../http/graceful.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import type { PortWish } from '../node-config.ts'
@@ -16,6 +17,7 @@ import { keyRoutes } from './key-routes.ts'
 import { marketRoutes } from './market-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
+import { seriesRoutes } from './series-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 import { answerWithProblems } from './problems.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -65,6 +67,8 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
   const readers = new EventReaders()
   await app.register(async (scope) => eventRoutes(scope, init, readers), { prefix: '/admin/v1' })
+  const series = new Series(init)
+  await app.register(async (scope) => seriesRoutes(scope, series), { prefix: '/admin/v1' })
   await app.register(consolePages)
 
   await app.ready()
@@ -74,6 +78,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     url: `http://127.0.0.1:${bound}`,
     async close() {
       readers.close()
+      series.stop()
       await ending.close(limits.ADMIN_DRAIN_MS)
       await app.close()
     }

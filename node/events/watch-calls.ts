@@ -1,5 +1,5 @@
 import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
-import type { CallLog, CallRecord, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
 import { Feed } from './feed.ts'
 
 /** A call that ended, as `souk tail` shows it. */
@@ -14,6 +14,8 @@ export interface CallLine {
   /** Where the answer is an error of Souk's own. */
   readonly code: string | null
   readonly ms: number
+  /** Where the time went, as far as this node knows: of a call that it served, at itself and at the API. */
+  readonly timing: Partial<CallTiming>
   readonly charged: string
 }
 
@@ -57,35 +59,16 @@ export class WatchedCalls {
 
   /** The same node to call from, and what is called is seen. */
   caller(souk: Caller): Caller {
-    const clock = this.#clock
     return {
       search: (query, signal) => souk.search(query, signal),
       resolve: (api, options) => souk.resolve(api, options),
       standing: (id) => souk.standing(id),
       pinned: (name) => souk.pinned(name),
-      call: async (init) => {
-        const startedAt = clock.elapsed()
-        const tell = (line: Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'charged'>) => {
-          const ms = clock.elapsed() - startedAt
-          this.feed.tell({ role: 'payer', timestamp: new Date(clock.now()).toISOString(), ms, ...line })
-        }
-        try {
-          const reply = await souk.call(init)
-          const { requestId, id, status, charged } = reply
-          tell({ request_id: formatRequestId(requestId), api: id, status, code: null, charged: formatUsdc(charged) })
-          return reply
-        } catch (thrown) {
-          const { code, status } = asSoukError(thrown)
-          const api = typeof init.api === 'string' ? init.api : formatApiRef(init.api)
-          const request_id = init.requestId === undefined ? '' : formatRequestId(init.requestId)
-          tell({ request_id, api, status, code, charged: '0' })
-          throw thrown
-        }
-      }
+      call: watchedCall(souk, this.feed, this.#clock)
     }
   }
 
-  #served({ requestId, at, api, status, code, ownerMs, charged }: CallRecord): CallLine {
+  #served({ requestId, at, api, status, code, ownerMs, upstreamMs, charged }: CallRecord): CallLine {
     return {
       role: 'owner',
       request_id: formatRequestId(requestId),
@@ -94,7 +77,34 @@ export class WatchedCalls {
       status,
       code: code ?? null,
       ms: ownerMs,
+      timing: { owner: Math.max(0, ownerMs - upstreamMs), upstream: upstreamMs },
       charged: formatUsdc(charged)
+    }
+  }
+}
+
+type Outcome = Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'timing' | 'charged'>
+
+/** Calls as before, and the feed is told of each when its answer begins, or it failed. */
+export function watchedCall(souk: Pick<Souk, 'call'>, feed: Feed<CallLine>, clock: Clock): Souk['call'] {
+  return async (init) => {
+    const startedAt = clock.elapsed()
+    const tell = (outcome: Outcome) => {
+      const ms = clock.elapsed() - startedAt
+      feed.tell({ role: 'payer', timestamp: new Date(clock.now()).toISOString(), ms, ...outcome })
+    }
+    try {
+      const reply = await souk.call(init)
+      const { requestId, id, status, timing, charged } = reply
+      const request_id = formatRequestId(requestId)
+      tell({ request_id, api: id, status, code: null, timing, charged: formatUsdc(charged) })
+      return reply
+    } catch (thrown) {
+      const { code, status } = asSoukError(thrown)
+      const api = typeof init.api === 'string' ? init.api : formatApiRef(init.api)
+      const request_id = init.requestId === undefined ? '' : formatRequestId(init.requestId)
+      tell({ request_id, api, status, code, timing: {}, charged: '0' })
+      throw thrown
     }
   }
 }

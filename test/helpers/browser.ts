@@ -18,7 +18,12 @@ export async function openPage(
   origin: string,
   options: BrowserContextOptions = {}
 ): Promise<{ page: Page; mishaps: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    // Where the environment names none, Chromium says `en-US@posix`, which is no language to any script.
+    locale: 'en-US',
+    ...options
+  })
   const page = await context.newPage()
   const mishaps: string[] = []
   page.on('console', (message) => {

@@ -47,6 +47,34 @@ describe('the admin API on events', () => {
     stop()
   })
 
+  it('tells of calls made from here, where their time went, and how all of them went', async () => {
+    await register('shop')
+    const { head, body } = await bench.client.call({ api: 'shop', body: {} })
+    for await (const _ of body);
+    await assert.rejects(bench.client.call({ api: 'nowhere', body: {} }), { code: 'api_not_found' })
+
+    const stop = new AbortController()
+    const told: TailItem[] = []
+    for await (const item of bench.client.events({ calls: 1, recent: 1 }, stop.signal)) {
+      told.push(item)
+      if (told.length === 2) break
+    }
+    stop.abort()
+    const [made, failed] = told
+    assert.equal(made?.['request_id'], head.request_id)
+    assert.deepEqual(made?.['timing'], head.timing)
+    assert.deepEqual([failed?.['role'], failed?.['code'], failed?.['charged']], ['payer', 'api_not_found', '0'])
+
+    const { total, points, step_ms } = await bench.client.series({ role: 'payer', since: Date.now() - 60_000 })
+    assert.deepEqual([total.calls, total.errors, step_ms], [2, 1, 60_000])
+    assert.equal(
+      points.reduce((sum, { calls }) => sum + calls, 0),
+      2
+    )
+    assert.equal((await bench.client.series({ since: 0 })).points.length, 7 * 24 * 4)
+    await assert.rejects(bench.client.series({ since: -1 }), { code: 'invalid_request' })
+  })
+
   it('takes the types that are wanted, and no others', async () => {
     await assert.rejects(
       bench.client.events({ types: 'nonsense' }, AbortSignal.timeout(5_000))[Symbol.asyncIterator]().next(),

@@ -1,0 +1,155 @@
+import { type Atoms, limits, parseUsdc } from '../../lib/index.ts'
+import type { Clock } from '../../lib/interface/index.ts'
+import type { Feed } from './feed.ts'
+import type { CallLine } from './watch-calls.ts'
+
+export type CallRole = CallLine['role']
+
+const MINUTE_MS = 60_000
+const QUARTER_MS = 15 * MINUTE_MS
+/** Times are counted by their order of size, eight steps for each doubling: a quantile is right to a tenth. */
+const STEPS_PER_DOUBLING = 8
+/** What is shorter is counted as this. */
+const MS_MIN = 1 / 8
+const STEPS_MAX = STEPS_PER_DOUBLING * 20
+
+/** How calls went, in one step of time or several. */
+export interface Span {
+  readonly calls: number
+  /** Of them, those with a status of 400 and more. */
+  readonly errors: number
+  readonly charged: Atoms
+  /** Milliseconds; undefined without a call. */
+  readonly p50: number | undefined
+  readonly p95: number | undefined
+}
+
+export interface Point extends Span {
+  /** When it began, milliseconds since the epoch. */
+  readonly at: number
+}
+
+export interface SeriesReading {
+  readonly stepMs: number
+  /** Oldest first, one for each step: those without a call as well. */
+  readonly points: readonly Point[]
+  readonly total: Span
+}
+
+/** How the calls of this node went since it was started, by the minute and by the quarter of an hour. In memory: the books have the sums. */
+export class Series {
+  readonly startedAt: number
+  readonly #clock: Clock
+  readonly #rings: Readonly<Record<CallRole, readonly [minutes: Ring, quarters: Ring]>>
+  readonly #end: () => void
+
+  constructor({ calls, clock }: { readonly calls: Feed<CallLine>; readonly clock: Clock }) {
+    this.#clock = clock
+    this.startedAt = clock.now()
+    const rings = () =>
+      [new Ring(MINUTE_MS, limits.SERIES_MINUTES_MAX), new Ring(QUARTER_MS, limits.SERIES_QUARTERS_MAX)] as const
+    this.#rings = { owner: rings(), payer: rings() }
+    this.#end = calls.listen((line) => {
+      const now = clock.now()
+      for (const ring of this.#rings[line.role]) ring.add(now, line)
+    })
+  }
+
+  /** From then on, by the minute as far as that is known so closely. */
+  read(role: CallRole, since: number): SeriesReading {
+    const now = this.#clock.now()
+    const [minutes, quarters] = this.#rings[role]
+    return (now - since <= limits.SERIES_MINUTES_MAX * MINUTE_MS ? minutes : quarters).read(since, now)
+  }
+
+  stop(): void {
+    this.#end()
+  }
+}
+
+/** The last steps of one size. */
+class Ring {
+  readonly #stepMs: number
+  readonly #lengthMax: number
+  /** Oldest first. */
+  readonly #buckets: Bucket[] = []
+
+  constructor(stepMs: number, lengthMax: number) {
+    this.#stepMs = stepMs
+    this.#lengthMax = lengthMax
+  }
+
+  add(now: number, line: CallLine): void {
+    const at = this.#stepOf(now)
+    let last = this.#buckets.at(-1)
+    // A clock that was put back adds to what is newest.
+    if (last === undefined || at > last.at) {
+      last = new Bucket(at)
+      this.#buckets.push(last)
+      if (this.#buckets.length > this.#lengthMax) this.#buckets.shift()
+    }
+    last.add(line)
+  }
+
+  read(since: number, now: number): SeriesReading {
+    const stepMs = this.#stepMs
+    const last = this.#stepOf(now)
+    const first = Math.max(this.#stepOf(since), last - (this.#lengthMax - 1) * stepMs)
+    const known = new Map(this.#buckets.filter(({ at }) => at >= first && at <= last).map((each) => [each.at, each]))
+    const points: Point[] = []
+    for (let at = first; at <= last; at += stepMs) points.push({ at, ...spanOf(known.get(at) ?? new Bucket(at)) })
+    const total = new Bucket(first)
+    for (const bucket of known.values()) total.merge(bucket)
+    return { stepMs, points, total: spanOf(total) }
+  }
+
+  #stepOf(now: number): number {
+    return now - (now % this.#stepMs)
+  }
+}
+
+class Bucket {
+  readonly at: number
+  calls = 0
+  errors = 0
+  charged: Atoms = 0n
+  /** How many calls took so long, by step. */
+  readonly #times = new Map<number, number>()
+
+  constructor(at: number) {
+    this.at = at
+  }
+
+  add({ status, charged, ms }: CallLine): void {
+    this.calls++
+    if (status >= 400) this.errors++
+    this.charged += parseUsdc(charged)
+    const step = Math.min(STEPS_MAX, Math.round(Math.log2(Math.max(MS_MIN, ms)) * STEPS_PER_DOUBLING))
+    this.#count(step, 1)
+  }
+
+  merge(other: Bucket): void {
+    this.calls += other.calls
+    this.errors += other.errors
+    this.charged += other.charged
+    for (const [step, count] of other.#times) this.#count(step, count)
+  }
+
+  quantile(part: number): number | undefined {
+    let left = Math.ceil(this.calls * part)
+    for (const [step, count] of [...this.#times].toSorted(([a], [b]) => a - b)) {
+      left -= count
+      if (left <= 0) return Math.round(2 ** (step / STEPS_PER_DOUBLING) * 10) / 10
+    }
+    return undefined
+  }
+
+  #count(step: number, count: number): void {
+    this.#times.set(step, (this.#times.get(step) ?? 0) + count)
+  }
+}
+
+function spanOf(bucket: Bucket): Span {
+  const { calls, errors, charged } = bucket
+  return { calls, errors, charged, p50: bucket.quantile(0.5), p95: bucket.quantile(0.95) }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { Feed } from '../../../node/events/feed.ts'
+import { Series } from '../../../node/events/series.ts'
+import type { CallLine } from '../../../node/events/watch-calls.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+const MINUTE = 60_000
+
+describe('how calls went', () => {
+  const call = (more: Partial<CallLine> = {}): CallLine => ({
+    role: 'owner',
+    request_id: 'r',
+    timestamp: '',
+    api: 'shop@p',
+    status: 200,
+    code: null,
+    ms: 10,
+    timing: {},
+    charged: '0.001',
+    ...more
+  })
+  function bench() {
+    const clock = manualClock(Date.UTC(2026, 0, 2, 3, 0, 0))
+    const feed = new Feed<CallLine>(1)
+    const series = new Series({ calls: feed, clock })
+    return { clock, series, tell: (more?: Partial<CallLine>) => feed.tell(call(more)) }
+  }
+
+  it('counts calls, errors, what was charged and how long they took, by the minute', async () => {
+    const { clock, series, tell } = bench()
+    const from = clock.now()
+    for (let ms = 1; ms <= 100; ms++) tell({ ms })
+    await clock.advance(2 * MINUTE)
+    tell({ status: 503, charged: '0', ms: 4 })
+    const { stepMs, points, total } = series.read('owner', from)
+    assert.equal(stepMs, MINUTE)
+    assert.deepEqual(
+      points.map(({ calls, errors, charged }) => [calls, errors, charged]),
+      [
+        [100, 0, 100_000n],
+        [0, 0, 0n],
+        [1, 1, 0n]
+      ]
+    )
+    const [first, empty] = points
+    assert.ok(Math.abs((first?.p50 ?? 0) - 50) <= 5, String(first?.p50))
+    assert.ok(Math.abs((first?.p95 ?? 0) - 95) <= 9.5, String(first?.p95))
+    assert.equal(empty?.p50, undefined)
+    assert.deepEqual([total.calls, total.errors, total.charged], [101, 1, 100_000n])
+  })
+
+  it('keeps what was served apart from what was called', () => {
+    const { clock, series, tell } = bench()
+    tell({ role: 'payer' })
+    assert.equal(series.read('owner', clock.now()).total.calls, 0)
+    assert.equal(series.read('payer', clock.now()).total.calls, 1)
+  })
+
+  it('tells of a week by the quarter of an hour, and forgets what is older', async () => {
+    const { clock, series, tell } = bench()
+    const from = clock.now()
+    tell()
+    await clock.advance(6 * 24 * 60 * MINUTE)
+    tell()
+    const week = series.read('owner', from)
+    assert.equal(week.stepMs, 15 * MINUTE)
+    assert.equal(week.total.calls, 2)
+    await clock.advance(2 * 24 * 60 * MINUTE)
+    const later = series.read('owner', from)
+    assert.equal(later.total.calls, 1)
+    assert.equal(later.points.length, 7 * 24 * 4)
+  })
+
+  it('takes a clock that was put back', async () => {
+    const clock = manualClock()
+    let now = clock.now()
+    const feed = new Feed<CallLine>(1)
+    const series = new Series({ calls: feed, clock: { ...clock, now: () => now } })
+    feed.tell(call())
+    now -= 10 * MINUTE
+    feed.tell(call())
+    now += 10 * MINUTE
+    assert.equal(series.read('owner', now).total.calls, 2)
+  })
+})
