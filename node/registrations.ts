@@ -28,6 +28,7 @@ import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapp
 import type { Payout } from './payments/payout.ts'
 import { DescriptionNews } from './upstream/description-news.ts'
 import { Health } from './upstream/health.ts'
+import { Trials } from './upstream/trials.ts'
 import { type AskedUpstream, type KeptUpstream, Vault, type VaultInit } from './upstream/vault.ts'
 
 const COLLECTION = 'registrations'
@@ -85,6 +86,8 @@ export class Registrations {
   readonly #health: Health
   readonly #told: ListingNews
   readonly #news: DescriptionNews
+  /** What could be registered. */
+  readonly trials: Trials
   #retry: Timer | undefined
   #stopped = false
   /** One change at a time: two registrations of one name would race for its revision. */
@@ -94,6 +97,7 @@ export class Registrations {
     this.#init = init
     this.#vault = new Vault(init)
     this.#told = new ListingNews(init.events)
+    this.trials = new Trials({ ...init, vault: this.#vault, known: (name) => this.#known.get(name) })
     const { clock, documents, log } = init
     this.#news = new DescriptionNews({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
     const move = (name: string, from: ListingState, to: 'paused' | 'published') => this.#moveFrom(name, from, to)
@@ -245,6 +249,12 @@ export class Registrations {
   mapping(name: string): ShownMapping {
     const { registration } = this.show(name)
     return shownMapping(this.#factory(registration.protocol), registration)
+  }
+
+  /** The API as another mapping would make it. @throws SoukError as `map` */
+  previewMapping(name: string, document: unknown): Inspection {
+    const { registration } = this.show(name)
+    return remapped(this.#factory(registration.protocol), registration, document)
   }
 
   /** What of a document does not fit. @throws SoukError as `mapping` */

@@ -467,6 +467,10 @@ export const SETTLE_ON_STOP_MS = 15 * SECOND
 export const ADMIN_DRAIN_MS = 2 * SECOND
 /** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */
 export const INSPECT_MS = 60 * SECOND
+/** What a test call before publishing shows of an answer: a person looks at it. */
+export const TRIAL_BODY_BYTES_MAX = 256 * KiB
+/** How long a stream is listened to for that. */
+export const TRIAL_READ_MS = 5 * SECOND
 /** APIs announced at the same time when a node starts: waiting for one after the other would take minutes on a slow network. */
 export const RESTORE_AT_ONCE_MAX = 8
 /** Between two attempts to serve what could not be served at the start, such as a replica whose provider is not up yet. */

@@ -39,6 +39,14 @@ import type {
   WithdrawInput
 } from './api.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
+import type {
+  DescriptionView,
+  MappingPreviewView,
+  UpstreamCallInput,
+  UpstreamCallView,
+  UpstreamCheckInput,
+  UpstreamCheckView
+} from './description-api.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
 import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
 import type { SeriesInput, SeriesView } from './series-api.ts'
@@ -63,6 +71,10 @@ export interface AdminClient {
   status(): Promise<StatusView>
   apis(): Promise<{ apis: readonly ApiView[] }>
   api(name: string): Promise<ApiView>
+  description(name: string): Promise<DescriptionView>
+  /** What an upstream would be, before it is registered. */
+  checkUpstream(input: UpstreamCheckInput): Promise<UpstreamCheckView>
+  callUpstream(input: UpstreamCallInput): Promise<UpstreamCallView>
   register(input: RegisterInput): Promise<RegisteredView>
   serve(input: ReplicaInput): Promise<RegisteredView>
   pause(name: string): Promise<ApiView>
@@ -71,6 +83,7 @@ export interface AdminClient {
   mapping(name: string): Promise<MappingView>
   setMapping(name: string, input: MappingInput): Promise<RegisteredView>
   checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
+  previewMapping(name: string, input: MappingInput): Promise<MappingPreviewView>
   issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
   keys(): Promise<KeysView>
   key(id: string): Promise<KeyView>
@@ -168,12 +181,16 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     status: () => json('GET', '/status'),
     apis: () => json('GET', '/apis'),
     api: (name) => json('GET', named('apis', name)),
+    description: (name) => json('GET', `${named('apis', name)}/description`),
+    checkUpstream: (input) => json('POST', '/upstreams/check', input),
+    callUpstream: (input) => json('POST', '/upstreams/call', input),
     register: (input) => json('POST', '/apis', input),
     serve: (input) => json('POST', '/replicas', input),
     pause: (name) => json('POST', `${named('apis', name)}/pause`),
     resume: (name) => json('POST', `${named('apis', name)}/resume`),
     mapping: (name) => json('GET', `${named('apis', name)}/mapping`),
     setMapping: (name, input) => json('PUT', `${named('apis', name)}/mapping`, input),
+    previewMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/preview`, input),
     checkMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/check`, input),
     remove: async (name) => void (await send('DELETE', named('apis', name))),
     issueKey: (input) => json('POST', '/keys', input),

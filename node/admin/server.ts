@@ -11,6 +11,7 @@ import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
 import { consolePages } from './console-pages.ts'
 import { EventReaders, eventRoutes } from './event-routes.ts'
+import { descriptionRoutes } from './description-routes.ts'
 import { guard } from './guard.ts'
 import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -55,6 +56,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     nodeRoutes,
     marketRoutes,
     apiRoutes,
+    descriptionRoutes,
     keyRoutes,
     accountRoutes,
     callRoute,

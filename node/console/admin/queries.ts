@@ -12,7 +12,8 @@ import type {
   WalletView
 } from '../../admin/api.ts'
 import type { SearchView } from '../../admin/market-api.ts'
-import type { KeyView } from '../../admin/key-api.ts'
+import type { DescriptionView } from '../../admin/description-api.ts'
+import type { KeysView, KeyView } from '../../admin/key-api.ts'
 import { get } from './client.ts'
 
 /** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
@@ -31,8 +32,13 @@ export const queries = {
       queryKey: ['apis', name],
       queryFn: ({ signal }) => get<ApiView>(`/apis/${encodeURIComponent(name)}`, signal)
     }),
-  keys: () =>
-    queryOptions({ queryKey: ['keys'], queryFn: ({ signal }) => get<{ keys: readonly KeyView[] }>('/keys', signal) }),
+  /** A member of the API, so that a change of it is one of this. */
+  description: (name: string) =>
+    queryOptions({
+      queryKey: ['apis', name, 'description'],
+      queryFn: ({ signal }) => get<DescriptionView>(`/apis/${encodeURIComponent(name)}/description`, signal)
+    }),
+  keys: () => queryOptions({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeysView>('/keys', signal) }),
   peers: () =>
     queryOptions({
       queryKey: ['peers'],
@@ -42,10 +48,14 @@ export const queries = {
   wallet: () => queryOptions({ queryKey: ['wallet'], queryFn: ({ signal }) => get<WalletView>('/wallet', signal) }),
   earnings: () =>
     queryOptions({ queryKey: ['earnings'], queryFn: ({ signal }) => get<EarningsView>('/earnings', signal) }),
-  receipts: (role: 'payer' | 'owner') =>
+  receipts: (role: 'payer' | 'owner', api?: string) =>
     queryOptions({
-      queryKey: ['receipts', role],
-      queryFn: ({ signal }) => get<ReceiptsView>(`/receipts?role=${role}`, signal)
+      queryKey: ['receipts', role, api],
+      queryFn: ({ signal }) =>
+        get<ReceiptsView>(
+          `/receipts?${new URLSearchParams({ role, limit: '100', ...(api === undefined ? {} : { api }) })}`,
+          signal
+        )
     }),
   channels: () =>
     queryOptions({

@@ -6,7 +6,7 @@ import {
   systemClock,
   systemRandom
 } from '../../../lib/index.ts'
-import type { AdapterFactory, AdapterReply, Souk } from '../../../lib/interface/index.ts'
+import type { AdapterFactory, AdapterReply, Protocol, Souk } from '../../../lib/interface/index.ts'
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
 import { startAdmin } from '../../../node/admin/server.ts'
@@ -83,8 +83,11 @@ function statusOf(souk: Souk): StatusView {
   }
 }
 
-/** An admin API in front of a real node, with an upstream that is none. */
-export async function startBench(given: NodeOptions = {}): Promise<Bench> {
+/** An admin API in front of a real node, with an upstream that is none; or with the real adapters, where they are given. */
+export async function startBench(
+  given: NodeOptions = {},
+  factories?: Readonly<Record<Protocol, AdapterFactory>>
+): Promise<Bench> {
   const upstream = new FakeUpstream()
   const logged: string[] = []
   const log = createLog((line) => logged.push(line))
@@ -100,7 +103,7 @@ export async function startBench(given: NodeOptions = {}): Promise<Bench> {
     souk,
     events: telling.events,
     documents,
-    factories: { REST: upstream },
+    factories: factories ?? { REST: upstream },
     clock: systemClock,
     payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
     log: log.info

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
+import { entered } from './entered.ts'
 
 const PAGES = [
   ['/', 'Overview'],
@@ -28,14 +29,7 @@ describe('the console', () => {
     await bench?.stop()
   })
 
-  async function enter(colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; mishaps: string[] }> {
-    const { page, mishaps } = await openPage(browser, bench.url, { colorScheme })
-    await page.goto(bench.url)
-    await page.getByLabel('Setup code').fill((await bench.client.setupCode()).code.toLowerCase())
-    await page.getByRole('button', { name: 'Enter' }).click()
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
-    return { page, mishaps }
-  }
+  const enter = (scheme: 'light' | 'dark' = 'light') => entered(browser, bench, scheme)
 
   for (const scheme of ['light', 'dark'] as const) {
     it(`shows every page in ${scheme}, usable by everybody, without an error or a request to anywhere else`, async function () {

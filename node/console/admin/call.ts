@@ -1,0 +1,25 @@
+import type { CallEvent, CallInput } from '../../admin/api.ts'
+import { Problem, reach } from './client.ts'
+
+/** A call through this node: its head, then its body as it comes. Ends with the body. @throws Problem */
+export async function* call(input: CallInput, signal: AbortSignal): AsyncGenerator<CallEvent, undefined> {
+  const { body } = await reach('POST', '/call', input, signal)
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    const lines = (rest + read.value).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line) as CallEvent
+  }
+  return undefined
+}
+
+/** What broke a body off, as an error like others. */
+export function problemIn(event: Extract<CallEvent, { type: 'error' }>): Problem {
+  const { code, detail, request_id } = event.problem as { code: string; detail: string; request_id?: string }
+  return new Problem(code, detail, request_id)
+}
+
+export function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (char) => char.codePointAt(0) ?? 0)
+}

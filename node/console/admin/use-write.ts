@@ -1,0 +1,18 @@
+import { useMutation, type UseMutationResult, useQueryClient } from '@tanstack/react-query'
+
+/** Something that is changed at the node; afterwards everything that it may have changed is read again. */
+export function useWrite<Input, Output>(
+  write: (input: Input) => Promise<Output>,
+  /** Names of resources, as in `queries.ts`. */
+  changes: readonly string[],
+  onDone?: (output: Output) => void
+): UseMutationResult<Output, Error, Input> {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: write,
+    onSuccess: async (output) => {
+      await Promise.all(changes.map((name) => client.invalidateQueries({ queryKey: [name] })))
+      onDone?.(output)
+    }
+  })
+}

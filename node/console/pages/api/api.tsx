@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentType } from 'react'
+import { useParams } from 'wouter'
+import { type ApiView, queries } from '../../admin/queries.ts'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Page } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { NotFound } from '../not-found.tsx'
+import { ApiCalls } from './calls.tsx'
+import { ApiOperations, ApiTry } from './operations.tsx'
+import { ApiSettings } from './settings.tsx'
+
+interface ApiTab {
+  readonly name: string
+  readonly view: ComponentType<{ readonly api: ApiView }>
+  readonly isFor?: (api: ApiView) => boolean
+}
+
+const TABS: Readonly<Record<string, ApiTab>> = {
+  operations: { name: 'Operations', view: ApiOperations },
+  try: { name: 'Try', view: ApiTry },
+  calls: { name: 'Calls', view: ApiCalls },
+  settings: { name: 'Settings', view: ApiSettings }
+}
+
+/** One API of this node. */
+export function Api() {
+  const { name, tab = 'operations' } = useParams<{ name: string; tab: string | undefined }>()
+  const api = useQuery({ ...queries.api(name), refetchInterval: 5_000 })
+  const known = TABS[tab]
+  if (known === undefined) return <NotFound />
+  const View = known.view
+  return (
+    <Page title={name} intro={api.data?.description}>
+      <Loaded query={api}>
+        {(view) => (
+          <>
+            <p className="row">
+              <State state={view.problem === null ? view.state : 'unserved'} />
+              <span>{view.protocol}</span>
+              <span className="number">{view.price} USDC a call</span>
+              <span className="quiet">revision {view.revision}</span>
+            </p>
+            {view.problem !== null && <p className="notice warn">{view.problem}</p>}
+            <Tabs
+              label={`Pages of ${name}`}
+              at={`/apis/${name}/${tab}`}
+              tabs={Object.entries(TABS)
+                .filter(([, { isFor }]) => isFor?.(view) !== false)
+                .map(([path, { name: title }]) => ({ path: `/apis/${name}/${path}`, name: title }))}
+            />
+            <View api={view} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,79 @@
+import type { CallHead } from '../../admin/api.ts'
+import type { Answer } from '../admin/use-call.ts'
+import { Amount } from './amount.tsx'
+import { Text } from './code.tsx'
+import { Figures } from './figures.tsx'
+import { State } from './state.tsx'
+import { TimingBar } from './timing-bar.tsx'
+import { Trouble } from './trouble.tsx'
+import { bytesText, msText } from './units.ts'
+
+/** What a call came back with: whether it went well, how long it took and on what, what it cost, and what it said. */
+export function AnswerView({ answer: { head, text, bytes, error, isOpen } }: { readonly answer: Answer }) {
+  return (
+    <section className="stack" aria-label="Answer" aria-busy={isOpen}>
+      <p role="status" className="visually-hidden">
+        {head === undefined ? '' : `Answer ${head.status} in ${msText(head.ms)}`}
+      </p>
+      {head !== undefined && <Head head={head} bytes={bytes} isOpen={isOpen} />}
+      {text !== '' && <Text label="Body of the answer">{pretty(text, isOpen)}</Text>}
+      {error !== undefined && <Trouble error={error} />}
+      {head === undefined && isOpen && <p className="quiet">Waiting for the answer…</p>}
+      {head !== undefined && <Headers head={head} />}
+    </section>
+  )
+}
+
+function Head({ head, bytes, isOpen }: { readonly head: CallHead; readonly bytes: number; readonly isOpen: boolean }) {
+  const isGood = head.status < 400
+  return (
+    <>
+      <Figures
+        figures={[
+          {
+            name: 'Status',
+            value: head.status,
+            note: isOpen ? (
+              <State state="coming in" mood="accent" />
+            ) : (
+              <State state={isGood ? 'answered' : 'refused'} mood={isGood ? 'good' : 'bad'} />
+            )
+          },
+          { name: 'Latency', value: msText(head.ms), note: 'to the first byte' },
+          { name: 'Size', value: bytesText(bytes) },
+          {
+            name: 'Cost',
+            value: <Amount value={head.charged} />,
+            note: head.charged === head.price ? 'charged' : `of ${head.price} at most`
+          }
+        ]}
+      />
+      <TimingBar timing={head.timing} />
+    </>
+  )
+}
+
+function Headers({ head }: { readonly head: CallHead }) {
+  return (
+    <details>
+      <summary>Headers and request id</summary>
+      <Text label="Headers of the answer">
+        {[
+          `request ${head.request_id}`,
+          `from ${head.api}`,
+          ...head.headers.map(([name, value]) => `${name}: ${value}`)
+        ].join('\n')}
+      </Text>
+    </details>
+  )
+}
+
+/** JSON with its lines; anything else, and what is not all there yet, as it is. */
+function pretty(text: string, isOpen: boolean): string {
+  if (isOpen) return text
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,31 @@
+import { useId } from 'react'
+
+interface ChoiceProps<T extends string> {
+  readonly label: string
+  readonly options: ReadonlyArray<{ readonly value: T; readonly name: string; readonly hint?: string }>
+  readonly value: T
+  readonly onChange: (value: T) => void
+  /** The label is for whoever listens: what stands around says it already. */
+  readonly isBare?: boolean
+}
+
+/** One of a few, all in sight. */
+export function Choice<T extends string>({ label, options, value, onChange, isBare = false }: ChoiceProps<T>) {
+  const name = useId()
+  return (
+    <fieldset className="choice">
+      <legend className={isBare ? 'visually-hidden' : undefined}>{label}</legend>
+      <div>
+        {options.map((option) => (
+          <label key={option.value}>
+            <input type="radio" name={name} checked={option.value === value} onChange={() => onChange(option.value)} />
+            <span>
+              {option.name}
+              {option.hint !== undefined && <small>{option.hint}</small>}
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react'
+import { useWrite } from '../admin/use-write.ts'
+import { Button } from './button.tsx'
+import { Command } from './command.tsx'
+import { Dialog } from './dialog.tsx'
+import { Trouble } from './trouble.tsx'
+
+interface ConfirmProps {
+  /** A question. */
+  readonly title: string
+  /** What follows from it. */
+  readonly children: ReactNode
+  /** The verb, and what else one can do. */
+  readonly action: string
+  readonly instead: string
+  readonly isGrave?: boolean
+  readonly command: string
+  readonly write: () => Promise<unknown>
+  /** Names of resources that it changes. */
+  readonly changes: readonly string[]
+  readonly onClose: () => void
+  /** Default: `onClose`. */
+  readonly onDone?: () => void
+}
+
+/** Asks before something is done, and does it. */
+export function Confirm(props: ConfirmProps) {
+  const {
+    title,
+    children,
+    action,
+    instead,
+    isGrave = false,
+    command,
+    write,
+    changes,
+    onClose,
+    onDone = onClose
+  } = props
+  const writing = useWrite(write, changes, onDone)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {writing.error !== null && <Trouble error={writing.error} />}
+      <Command>{command}</Command>
+      <div className="row">
+        <Button look={isGrave ? 'grave' : 'first'} isBusy={writing.isPending} onClick={() => writing.mutate(undefined)}>
+          {action}
+        </Button>
+        <Button look="plain" onClick={onClose}>
+          {instead}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import { Link } from 'wouter'
+
+export interface Tab {
+  readonly path: string
+  readonly name: string
+}
+
+/** Pages of one thing: each has its own address. */
+export function Tabs({
+  label,
+  tabs,
+  at
+}: {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+  readonly at: string
+}) {
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map(({ path, name }) => (
+        <Link key={path} href={path} aria-current={path === at ? 'page' : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,133 @@
+import { useState } from 'react'
+import type { CallInput } from '../../admin/api.ts'
+import type { DescriptionView, OperationView } from '../../admin/description-api.ts'
+import { useCall } from '../admin/use-call.ts'
+import { AnswerView } from './answer.tsx'
+import { Amount } from './amount.tsx'
+import { Button } from './button.tsx'
+import { Command, word } from './command.tsx'
+import { CheckField, SelectField, TextField } from './field.tsx'
+import { Form } from './form.tsx'
+import { isJsonObject, isObject, type Json, startOf } from './schema.ts'
+import { JsonField, SchemaForm } from './schema-form.tsx'
+
+export interface TryProps {
+  /** Name, or `name@provider`. */
+  readonly api: string
+  readonly protocol: string
+  readonly description: DescriptionView
+  /** Of a call, decimal USDC. */
+  readonly price: string
+}
+
+/** Calls an API from here, at this node's cost. */
+export function Try({ api, protocol, description, price }: TryProps) {
+  const { answer, send, stop } = useCall()
+  const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
+  const [isStream, setStream] = useState(false)
+  const input = { api, body: body as CallInput['body'], max_price: price, ...(isStream ? { stream: true } : {}) }
+  const isRunning = answer?.isOpen === true
+  return (
+    <div className="two">
+      <Form onSubmit={() => void send(input)}>
+        <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />
+        <div className="row">
+          <Button look="first" type="submit" disabled={body === undefined} isBusy={isRunning}>
+            Call
+          </Button>
+          {isRunning && (
+            <Button icon="bad" onClick={stop}>
+              Stop
+            </Button>
+          )}
+          {protocol !== 'SOAP' && (
+            <CheckField label="as a stream" checked={isStream} onChange={({ target }) => setStream(target.checked)} />
+          )}
+          <span className="quiet small">
+            costs up to <Amount value={price} />
+          </span>
+        </div>
+        {body !== undefined && (
+          <Command>{`souk call ${word(api)} ${word(JSON.stringify(body))} --max-price ${price}${isStream ? ' --stream' : ''}`}</Command>
+        )}
+      </Form>
+      {answer === undefined ? (
+        <p className="quiet answer-place">The answer shows here, with its status, latency, size and cost.</p>
+      ) : (
+        <AnswerView answer={answer} />
+      )}
+    </div>
+  )
+}
+
+interface TryRequestProps {
+  readonly protocol: string
+  readonly description: DescriptionView
+  /** What is sent; undefined as long as what is written is none. */
+  readonly body: Json | undefined
+  readonly onChange: (body: Json | undefined) => void
+}
+
+/** The body that a form starts with. */
+export function firstBody(protocol: string, { operations }: DescriptionView): Json {
+  return protocol === 'GraphQL' ? { query: '', variables: {} } : bodyFor(protocol, operations[0])
+}
+
+function bodyFor(protocol: string, operation: OperationView | undefined): Json {
+  const { name = '', input } = operation ?? {}
+  // A REST API that nothing is known of takes any object, and has no operations to be named.
+  const isNamed = name !== '' && (protocol === 'SOAP' || isObject(input?.['properties']))
+  const started = input === undefined ? undefined : startOf(input, input)
+  return { ...(isNamed ? { operation: name } : {}), ...(isJsonObject(started) ? started : {}) }
+}
+
+/** What is sent: an operation and its fields, or a GraphQL document. */
+export function TryRequest(props: TryRequestProps) {
+  return props.protocol === 'GraphQL' ? <GraphqlRequest onChange={props.onChange} /> : <OperationRequest {...props} />
+}
+
+function OperationRequest({ protocol, description: { operations }, body, onChange }: TryRequestProps) {
+  const [name, setName] = useState(operations[0]?.name ?? '')
+  const named = (name: string) => operations.find((one) => one.name === name)
+  const operation = named(name)
+  const choose = (next: string) => {
+    setName(next)
+    onChange(bodyFor(protocol, named(next)))
+  }
+  return (
+    <>
+      {operations.length > 1 && (
+        <SelectField label="Operation" value={name} onChange={({ target }) => choose(target.value)}>
+          {operations.map((one) => (
+            <option key={one.name}>{one.name}</option>
+          ))}
+        </SelectField>
+      )}
+      {operation?.description !== undefined && <p className="quiet">{operation.description.slice(0, 300)}</p>}
+      <SchemaForm key={name} label="Request" schema={operation?.input} value={body} onChange={onChange} />
+    </>
+  )
+}
+
+function GraphqlRequest({ onChange }: Pick<TryRequestProps, 'onChange'>) {
+  const [query, setQuery] = useState('')
+  const [variables, setVariables] = useState<Json | undefined>({})
+  const change = (query: string, variables: Json | undefined) => {
+    setQuery(query)
+    setVariables(variables)
+    onChange(variables === undefined ? undefined : { query, variables })
+  }
+  return (
+    <>
+      <TextField
+        label="Query"
+        required
+        rows={8}
+        value={query}
+        placeholder="query { … }"
+        onChange={({ target }) => change(target.value, variables)}
+      />
+      <JsonField label="Variables" value={variables} onChange={(changed) => change(query, changed)} />
+    </>
+  )
+}

@@ -1,0 +1,129 @@
+import { asSoukError, type Clock, deadline, limits, SoukError, utf8 } from '../../lib/index.ts'
+import type {
+  Adapter,
+  AdapterFactory,
+  AdapterReply,
+  ApiDescription,
+  Inspection,
+  Protocol,
+  UpstreamConfig
+} from '../../lib/interface/index.ts'
+import type { AskedUpstream, KeptUpstream, Vault } from './vault.ts'
+
+/** An upstream as somebody might register it. */
+export interface TrialUpstream extends AskedUpstream {
+  readonly protocol: Protocol
+  /** Of an API that is known: its credentials are used, where none are given and the origin is the same. */
+  readonly name?: string
+}
+
+/** One call as a consumer's would be. */
+export interface TrialAnswer extends Pick<AdapterReply, 'status' | 'headers' | 'success' | 'upstreamMs'> {
+  readonly body: Uint8Array
+  /** There was more of it. */
+  readonly isCut: boolean
+}
+
+export interface TrialsInit {
+  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly clock: Clock
+  readonly vault: Vault
+  readonly known: (name: string) => (KeptUpstream & { readonly protocol: Protocol }) | undefined
+}
+
+/** What an upstream would be on the market, before it is: nothing here is kept, published, counted or charged. */
+export class Trials {
+  readonly #init: TrialsInit
+
+  constructor(init: TrialsInit) {
+    this.#init = init
+  }
+
+  /** Reads an upstream. @throws SoukError those of `AdapterFactory.inspect` */
+  async check(asked: TrialUpstream, signal: AbortSignal): Promise<Inspection> {
+    return (await this.#inspected(asked, signal)).inspection
+  }
+
+  /** Reads an upstream and calls it once. @throws SoukError those of `AdapterFactory.inspect` and `Adapter.call` */
+  async call(asked: TrialUpstream, body: unknown, signal: AbortSignal): Promise<TrialAnswer> {
+    const { factory, config, inspection } = await this.#inspected(asked, signal)
+    const adapter = factory.open(config, inspection.snapshot)
+    try {
+      return await answered(adapter, body, this.#init.clock, signal)
+    } finally {
+      await adapter.close?.()
+    }
+  }
+
+  /** What an API that is registered says of itself, whether it is served at the moment or not. */
+  async description(kept: KeptUpstream & { protocol: Protocol; snapshot: string }): Promise<ApiDescription> {
+    const adapter = this.#factory(kept.protocol).open(kept.upstream, kept.snapshot)
+    await adapter.close?.()
+    return adapter.description
+  }
+
+  async #inspected({ protocol, name = '', ...asked }: TrialUpstream, signal: AbortSignal) {
+    const { vault, known, clock } = this.#init
+    const before = known(name)
+    const config: UpstreamConfig = vault.taken(name, asked, before?.protocol === protocol ? before : undefined)
+    const factory = this.#factory(protocol)
+    const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
+    const limit = deadline(clock, limits.INSPECT_MS, late, signal)
+    try {
+      return { factory, config, inspection: await factory.inspect(config, limit.signal) }
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #factory(protocol: Protocol): AdapterFactory {
+    const factory = this.#init.factories[protocol]
+    if (factory === undefined) throw new SoukError('invalid_request', `This node has no adapter for ${protocol}.`)
+    return factory
+  }
+}
+
+/** A stream is listened to for a while. */
+async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: AbortSignal): Promise<TrialAnswer> {
+  const headers = [
+    ['content-type', 'application/json'],
+    ['accept', 'application/json, text/event-stream;q=0.5']
+  ] as const
+  const enough = new SoukError('upstream_timeout', 'The answer goes on.')
+  const limit = deadline(clock, limits.UPSTREAM_TIMEOUT_MS_MAX, () => enough, signal)
+  try {
+    const request = { method: 'POST', path: '', headers, body: utf8(JSON.stringify(given)) }
+    const { status, headers: told, success, upstreamMs, body } = await adapter.call(request, limit.signal)
+    return { status, headers: told, success, upstreamMs, ...(await read(body, clock)) }
+  } finally {
+    limit.clear()
+  }
+}
+
+async function read(body: AdapterReply['body'], clock: Clock): Promise<{ body: Uint8Array; isCut: boolean }> {
+  const most = limits.TRIAL_BODY_BYTES_MAX
+  if (body instanceof Uint8Array) return { body: body.subarray(0, most), isCut: body.length > most }
+  const chunks: Uint8Array[] = []
+  const chunksOf = body[Symbol.asyncIterator]()
+  const { promise: over, resolve } = Promise.withResolvers<undefined>()
+  const timer = clock.after(limits.TRIAL_READ_MS, () => resolve(undefined))
+  let [bytes, isCut] = [0, true]
+  try {
+    while (bytes < most) {
+      const next = await Promise.race([chunksOf.next(), over])
+      if (next === undefined) break
+      if (next.done === true) {
+        isCut = false
+        break
+      }
+      chunks.push(next.value)
+      bytes += next.value.length
+    }
+  } catch (error) {
+    throw asSoukError(error)
+  } finally {
+    timer.cancel()
+    void chunksOf.return?.()
+  }
+  return { body: Buffer.concat(chunks).subarray(0, most), isCut: isCut || bytes > most }
+}
