@@ -39,14 +39,7 @@ import type {
   WithdrawInput
 } from './api.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
-import type {
-  DescriptionView,
-  MappingPreviewView,
-  UpstreamCallInput,
-  UpstreamCallView,
-  UpstreamCheckInput,
-  UpstreamCheckView
-} from './description-api.ts'
+import { type DescriptionClient, descriptionClient } from './description-client.ts'
 import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
 import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
 import type { SeriesInput, SeriesView } from './series-api.ts'
@@ -67,14 +60,10 @@ export interface CallAnswer {
 }
 
 /** One method per route. All throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
-export interface AdminClient {
+export interface AdminClient extends DescriptionClient {
   status(): Promise<StatusView>
   apis(): Promise<{ apis: readonly ApiView[] }>
   api(name: string): Promise<ApiView>
-  description(name: string): Promise<DescriptionView>
-  /** What an upstream would be, before it is registered. */
-  checkUpstream(input: UpstreamCheckInput): Promise<UpstreamCheckView>
-  callUpstream(input: UpstreamCallInput): Promise<UpstreamCallView>
   register(input: RegisterInput): Promise<RegisteredView>
   serve(input: ReplicaInput): Promise<RegisteredView>
   pause(name: string): Promise<ApiView>
@@ -83,7 +72,6 @@ export interface AdminClient {
   mapping(name: string): Promise<MappingView>
   setMapping(name: string, input: MappingInput): Promise<RegisteredView>
   checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
-  previewMapping(name: string, input: MappingInput): Promise<MappingPreviewView>
   issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
   keys(): Promise<KeysView>
   key(id: string): Promise<KeyView>
@@ -178,19 +166,16 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
   }
 
   return {
+    ...descriptionClient(json),
     status: () => json('GET', '/status'),
     apis: () => json('GET', '/apis'),
     api: (name) => json('GET', named('apis', name)),
-    description: (name) => json('GET', `${named('apis', name)}/description`),
-    checkUpstream: (input) => json('POST', '/upstreams/check', input),
-    callUpstream: (input) => json('POST', '/upstreams/call', input),
     register: (input) => json('POST', '/apis', input),
     serve: (input) => json('POST', '/replicas', input),
     pause: (name) => json('POST', `${named('apis', name)}/pause`),
     resume: (name) => json('POST', `${named('apis', name)}/resume`),
     mapping: (name) => json('GET', `${named('apis', name)}/mapping`),
     setMapping: (name, input) => json('PUT', `${named('apis', name)}/mapping`, input),
-    previewMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/preview`, input),
     checkMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/check`, input),
     remove: async (name) => void (await send('DELETE', named('apis', name))),
     issueKey: (input) => json('POST', '/keys', input),
