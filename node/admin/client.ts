@@ -40,7 +40,7 @@ import type {
 } from './api.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import { type DescriptionClient, descriptionClient } from './description-client.ts'
-import type { IssuedKeyView, IssueKeyInput, KeysView, KeyView, RotateKeyInput } from './key-api.ts'
+import { type KeyClient, keyClient } from './key-client.ts'
 import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
 import type { SeriesInput, SeriesView } from './series-api.ts'
 
@@ -60,7 +60,7 @@ export interface CallAnswer {
 }
 
 /** One method per route. All throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
-export interface AdminClient extends DescriptionClient {
+export interface AdminClient extends DescriptionClient, KeyClient {
   status(): Promise<StatusView>
   apis(): Promise<{ apis: readonly ApiView[] }>
   api(name: string): Promise<ApiView>
@@ -72,13 +72,6 @@ export interface AdminClient extends DescriptionClient {
   mapping(name: string): Promise<MappingView>
   setMapping(name: string, input: MappingInput): Promise<RegisteredView>
   checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
-  issueKey(input: IssueKeyInput): Promise<IssuedKeyView>
-  keys(): Promise<KeysView>
-  key(id: string): Promise<KeyView>
-  rotateKey(id: string, input: RotateKeyInput): Promise<IssuedKeyView>
-  disableKey(id: string): Promise<KeyView>
-  enableKey(id: string): Promise<KeyView>
-  revokeKey(id: string): Promise<KeyView>
   openAccount(input: OpenAccountInput): Promise<OpenedAccountView>
   accounts(): Promise<AccountsView>
   account(id: string): Promise<AccountView>
@@ -167,6 +160,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
 
   return {
     ...descriptionClient(json),
+    ...keyClient(json),
     status: () => json('GET', '/status'),
     apis: () => json('GET', '/apis'),
     api: (name) => json('GET', named('apis', name)),
@@ -178,13 +172,6 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     setMapping: (name, input) => json('PUT', `${named('apis', name)}/mapping`, input),
     checkMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/check`, input),
     remove: async (name) => void (await send('DELETE', named('apis', name))),
-    issueKey: (input) => json('POST', '/keys', input),
-    keys: () => json('GET', '/keys'),
-    key: (id) => json('GET', named('keys', id)),
-    rotateKey: (id, input) => json('POST', `${named('keys', id)}/rotate`, input),
-    disableKey: (id) => json('POST', `${named('keys', id)}/disable`),
-    enableKey: (id) => json('POST', `${named('keys', id)}/enable`),
-    revokeKey: (id) => json('DELETE', named('keys', id)),
     openAccount: (input) => json('POST', '/accounts', input),
     accounts: () => json('GET', '/accounts'),
     account: (id) => json('GET', named('accounts', id)),
