@@ -39,6 +39,7 @@ const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts']
 const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
+  'node/admin/description-api.ts',
   'node/admin/key-api.ts',
   'node/admin/market-api.ts',
   'node/admin/rate-api.ts',
