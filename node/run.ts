@@ -1,6 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { checksummed, createNode, createSqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
+import {
+  checksummed,
+  createNode,
+  createSqliteStore,
+  type SqliteStore,
+  systemClock,
+  systemRandom,
+  text,
+  utf8
+} from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
 import { type Hosting, startHosting } from './accounts/hosting.ts'
@@ -21,6 +30,7 @@ import type { NodeConfig, PortWish } from './node-config.ts'
 import { isLoopback } from './http/listen.ts'
 import { freeMultiaddr } from './http/p2p-port.ts'
 import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
+import { backUpProfile } from './profile/profile-backup.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { Registrations } from './registrations.ts'
@@ -106,7 +116,7 @@ async function start(init: Start): Promise<RunningNode> {
   const hosting = await startHosting({ ...init, store, self: souk.status().peer, money, events })
   const ingress = await startIngress(init, calls.caller(souk), hosting)
   const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
-  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling }
+  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling, store: own }
   const admin = await startAdminApi(init, parts)
   startMoneyWatch(init, store, payments, events)
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
@@ -127,7 +137,7 @@ function guardOf({ chain, store }: NodeConfig): NodeGuard {
   return guard
 }
 
-async function startStore({ config, onFailure, undo }: Start): Promise<Store> {
+async function startStore({ config, onFailure, undo }: Start): Promise<SqliteStore> {
   const store = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure })
   await store.open()
   undo.defer(() => store.close())
@@ -259,6 +269,7 @@ interface Parts {
   readonly payments: Payments
   readonly sessions: Sessions
   readonly telling: Telling
+  readonly store: SqliteStore
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
@@ -324,6 +335,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       log,
       status,
       doctor,
+      backUp: (directory) => backUpProfile(profile, directory, (path) => parts.store.backUp(path)),
       money
     },
     { ...config.admin.port, ...(config.admin.host === undefined ? {} : { host: config.admin.host }) }

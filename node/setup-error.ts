@@ -9,6 +9,7 @@ export type SetupErrorCode =
   | 'permissions_too_open'
   | 'port_busy'
   | 'profile_broken'
+  | 'profile_exists'
   | 'profile_in_use'
   | 'start_failed'
   | 'wallet_broken'

@@ -455,6 +455,8 @@ export const LABEL_CHARS_MAX = 100
  * the files of a WSDL in base64.
  */
 export const ADMIN_BODY_BYTES_MAX = 8 * MiB
+/** Pages of a store that a backup copies at once, a mebibyte: what is written meanwhile waits for no more than that. */
+export const BACKUP_STEP_PAGES = 256
 /** How long a setup code of the console holds: enough to start a browser and type it. */
 export const SETUP_CODE_MS = 15 * MINUTE
 /** Guesses at one of them: of 2^40 codes, ten find one in a hundred billion times. */

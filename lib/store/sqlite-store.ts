@@ -8,6 +8,7 @@ import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, ClaimLog, Documents, Store } from '../interface/store.ts'
 import { listingsOf } from './listings-of.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
+import { backUp } from './sqlite-backup.ts'
 import { sqliteBalances } from './sqlite-balances.ts'
 import { sqliteCalls } from './sqlite-calls.ts'
 import { sqliteClaims } from './sqlite-claims.ts'
@@ -31,6 +32,14 @@ export interface SqliteStoreInit {
   readonly onFailure?: (error: Error) => void
 }
 
+export interface SqliteStore extends Store {
+  /**
+   * Copies it as it is at one moment into a new file, while it is used.
+   * @throws SoukError `invalid_request` where the file is there already, `internal_error`
+   */
+  backUp(path: string): Promise<void>
+}
+
 interface Session {
   readonly file: OpenFile
   readonly queue: CommitQueue
@@ -39,6 +48,9 @@ interface Session {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly listings: ListingIndex
+  backUp(path: string): Promise<void>
+  /** Of backups that are being written: the database stays open for them. */
+  readonly backups: ReadonlySet<Promise<void>>
 }
 
 interface OpenFile {
@@ -54,7 +66,7 @@ const SQLITE_BUSY = 5
  * One file, one process. `open` throws SoukError `internal_error` when another process has it, when it is no database of
  * Souk's, or when a newer Souk wrote it.
  */
-export function createSqliteStore({ path, clock = systemClock, onFailure = () => {} }: SqliteStoreInit): Store {
+export function createSqliteStore({ path, clock = systemClock, onFailure = () => {} }: SqliteStoreInit): SqliteStore {
   let session: Session | undefined
   let closing: Promise<void> | undefined
   const opened = (): Session => {
@@ -103,6 +115,7 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
     },
     // What others published: no answer hangs on whether it is on this disk yet.
     listings: listingsOf(() => opened().listings),
+    backUp: async (path) => opened().backUp(path),
     async open() {
       await closing
       session ??= openSession(openDatabase(resolve(path)), clock, onFailure)
@@ -177,6 +190,7 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
   const queue = createCommitQueue({ clock, transactions, onFailure })
   const putDocuments = preparePut(db)
   const book = sqliteBook(db, names, balances, putDocuments)
+  const backups = new Set<Promise<void>>()
   return {
     file,
     queue,
@@ -184,11 +198,22 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
     claims: sqliteClaims(db, queue, names),
     documents: sqliteDocuments(db, queue, putDocuments),
     ledger: sqliteLedger({ db, queue, book, balances }),
-    listings: sqliteListings(db, queue)
+    listings: sqliteListings(db, queue),
+    backups,
+    async backUp(path) {
+      const written = backUp(db, path)
+      backups.add(written)
+      try {
+        await written
+      } finally {
+        backups.delete(written)
+      }
+    }
   }
 }
 
-async function closeSession({ file, queue }: Session): Promise<void> {
+async function closeSession({ file, queue, backups }: Session): Promise<void> {
+  await Promise.allSettled(backups)
   await queue.close()
   // Before the database, which removes the log.
   closeSync(file.wal)

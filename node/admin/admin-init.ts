@@ -7,6 +7,7 @@ import type { Webhooks } from '../events/webhooks.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
 import type { Money } from '../payments/money.ts'
+import type { ProfileBackup } from '../profile/profile-backup.ts'
 import type { Registrations } from '../registrations.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { DoctorView, StatusView } from './api.ts'
@@ -33,4 +34,6 @@ export interface AdminInit {
   /** What only the composition root knows. */
   readonly status: () => StatusView
   readonly doctor: (signal: AbortSignal) => Promise<DoctorView>
+  /** Into a new directory. */
+  readonly backUp: (directory: string) => Promise<ProfileBackup>
 }

@@ -6,6 +6,7 @@ import {
   runningProfiles,
   type RunningInfo
 } from '../profile/profile.ts'
+import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
 import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node-errors.ts'
 import type {
@@ -93,6 +94,7 @@ export interface AdminClient extends DescriptionClient, KeyClient {
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
   setupCode(): Promise<SetupCodeView>
+  backUp(directory: string): Promise<ProfileBackup>
   delegate(peer: string): Promise<DelegationView>
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
   pin(name: string, provider: string): Promise<void>
@@ -128,7 +130,8 @@ export interface AdminClientInit {
   readonly profile: string
 }
 
-export function createAdminClient({ url, token, profile }: AdminClientInit): AdminClient {
+/** Requests of one node, and what their failures mean. */
+function transport({ url, token, profile }: AdminClientInit) {
   async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     const headers = { authorization: `Bearer ${token}` }
     const ended = signal === undefined ? {} : { signal }
@@ -157,6 +160,12 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
       throw fetchFailure(error, profile, url)
     }
   }
+  return { send, json }
+}
+
+export function createAdminClient(init: AdminClientInit): AdminClient {
+  const { url, token, profile } = init
+  const { send, json } = transport(init)
 
   return {
     ...descriptionClient(json),
@@ -198,6 +207,7 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     setupCode: () => json('POST', '/setup-codes'),
+    backUp: (directory) => json('POST', '/backups', { directory }),
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),
     settle: () => json('POST', '/settlements'),

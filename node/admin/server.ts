@@ -7,6 +7,7 @@ import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
 import { accountRoutes } from './account-routes.ts'
 import { apiRoutes } from './api-routes.ts'
+import { backupRoute } from './backup-route.ts'
 import { callRoute } from './call-route.ts'
 import { channelRoutes } from './channel-routes.ts'
 import { consolePages } from './console-pages.ts'
@@ -63,6 +64,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     agentRoute,
     moneyRoutes,
     channelRoutes,
+    backupRoute,
     sessionRoutes,
     webhookRoutes
   ]

@@ -27,6 +27,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   config_invalid: EXIT.config,
   passphrase_wrong: EXIT.notPermitted,
   profile_broken: EXIT.config,
+  profile_exists: EXIT.failed,
   wallet_broken: EXIT.config
 }
 

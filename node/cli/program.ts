@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
 import { addAccount } from './account.ts'
 import { addApi } from './api.ts'
+import { addBackup, addRestore } from './backup.ts'
 import { addCall } from './call.ts'
 import { addChannel } from './channel.ts'
 import { addConsole } from './console.ts'
@@ -56,6 +57,8 @@ const COMMANDS: readonly AddCommand[] = [
   addWebhook,
   addPeers,
   addDoctor,
+  addBackup,
+  addRestore,
   addProvider,
   addPin,
   addNetwork,

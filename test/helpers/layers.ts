@@ -115,6 +115,20 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
   },
   {
+    of: ['node/cli/backup.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: [...LIB_FACE, 'node/profile/profile-backup.ts'],
+    mayLazily: ['node/profile/profile-backup.ts'],
+    why: `${CLIENT_WHY}; a profile on which no node runs is copied and restored by what is loaded lazily`
+  },
+  {
+    of: ['node/cli/init.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT],
+    mayType: LIB_FACE,
+    mayLazily: ['node/wallet/wallet-desk.ts', 'node/profile/written-down.ts'],
+    why: `${CLIENT_WHY}; a profile is set up before its node runs, by what is loaded lazily`
+  },
+  {
     of: ['node/cli/mcp.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT],
     mayType: LIB_FACE,

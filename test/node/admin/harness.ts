@@ -129,6 +129,7 @@ export async function startBench(
       log,
       status: () => statusOf(souk),
       doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] }),
+      backUp: async (directory) => ({ directory, files: [], bytes: 0 }),
       money: undefined
     },
     { port: 0, exact: true }

@@ -1,0 +1,152 @@
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createSqliteStore, SoukError } from '../../lib/index.ts'
+import { SetupError } from '../setup-error.ts'
+import { identityOf } from './identity.ts'
+import { ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
+import { lockProfile } from './profile-lock.ts'
+import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
+
+/** What makes a profile what it is, beside its store. The token of the admin API is made anew. */
+const SMALL = ['settings', 'identity', 'pepper', 'upstreamKey', 'wallet'] as const satisfies readonly ProfileFile[]
+
+/** A directory that is a profile: the same files under the same names. */
+export interface ProfileBackup {
+  readonly directory: string
+  /** Names of the files in it. */
+  readonly files: readonly string[]
+  readonly bytes: number
+}
+
+/**
+ * Copies a profile into a new directory that only its owner can enter.
+ * @param copyStore writes the store's state of one moment into a new file
+ * @throws SoukError `invalid_request` for a relative path, one that exists, or one that cannot be made; SetupError
+ */
+export async function backUpProfile(
+  profile: ProfileLocation,
+  directory: string,
+  copyStore: (path: string) => Promise<void>
+): Promise<ProfileBackup> {
+  if (!isAbsolute(directory)) throw new SoukError('invalid_request', 'Give the whole path of the directory.')
+  await makeNew(directory)
+  const target: ProfileLocation = { name: profile.name, directory }
+  try {
+    for (const file of SMALL) {
+      const bytes = await readPrivateFile(profileFile(profile, file))
+      if (bytes !== undefined) await writePrivateFile(profileFile(target, file), bytes)
+    }
+    await copyStore(profileFile(target, 'store'))
+    return await listed(target)
+  } catch (error) {
+    // Half a backup would be taken for one.
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** The same of a profile on which no node runs. @throws SetupError `profile_in_use`, SoukError */
+export async function backUpStopped(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
+  if (!(await exists(profileFile(profile, 'identity')))) {
+    throw new SetupError('config_invalid', `There is no profile "${profile.name}" in ${profile.directory}.`, {
+      hint: '--profile <name>, or SOUK_HOME=<directory> souk backup …'
+    })
+  }
+  const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
+  try {
+    const store = createSqliteStore({ path: profileFile(profile, 'store') })
+    await store.open()
+    try {
+      return await backUpProfile(profile, directory, (path) => store.backUp(path))
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/**
+ * Makes a profile of a backup. What it holds is looked at first: the key names a node, and the store is whole.
+ * @throws SetupError `profile_exists`, `profile_broken`, `config_invalid`
+ */
+export async function restoreProfile(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
+  const source: ProfileLocation = { name: profile.name, directory }
+  if (!(await exists(profileFile(source, 'identity'))) || !(await exists(profileFile(source, 'store')))) {
+    throw new SetupError('config_invalid', `${directory} is no backup of a profile.`, {
+      hint: 'a directory that souk backup made'
+    })
+  }
+  for (const file of ['identity', 'store'] as const) {
+    if (!(await exists(profileFile(profile, file)))) continue
+    throw new SetupError('profile_exists', `The profile "${profile.name}" is there already.`, {
+      hint: `another one by --profile <name>, or move ${profile.directory} away`
+    })
+  }
+  await ensurePrivateDirectory(profile.directory)
+  const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
+  const made: string[] = []
+  try {
+    for (const file of [...SMALL, 'store'] as const) {
+      if (!(await exists(profileFile(source, file)))) continue
+      made.push(profileFile(profile, file))
+      await writePrivateFile(profileFile(profile, file), await readFile(profileFile(source, file)))
+    }
+    await identityOf(profile)
+    checkStore(profileFile(profile, 'store'))
+    return await listed(profile)
+  } catch (error) {
+    for (const path of made) await rm(path, { force: true })
+    throw error
+  } finally {
+    lock.release()
+  }
+}
+
+/** @throws SetupError `profile_broken` */
+function checkStore(path: string): void {
+  let found: unknown
+  try {
+    using db = new DatabaseSync(path)
+    found = db.prepare('PRAGMA quick_check').get()?.['quick_check']
+  } catch (error) {
+    found = error
+  }
+  if (found === 'ok') return
+  throw new SetupError('profile_broken', 'The store in the backup is damaged.', { hint: 'an earlier backup' })
+}
+
+async function makeNew(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const why = code === 'EEXIST' ? 'is there already' : `cannot be made (${code})`
+    throw new SoukError('invalid_request', `${directory} ${why}: a backup makes a directory of its own.`, {
+      cause: error
+    })
+  }
+}
+
+async function listed(at: ProfileLocation): Promise<ProfileBackup> {
+  const files: string[] = []
+  let bytes = 0
+  for (const file of [...SMALL, 'store'] as const) {
+    const path = profileFile(at, file)
+    if (!(await exists(path))) continue
+    files.push(path.slice(join(at.directory, '/').length))
+    bytes += (await stat(path)).size
+  }
+  return { directory: at.directory, files, bytes }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false
+      throw error
+    }
+  )
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ApiView } from '../../node/admin/api.ts'
+import type { IssuedKeyView } from '../../node/admin/key-api.ts'
+import type { ProfileBackup } from '../../node/profile/profile-backup.ts'
+import { post } from '../helpers/ingress-client.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import { type CommandRun, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+describe('a backup, and what comes back from it', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let node: NodeProcess
+  let api: ScriptedUpstream
+  let key: string
+  let backup: string
+
+  before(async () => {
+    home = await soukHome()
+    api = await scriptedUpstream((response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
+    )
+    node = await home.up('shop')
+    await node.cli(`api register --name shop --protocol REST --endpoint ${api.url}/ --price 0.001`)
+    ;({ key } = await node.cli<IssuedKeyView>('key issue --label customer'))
+    backup = join(home.directory, 'kept')
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home.close()
+    await api.close()
+  })
+
+  const call = (at: NodeProcess) => post(at.ingress, 'shop', { key, body: { n: randomBytes(4).toString('hex') } })
+  const failed = ({ code, stderr }: CommandRun, exit: number, what: RegExp) => {
+    assert.equal(code, exit, stderr)
+    assert.match(stderr, what)
+  }
+
+  it('is taken from a node that is being called', async () => {
+    for (let each = 0; each < 5; each++) assert.equal((await call(node)).status, 200)
+    const calls = Promise.all(Array.from({ length: 20 }, () => call(node)))
+    const made = await node.cli<ProfileBackup>(`backup ${backup}`)
+    for (const { status } of await calls) assert.equal(status, 200)
+    assert.deepEqual(made.files, ['profile.json', 'identity.key', 'pepper', 'upstream.key', 'souk.db'])
+    assert.equal((await stat(backup)).mode & 0o777, 0o700)
+    for (const file of await readdir(backup)) {
+      assert.equal((await stat(join(backup, file))).mode & 0o777, 0o600, file)
+    }
+  })
+
+  it('overwrites nothing', async () => {
+    failed(await home.run(`--profile shop backup ${backup}`), 1, /kept is there already/)
+    failed(
+      await home.run(`--profile shop backup ${join(home.directory, 'no', 'such')}`),
+      1,
+      /cannot be made \(ENOENT\)/
+    )
+    failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" is there already/)
+  })
+
+  it('makes the same node elsewhere: its name, its APIs, its customers and its books', async () => {
+    await node.end('SIGKILL')
+    const { code, stderr } = await home.run(`--profile again restore ${backup}`)
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /Never run it while/)
+    const again = await home.up('again')
+    assert.equal(again.peer, node.peer)
+    assert.equal((await call(again)).status, 200)
+    const { calls } = await again.cli<ApiView>('api show shop')
+    // Those before the backup are all in it; of those meanwhile, some.
+    assert.ok(calls.captured >= 6 && calls.captured <= 26, `${calls.captured} calls`)
+    await again.end('SIGTERM')
+  })
+
+  it('is taken of a node that does not run as well', async () => {
+    const stopped = join(home.directory, 'stopped')
+    const { code, stderr } = await home.run(`--profile again backup ${stopped}`)
+    assert.equal(code, 0, stderr)
+    assert.ok(existsSync(join(stopped, 'souk.db')))
+    failed(await home.run(`--profile nobody backup ${join(home.directory, 'x')}`), 78, /There is no profile "nobody"/)
+    assert.equal(existsSync(join(home.directory, 'nobody')), false)
+  })
+
+  it('is refused where it is none, or damaged, and leaves no half of a profile', async () => {
+    const empty = join(home.directory, 'empty')
+    await mkdir(empty)
+    failed(await home.run(`--profile other restore ${empty}`), 78, /is no backup/)
+    const damaged = join(home.directory, 'stopped')
+    await chmod(join(damaged, 'souk.db'), 0o644)
+    await truncate(join(damaged, 'souk.db'), 8192 + 100)
+    failed(await home.run(`--profile other restore ${damaged}`), 78, /store in the backup is damaged/)
+    await writeFile(join(damaged, 'identity.key'), 'no key')
+    failed(await home.run(`--profile other restore ${damaged}`), 78, /holds no Ed25519 key/)
+    assert.deepEqual(await readdir(join(home.directory, 'other')), ['lock'])
+  })
+})
