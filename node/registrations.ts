@@ -12,6 +12,7 @@ import type {
   Adapter,
   Address,
   AdapterFactory,
+  DeprecationNotice,
   Documents,
   Inspection,
   Listing,
@@ -206,12 +207,25 @@ export class Registrations {
   }
 
   /** @throws SoukError `api_not_found`, `invalid_request` */
-  async move(name: string, state: 'paused' | 'published'): Promise<RegistrationStatus> {
+  async move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<RegistrationStatus> {
     return this.#exclusively(async () => {
       this.show(name)
       await this.#health.overrule(name)
-      await this.#told.changed(await this.#init.souk.move(name, state))
+      await this.#told.changed(await this.#init.souk.move(name, state, notice))
       return this.show(name)
+    })
+  }
+
+  /** Publishes an own API on other terms, as a new revision. @throws SoukError `api_not_found`, `invalid_request` */
+  revise(name: string, change: (terms: ListingInit) => ListingInit): Promise<Registered> {
+    return this.#exclusively(async () => {
+      const { registration } = this.show(name)
+      if (registration.kind !== 'own') throw new SoukError('invalid_request', 'Its terms are its provider’s to change.')
+      const revised: Registration = { ...registration, terms: change(registration.terms) }
+      const upstream = this.#vault.opened(name, revised)
+      const adapter = this.#factory(revised.protocol).open(upstream, revised.snapshot)
+      const listing = await this.#serveWith(revised, adapter)
+      return { registration: await this.#keep(revised), listing, updated: true, warnings: [] }
     })
   }
 

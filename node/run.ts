@@ -1,15 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import {
-  checksummed,
-  createNode,
-  createSqliteStore,
-  type SqliteStore,
-  systemClock,
-  systemRandom,
-  text,
-  utf8
-} from '../lib/index.ts'
+import { checksummed, createNode, type SqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
 import { type Hosting, startHosting } from './accounts/hosting.ts'
@@ -37,6 +28,8 @@ import { Registrations } from './registrations.ts'
 import { NodeGuard } from './upstream/guard.ts'
 import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'
+import { openStores } from './stores.ts'
+import { openSubscriptions, type SubscriptionParts } from './subscriptions/open.ts'
 import { packageVersion } from './config.ts'
 import { forgetRunning, rememberRunning } from './profile/written-down.ts'
 
@@ -104,19 +97,21 @@ async function start(init: Start): Promise<RunningNode> {
   undo.defer(() => lock.release())
 
   const payments = await openPayments(init)
-  const own = await startStore(init)
+  const { own, shared } = await openStores(init)
   const guard = guardOf(config)
   const sealer = await sealerOf(profile)
   const telling = await startEvents({ ...init, documents: own.documents, guard, sealer })
   const { events, calls } = telling
   const store = calls.store(own)
-  const { souk, registrations, p2pPort } = await startSouk(init, { store, payments, guard, sealer, events })
+  const { souk, registrations, p2pPort } = await startSouk(init, { store, shared, payments, guard, sealer, events })
 
   const money = () => payments.money()
-  const hosting = await startHosting({ ...init, store, self: souk.status().peer, money, events })
-  const ingress = await startIngress(init, calls.caller(souk), hosting)
+  const common = shared ?? store
+  const hosting = await startHosting({ ...init, store: common, self: souk.status().peer, money, events })
+  const subscriptions = openSubscriptions({ ...hosting, souk, documents: common.documents, clock: init.clock })
+  const ingress = await startIngress(init, calls.caller(souk), { ...hosting, subscriptions })
   const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
-  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling, store: own }
+  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions, store: own }
   const admin = await startAdminApi(init, parts)
   startMoneyWatch(init, store, payments, events)
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
@@ -137,13 +132,6 @@ function guardOf({ chain, store }: NodeConfig): NodeGuard {
   return guard
 }
 
-async function startStore({ config, onFailure, undo }: Start): Promise<SqliteStore> {
-  const store = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure })
-  await store.open()
-  undo.defer(() => store.close())
-  return store
-}
-
 function startMoneyWatch({ clock, undo }: Start, { documents }: Store, payments: Payments, events: Events): void {
   const money = payments.money()
   if (money === undefined) return
@@ -158,6 +146,7 @@ async function sealerOf(profile: NodeConfig['profile']): Promise<Sealer> {
 
 interface SoukParts {
   readonly store: Store
+  readonly shared: Store | undefined
   readonly payments: Payments
   readonly guard: NodeGuard
   readonly sealer: Sealer
@@ -166,7 +155,7 @@ interface SoukParts {
 
 async function startSouk(
   { config, log, clock, undo }: Start,
-  { store, payments, guard, sealer, events }: SoukParts
+  { store, shared, payments, guard, sealer, events }: SoukParts
 ): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
   const network = NETWORKS[config.network]
@@ -181,6 +170,7 @@ async function startSouk(
     announce: p2p.announce,
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
+    ...(shared === undefined ? {} : { sharedStore: shared }),
     ...(till === undefined ? {} : { till }),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
@@ -217,7 +207,7 @@ async function startSouk(
 async function startIngress(
   { config, log, clock, undo }: Start,
   souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>,
-  hosting: Hosting
+  parts: Hosting & { readonly subscriptions: SubscriptionParts }
 ): Promise<string | undefined> {
   const wanted = config.ingress
   if (wanted === undefined) return undefined
@@ -225,7 +215,7 @@ async function startIngress(
   const ingress: Ingress = createIngress({
     souk,
     scopes: new Scopes({ souk, lookup: dnsLookup(), clock }),
-    ...hosting,
+    ...parts,
     money: NETWORKS[config.network].money,
     clock,
     random: systemRandom,
@@ -270,11 +260,12 @@ interface Parts {
   readonly sessions: Sessions
   readonly telling: Telling
   readonly store: SqliteStore
+  readonly subscriptions: SubscriptionParts
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
-  const { souk, registrations, hosting, ingress, payments, sessions, telling } = parts
+  const { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions } = parts
   const { events, webhooks } = telling
   const calls = telling.calls.feed
   const { keys, accounts, spending } = hosting
@@ -329,6 +320,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       events,
       webhooks,
       calls,
+      subscriptions,
       clock,
       token,
       sessions,

@@ -486,6 +486,8 @@ export const PORT_TRIES_MAX = 50
 /** What owners ask of clients without a key: kept at hand, so briefly that a new price shows, and the most kept. */
 export const OFFER_FRESH_MS = 5 * SECOND
 export const OFFERS_CACHED_MAX = 10_000
+/** Names whose subscriptions, or that there is none, are kept at hand: one for each account and API that is called. */
+export const BINDINGS_CACHED_MAX = 20_000
 /** Verified keys kept at hand, so that a busy key costs no look-up in the store. */
 export const KEYS_CACHED_MAX = 10_000
 /** Names that providers know consumers by, kept at hand: each is an HMAC. */

@@ -4,12 +4,14 @@ import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { CallAnswer } from '../interface/call.ts'
+import type { Manifest } from '../interface/manifest.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallReply } from '../interface/souk.ts'
 import type { Order } from '../interface/till.ts'
 
 interface Answered {
   readonly order: Order
+  readonly manifest: Manifest
   readonly answer: CallAnswer
   readonly charged: Atoms
   readonly lookupMs: number
@@ -17,7 +19,7 @@ interface Answered {
   readonly totalMs: number
 }
 
-export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
+export function callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
   const { status, headers, body, receipt, payment, eventPrice, replayed, rate, quota, ownerMs, upstreamMs } = answer
   // An owner reports its own times; a wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - payMs - ownerMs - upstreamMs)
@@ -36,6 +38,7 @@ export function callReply({ order, answer, charged, lookupMs, payMs, totalMs }: 
     ...(replayed === true ? { replayed } : {}),
     ...(rate === undefined ? {} : { rate }),
     ...(quota === undefined ? {} : { quota }),
+    ...(manifest.deprecation === undefined ? {} : { deprecation: manifest.deprecation }),
     timing: { lookup: lookupMs, pay: payMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)
   }

@@ -100,7 +100,8 @@ export class Consumer {
         resolver.report(id, owner.id, { ok: true, ms })
         this.#observe(id, owner.id, seenAnswer(answer.status, ms))
         const charged = this.#paid(order, answer.charged, init.payment !== undefined)
-        return callReply({ order, answer, charged, lookupMs, payMs, totalMs: clock.elapsed() - prepared.startedAt })
+        const totalMs = clock.elapsed() - prepared.startedAt
+        return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
       }
       last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
       if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
@@ -172,7 +173,8 @@ export class Consumer {
     if (attempt.fate === 'answered') {
       const { answer } = attempt
       const charged = this.#paid(order, answer.charged, false)
-      return callReply({ order, answer, charged, lookupMs, payMs: 0, totalMs: clock.elapsed() - prepared.startedAt })
+      const totalMs = clock.elapsed() - prepared.startedAt
+      return callReply({ order, manifest: found.signed.manifest, answer, charged, lookupMs, payMs: 0, totalMs })
     }
     if (attempt.fate !== 'lost') throw attempt.error
     const detail = 'The owner could not be asked what became of the call.'

@@ -3,7 +3,7 @@ import type { Atoms } from '../base/money.ts'
 import type { Adapter } from './adapter.ts'
 import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } from './directory.ts'
 import type { PeerAddress } from './link.ts'
-import type { Delegation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
+import type { Delegation, Deprecation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
 import type { RateLimit } from '../base/gcra.ts'
 import type { RateStanding } from './rate.ts'
 import type { Headers, Payload } from './payload.ts'
@@ -162,6 +162,8 @@ export interface CallReply {
   readonly eventPrice?: Atoms
   /** What became of the payment: the value of the `PAYMENT-RESPONSE` header. */
   readonly payment?: string
+  /** The API will end: when notice was given, when it may, and what to call instead. */
+  readonly deprecation?: Deprecation
   /** With a subscription: how much of it is used; what a renewal was charged before the call, where there was one. */
   readonly quota?: Quota
   readonly fee?: Atoms

@@ -1,4 +1,4 @@
-import { type Atoms, createPostgresStore, formatUsdc, limits, systemRandom } from '../../lib/index.ts'
+import { type Atoms, formatUsdc, limits, systemRandom } from '../../lib/index.ts'
 import type { Clock, ReceiptRow, Store } from '../../lib/interface/index.ts'
 import { demoKey } from '../keys/demo-key.ts'
 import { kindOn } from '../keys/format.ts'
@@ -8,7 +8,6 @@ import { watchedKeys } from '../events/watch-keys.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { profileFile, secretOf } from '../profile/profile.ts'
-import { SetupError } from '../setup-error.ts'
 import { type CapLevel, DailyCaps } from '../spending/daily-caps.ts'
 import { Spending } from '../spending/spending.ts'
 import type { Money } from '../payments/money.ts'
@@ -23,13 +22,12 @@ export interface HostingInit {
   readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store' | 'demoKey'>
   readonly log: Log
   readonly clock: Clock
-  /** The node's own store: used where no other is shared. */
+  /** The shared one where there is one, else the node's own. */
   readonly store: Store
   /** Peer id of this node. */
   readonly self: string
   /** Undefined where the node moves none. */
   readonly money: () => Pick<Money, 'till'> | undefined
-  readonly onFailure: (error: Error) => void
   readonly undo: AsyncDisposableStack
   /** Whoever wants to know what becomes of keys, caps and accounts. Default: nobody. */
   readonly events?: Pick<Events, 'emit'>
@@ -52,8 +50,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const { config, log, clock, self: holder, undo } = init
   const { profile, network } = config
   const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
-  const shared = config.store === undefined ? init.store : await openShared(config.store, init)
-  const { documents, ledger, signals } = shared
+  const { documents, ledger, signals } = init.store
   if (config.store !== undefined) {
     await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
   }
@@ -98,19 +95,4 @@ async function tellCap({ events }: HostingInit, { day, left, isReached }: CapLev
   const resets_at = new Date((day.day + 1) * limits.DAY_MS).toISOString()
   const data = { key: day.key, daily_cap: formatUsdc(day.cap), left: formatUsdc(left), resets_at }
   await events?.emit(isReached ? 'cap.reached' : 'cap.nearly_reached', data)
-}
-
-async function openShared(url: string, { onFailure, undo }: HostingInit): Promise<Store> {
-  const store = createPostgresStore({ url, onFailure })
-  try {
-    await store.open()
-  } catch (cause) {
-    // Its address is a secret: it may hold a password.
-    throw new SetupError('start_failed', 'The shared store of keys and accounts cannot be opened.', {
-      cause,
-      hint: 'check --store or SOUK_STORE, and that the database can be reached from here'
-    })
-  }
-  undo.defer(() => store.close())
-  return store
 }

@@ -10,6 +10,7 @@ import type { Money } from '../payments/money.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import type { Registrations } from '../registrations.ts'
 import type { Spending } from '../spending/spending.ts'
+import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { DoctorView, StatusView } from './api.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -24,6 +25,7 @@ export interface AdminInit {
   readonly webhooks: Webhooks
   /** As they end. */
   readonly calls: Feed<CallLine>
+  readonly subscriptions: SubscriptionParts
   readonly clock: Clock
   /** Undefined where this node moves no money. */
   readonly money: Money | undefined

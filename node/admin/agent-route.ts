@@ -10,7 +10,8 @@ import type { AdminInit } from './admin-init.ts'
  * of their own, `?max_price=` what a call may cost.
  */
 export function agentRoute(app: FastifyInstance, init: AdminInit): void {
-  const market = new Market({ ...init, random: systemRandom, gate: new KeyGate(init.clock) })
+  const { boundCalls } = init.subscriptions
+  const market = new Market({ ...init, boundCalls, random: systemRandom, gate: new KeyGate(init.clock) })
   app.post('/mcp', async (request, reply) => {
     const { url = '' } = request.raw
     const apis = apisIn(url).map(formatApiRef)

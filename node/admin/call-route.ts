@@ -4,6 +4,7 @@ import { asSoukError, formatUsdc, limits, toProblem } from '../../lib/index.ts'
 import type { CallReply, Headers } from '../../lib/interface/index.ts'
 import { type CallEvent, callSchema } from './api.ts'
 import { watchedCall } from '../events/watch-calls.ts'
+import type { CallDraft } from '../ingress/request.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
@@ -19,12 +20,12 @@ const STREAMED: Headers = [
 ]
 
 /** A call from this machine, without a consumer key: the token stands for its owner. */
-export function callRoute(app: FastifyInstance, { souk, calls, clock }: AdminInit): void {
-  const call = watchedCall(souk, calls, clock)
+export function callRoute(app: FastifyInstance, { souk, calls, subscriptions, clock }: AdminInit): void {
+  const send = watchedCall(souk, calls, clock)
   app.post('/call', async (request, reply) => {
     const input = parse(callSchema, request.body)
     const startedAt = clock.elapsed()
-    const answer = await call({
+    const call: CallDraft = {
       api: input.api,
       body: input.body,
       headers: input.stream === true ? STREAMED : PLAIN,
@@ -37,7 +38,9 @@ export function callRoute(app: FastifyInstance, { souk, calls, clock }: AdminIni
         maxPrice: input.max_price,
         idempotencyKey: input.idempotency_key
       })
-    })
+    }
+    await subscriptions.boundCalls.bind(undefined, call)
+    const answer = await send(call)
     const ms = clock.elapsed() - startedAt
     return reply.type('application/x-ndjson').send(Readable.from(lines(answer, request.id, ms)))
   })

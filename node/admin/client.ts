@@ -23,9 +23,6 @@ import type {
   DelegationView,
   DoctorView,
   EarningsView,
-  MappingCheckView,
-  MappingInput,
-  MappingView,
   PeerView,
   ReceiptsInput,
   ReceiptsView,
@@ -39,6 +36,8 @@ import type {
   WithdrawalView,
   WithdrawInput
 } from './api.ts'
+import { type ListingClient, listingClient } from './listing-client.ts'
+import { queryOf } from './query.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
 import { type DescriptionClient, descriptionClient } from './description-client.ts'
 import { type KeyClient, keyClient } from './key-client.ts'
@@ -61,18 +60,13 @@ export interface CallAnswer {
 }
 
 /** One method per route. All throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
-export interface AdminClient extends DescriptionClient, KeyClient {
+export interface AdminClient extends DescriptionClient, KeyClient, ListingClient {
   status(): Promise<StatusView>
   apis(): Promise<{ apis: readonly ApiView[] }>
   api(name: string): Promise<ApiView>
   register(input: RegisterInput): Promise<RegisteredView>
   serve(input: ReplicaInput): Promise<RegisteredView>
-  pause(name: string): Promise<ApiView>
-  resume(name: string): Promise<ApiView>
   remove(name: string): Promise<void>
-  mapping(name: string): Promise<MappingView>
-  setMapping(name: string, input: MappingInput): Promise<RegisteredView>
-  checkMapping(name: string, input: MappingInput): Promise<MappingCheckView>
   openAccount(input: OpenAccountInput): Promise<OpenedAccountView>
   accounts(): Promise<AccountsView>
   account(id: string): Promise<AccountView>
@@ -175,12 +169,8 @@ export function createAdminClient(init: AdminClientInit): AdminClient {
     api: (name) => json('GET', named('apis', name)),
     register: (input) => json('POST', '/apis', input),
     serve: (input) => json('POST', '/replicas', input),
-    pause: (name) => json('POST', `${named('apis', name)}/pause`),
-    resume: (name) => json('POST', `${named('apis', name)}/resume`),
-    mapping: (name) => json('GET', `${named('apis', name)}/mapping`),
-    setMapping: (name, input) => json('PUT', `${named('apis', name)}/mapping`, input),
-    checkMapping: (name, input) => json('POST', `${named('apis', name)}/mapping/check`, input),
     remove: async (name) => void (await send('DELETE', named('apis', name))),
+    ...listingClient(json),
     openAccount: (input) => json('POST', '/accounts', input),
     accounts: () => json('GET', '/accounts'),
     account: (id) => json('GET', named('accounts', id)),
@@ -201,9 +191,9 @@ export function createAdminClient(init: AdminClientInit): AdminClient {
     enableWebhook: (id) => json('POST', `${named('webhooks', id)}/enable`),
     testWebhook: (id) => json('POST', `${named('webhooks', id)}/test`),
     async *events(input, signal) {
-      yield* tailItems(await send('GET', `/events?${query(input)}`, undefined, signal))
+      yield* tailItems(await send('GET', `/events?${queryOf(input)}`, undefined, signal))
     },
-    series: (input) => json('GET', `/series?${query(input)}`),
+    series: (input) => json('GET', `/series?${queryOf(input)}`),
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     setupCode: () => json('POST', '/setup-codes'),
@@ -212,7 +202,7 @@ export function createAdminClient(init: AdminClientInit): AdminClient {
     delegations: () => json('GET', '/delegations'),
     settle: () => json('POST', '/settlements'),
     earnings: () => json('GET', '/earnings'),
-    receipts: (input) => json('GET', `/receipts?${query(input)}`),
+    receipts: (input) => json('GET', `/receipts?${queryOf(input)}`),
     channels: () => json('GET', '/channels'),
     closeChannel: (channel) => json('POST', `${named('channels', channel)}/close`),
     closeChannels: () => json('POST', '/channels/close'),
@@ -230,15 +220,10 @@ type Json = <T>(method: string, path: string) => Promise<T>
 
 function marketOf(json: Json): Pick<AdminClient, 'search' | 'listing' | 'why'> {
   return {
-    search: (input) => json('GET', `/search?${query(input)}`),
+    search: (input) => json('GET', `/search?${queryOf(input)}`),
     listing: (id) => json('GET', named('listings', id)),
     why: (api) => json('GET', named('why', api))
   }
-}
-
-function query(input: object): string {
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
 }
 
 /** What stands behind `data:` in a stream of events, each on one line. */

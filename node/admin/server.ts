@@ -21,8 +21,10 @@ import { moneyRoutes } from './money-routes.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { seriesRoutes } from './series-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
+import { planRoutes } from './plan-routes.ts'
 import { answerWithProblems } from './problems.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { subscriptionRoutes } from './subscription-routes.ts'
 
 export interface Admin {
   /** `http://127.0.0.1:<port>` */
@@ -66,7 +68,9 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     channelRoutes,
     backupRoute,
     sessionRoutes,
-    webhookRoutes
+    webhookRoutes,
+    planRoutes,
+    subscriptionRoutes
   ]
   for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
   const readers = new EventReaders()

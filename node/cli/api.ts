@@ -1,6 +1,7 @@
 import type { ApiView } from '../admin/api.ts'
 import { addApiRegister } from './api-register.ts'
 import { addApiServe } from './api-serve.ts'
+import { addApiTerms } from './api-terms.ts'
 import type { AddCommand } from './cli.ts'
 import { facts, moment, table } from './table.ts'
 
@@ -38,6 +39,8 @@ export const addApi: AddCommand = (to, cli) => {
         cli.terminal.note(`${view.id} ${done}.`)
       })
   }
+
+  addApiTerms(api, cli)
 
   api
     .command('rm')

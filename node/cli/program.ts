@@ -21,11 +21,14 @@ import { addNetwork } from './network.ts'
 import { addPayout } from './payout.ts'
 import { addPeers } from './peers.ts'
 import { addPin } from './pin.ts'
+import { addPlan } from './plan.ts'
 import { addProvider } from './provider.ts'
 import { addReceipts } from './receipts.ts'
 import { addSearch } from './search.ts'
 import { addSettle } from './settle.ts'
 import { addStatus } from './status.ts'
+import { addSubscribe } from './subscribe.ts'
+import { addSubscribers, addSubscriptions } from './subscriptions.ts'
 import { addTail } from './tail.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { addUp } from './up.ts'
@@ -37,6 +40,8 @@ const COMMANDS: readonly AddCommand[] = [
   addUp,
   addDemo,
   addApi,
+  addPlan,
+  addSubscribers,
   addMapping,
   addKey,
   addAccount,
@@ -49,6 +54,8 @@ const COMMANDS: readonly AddCommand[] = [
   addSearch,
   addMarket,
   addWhy,
+  addSubscribe,
+  addSubscriptions,
   addCall,
   addMcp,
   addStatus,

@@ -4,24 +4,16 @@ import type { Keys } from '../keys/keys.ts'
 import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { apisIn, serveAgent } from '../mcp/endpoint.ts'
+import type { AgentApis } from '../mcp/agent-apis.ts'
 import { Market, type MarketInit } from '../mcp/market.ts'
 import { keyMissing } from './keyless.ts'
 import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
 import type { Visit } from './visit.ts'
 
-/** Which APIs are tools of their own to the holder of a key who names none: `name@provider`, the most wanted first. */
-export interface AgentApis {
-  of(holder: KeyHolder): Promise<readonly string[]>
-}
-
-/** Those that the key is for. */
-const OF_SCOPE: AgentApis = { of: ({ apis = [] }) => Promise.resolve(apis) }
-
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
-  /** Default: those that the key is for. */
-  readonly agentApis?: AgentApis
+  readonly agentApis: AgentApis
   /** As those of `CallRoute`. */
   readonly demoCalls: Pick<PerIp, 'count'>
 }
@@ -47,8 +39,7 @@ export class Agents {
       const holder = await this.#holderOf(visit.req)
       if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
       const named = apisIn(visit.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
-      const { agentApis = OF_SCOPE } = this.#init
-      const apis = named.length > 0 ? named : await agentApis.of(holder)
+      const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
       await serveAgent(visit, this.#market.for({ holder, apis }))
     } catch (error) {
       const { status } = asSoukError(error)

@@ -8,14 +8,16 @@ import { type Graceful, graceful } from '../http/graceful.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { KeyGate } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
+import { AgentApis } from '../mcp/agent-apis.ts'
 import type { Spending } from '../spending/spending.ts'
+import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
 import { packageVersion } from '../config.ts'
 import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
 import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
 import { addAccountRoutes } from './account-routes.ts'
-import { Agents, type AgentApis } from './agents.ts'
+import { Agents } from './agents.ts'
 import { addApiCatalog } from './api-catalog.ts'
 import { addApiRoutes } from './apis.ts'
 import { Bazaar } from './bazaar.ts'
@@ -28,6 +30,7 @@ import { Keyless } from './keyless.ts'
 import { PerIp } from './per-ip.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
 import { addReceiptRoutes, type ReceiptRoutesInit } from './receipt-routes.ts'
+import { addSubscriptionRoutes } from './subscription-routes.ts'
 import type { IngressLog, Visit } from './visit.ts'
 
 export interface IngressOptions extends ListenWish {
@@ -62,10 +65,10 @@ export interface IngressInit {
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */
   readonly accounts?: Accounts
+  /** Of accounts and of the house. Default: none. */
+  readonly subscriptions?: SubscriptionParts
   /** How money gets into them and out again. Default: not here. */
   readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
-  /** APIs that are tools of their own to agents who name none. Default: those that their key is for. */
-  readonly agentApis?: AgentApis
   /** What the owner of an API signed of a call. Default: nothing is known of any. */
   readonly receipt?: ReceiptRoutesInit['receipt']
   /** What scopes other than `demo` and provider ids stand for. Default: nothing. */
@@ -157,7 +160,7 @@ function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: Ingres
 }
 
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
-  const { souk, keys, spending, options } = init
+  const { souk, keys, spending, subscriptions, options } = init
   const {
     requestBytesMax = limits.REQUEST_BYTES_CEILING,
     requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING
@@ -193,15 +196,17 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   addAccounts(app, init)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
   addDiscovery(app, init, keyless.keyless)
+  const bound = subscriptions === undefined ? {} : { boundCalls: subscriptions.boundCalls }
   const { trustProxy = false, strangersPerHost = limits.STRANGERS_PER_HOST } = options
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
   const strangers = perHost(strangersPerHost, limits.STRANGERS_PER_HOST_MS)
   const gate = new KeyGate(init.clock)
-  const agents = new Agents({ ...init, demoCalls, gate }, options.corsOrigins ?? [])
+  const agentApis = new AgentApis(subscriptions?.bindings)
+  const agents = new Agents({ ...init, ...bound, demoCalls, gate, agentApis }, options.corsOrigins ?? [])
   app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
   const limited = { gate, strangers, demoCalls }
-  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless }
+  const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
   addCallRoutes(app, { route, streams, visitOf, scopes: init.scopes })
   return app
@@ -229,7 +234,7 @@ function addDiscovery(
 
 function addAccounts(
   app: FastifyInstance,
-  { accounts, accountMoney, keys, clock, receipt, options }: IngressInit
+  { accounts, accountMoney, subscriptions, keys, clock, receipt, options }: IngressInit
 ): void {
   if (accounts === undefined) return
   const { opensAccounts = false, selfService = true, trustProxy = false } = options
@@ -237,6 +242,9 @@ function addAccounts(
   addKeyRoutes(app, { accounts, keys, clock, selfService, trustProxy })
   addReceiptRoutes(app, { accounts, keys, receipt: receipt ?? (async () => undefined) })
   if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
+  if (subscriptions !== undefined && selfService) {
+    addSubscriptionRoutes(app, { accounts, keys, clock, desk: subscriptions.desk })
+  }
 }
 
 type RequestIds = ReturnType<typeof requestIds>

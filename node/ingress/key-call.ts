@@ -13,6 +13,7 @@ import type { Keys } from '../keys/keys.ts'
 import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
+import type { BoundCalls } from '../subscriptions/bound-calls.ts'
 import type { CallDraft } from './request.ts'
 
 export interface KeyCalls {
@@ -21,6 +22,8 @@ export interface KeyCalls {
   readonly keys: Pick<Keys, 'nameFor'>
   /** One for all doors. */
   readonly gate: KeyGate
+  /** Sends calls with the subscriptions there are. Default: there are none. */
+  readonly boundCalls?: Pick<BoundCalls, 'bind'>
 }
 
 /** Answers a call. `settle` books what it cost, before anything is sent; `rate` is where the key stands with its own limit. */
@@ -29,7 +32,7 @@ export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, 
 /**
  * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
  * balance, and charged to them for an answer that is delivered only. Without a holder it is paid by what comes with it.
- * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
+ * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `BoundCalls.bind`, `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
  */
 export async function callWithKey<T>(
   calls: KeyCalls,
@@ -46,12 +49,15 @@ export async function callWithKey<T>(
 }
 
 async function callWithin<T>(
-  { souk, spending, keys }: KeyCalls,
+  { souk, spending, keys, boundCalls }: KeyCalls,
   holder: KeyHolder | undefined,
   call: CallDraft,
   deliver: Deliver<T>
 ): Promise<T> {
   if (holder !== undefined) call.api = permitted(holder, refOf(call.api))
+  // What comes with a payment of its own goes with nobody's subscription.
+  const binding = call.payment === undefined ? boundCalls?.bind(holder?.account, call) : undefined
+  if (binding !== undefined) await binding
   const purchase = holder === undefined ? undefined : spending.begin(holder)
   if (holder !== undefined) {
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)

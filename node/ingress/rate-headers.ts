@@ -1,5 +1,5 @@
 import { limits, type SoukError } from '../../lib/index.ts'
-import { RATE_MEMBER, type RateStanding } from '../../lib/interface/index.ts'
+import { type Quota, RATE_MEMBER, type RateStanding } from '../../lib/interface/index.ts'
 
 /**
  * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), structured fields both: what each limit is, and
@@ -9,6 +9,16 @@ export function rateHeaders(...standings: ReadonlyArray<RateStanding | undefined
   const sound = standings.flatMap((standing) => (standing !== undefined && isSound(standing) ? [standing] : []))
   if (sound.length === 0) return []
   return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(standingOf).join(', ')]
+}
+
+/** The same fields for a subscription's calls in its period: a policy called `quota`. */
+export function quotaHeaders({ included, limit = included, used, resetsAt }: Quota, now: number): string[] {
+  const counts = [limit, used, resetsAt]
+  // Owners are strangers, here too. Without a limit there is nothing to tell.
+  if (limit === undefined || !counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return []
+  const left = Math.max(0, limit - used)
+  const seconds = Math.max(0, Math.ceil((resetsAt - now) / SECOND))
+  return ['RateLimit-Policy', `"quota";q=${limit}`, 'RateLimit', `"quota";r=${left};t=${seconds}`]
 }
 
 /** Where a refusal stands with the limit that refused it. */

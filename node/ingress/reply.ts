@@ -2,7 +2,8 @@ import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'no
 import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateStanding } from '../../lib/interface/index.ts'
 import { paymentResponse } from './payment-headers.ts'
-import { rateHeaders } from './rate-headers.ts'
+import { deprecationHeaders } from './deprecation-headers.ts'
+import { quotaHeaders, rateHeaders } from './rate-headers.ts'
 import { leavesMuchUnread, sendWhole, type Visit } from './visit.ts'
 
 /**
@@ -37,6 +38,8 @@ export async function sendReply(
     checkStatus(status)
     const headers = replyHeaders(visit, reply)
     headers.push(...rateHeaders(keyRate, reply.rate))
+    if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, visit.clock.now()))
+    if (reply.deprecation !== undefined) headers.push(...deprecationHeaders(reply.deprecation))
     if (reply.charged > 0n) checkHeaders(headers)
     const settling = settle()
     if (settling !== undefined) {

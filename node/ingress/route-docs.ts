@@ -54,6 +54,20 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'status',
     'code'
   ),
+  Subscription: of({
+    id: text,
+    api: text,
+    plan: any,
+    state: text,
+    max_price: usdc,
+    max_fee: usdc,
+    daily_cap: maybe,
+    created_at: moment,
+    period_start: moment,
+    period_end: moment,
+    next_plan: maybe,
+    quota: { type: ['object', 'null'] }
+  }),
   Api: of(
     { id: text, name: text, provider: text, protocol: text, description: text, tags: texts, price: usdc, state: text },
     'id',
@@ -140,6 +154,10 @@ const other = (path: string, ...methods: string[]): Record<string, RouteDoc> =>
   Object.fromEntries(methods.map((method) => [`${method} ${path}`, forward]))
 
 /** By method and path. A route that is not here is told of by its path alone. */
+/** What whoever subscribes sets himself. */
+const OWN_LIMITS = { max_price: usdc, max_fee: usdc, daily_cap: maybe }
+const CHANGED = of({ subscription: see('Subscription'), charged: usdc, request_id: maybe })
+
 export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'GET /': {
     summary: 'APIs, prices and how to call them, for people.',
@@ -236,6 +254,46 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
     needsKey: true,
     query: PAGED,
     answer: page(see('Receipt'))
+  },
+  'GET /v1/subscriptions': {
+    summary: 'What the account has subscribed to.',
+    needsKey: true,
+    answer: page(see('Subscription'))
+  },
+  'POST /v1/subscriptions': {
+    summary: 'Subscribes to a plan of an API; its fee is taken from the balance. Calls go by the plan from then on.',
+    needsKey: true,
+    body: of({ api: text, plan: text, ...OWN_LIMITS, trial: flag }, 'api', 'plan', 'max_price'),
+    answer: CHANGED,
+    status: 201
+  },
+  'GET /v1/subscriptions/{id}': { summary: 'One of them.', needsKey: true, answer: see('Subscription') },
+  'PATCH /v1/subscriptions/{id}': {
+    summary: 'To another plan, or other limits. A dearer plan begins at once, a cheaper one when the period ends.',
+    needsKey: true,
+    body: of({ plan: text, ...OWN_LIMITS }),
+    answer: CHANGED
+  },
+  'DELETE /v1/subscriptions/{id}': {
+    summary: 'Ends it with its period, or at once.',
+    needsKey: true,
+    query: ['now'],
+    answer: CHANGED
+  },
+  'POST /v1/subscriptions/{id}/pause': {
+    summary: 'No calls and no fees until it is resumed.',
+    needsKey: true,
+    answer: CHANGED
+  },
+  'POST /v1/subscriptions/{id}/resume': {
+    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    needsKey: true,
+    answer: CHANGED
+  },
+  'POST /v1/subscriptions/{id}/renew': {
+    summary: 'Pays the next period, where the last one is over. Calls do so by themselves.',
+    needsKey: true,
+    answer: CHANGED
   },
   'POST /mcp': {
     summary: 'The Model Context Protocol, for agents (JSON-RPC).',

@@ -4,7 +4,7 @@ import type { Clock, Documents, Random, Signals } from '../../lib/interface/inde
 import { present } from '../admin/present.ts'
 import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
 import { type BookedKey, KeyBook } from './key-book.ts'
-import { createPseudonyms } from './pseudonyms.ts'
+import { type Caller, createPseudonyms } from './pseudonyms.ts'
 import { checkScope } from './scope.ts'
 import { type KeyAction, type KeyState, keyState } from './state.ts'
 import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './verifier.ts'
@@ -103,7 +103,7 @@ export interface Keys {
    */
   verify(key: string): KeyHolder | Promise<KeyHolder>
   /** By which one provider knows whoever holds a key: sixteen bytes, the same at every node that shares the secret. */
-  nameFor(holder: KeyHolder, provider: string): Uint8Array
+  nameFor(holder: Caller, provider: string): Uint8Array
   /** Hears no more of changes elsewhere. */
   close(): void
 }

@@ -48,6 +48,36 @@ export const MARKET_TOOLS = {
       timeout_ms: z.int().min(limits.DEADLINE_MS_MIN).max(limits.UPSTREAM_TIMEOUT_MS_MAX).optional()
     })
   },
+  souk_subscribe: {
+    about:
+      'Subscribes to a plan of an API, as souk_show lists them, and pays its fee where it has one. Calls then go by the plan. Costs money.',
+    readOnly: false,
+    takes: z.object({
+      api,
+      plan: z.string(),
+      max_price: usdc.describe('no call of the subscription ever costs more, in USDC; 0 where none may cost anything'),
+      max_fee: usdc.optional().describe('no period ever costs more; default: the fee of now'),
+      daily_cap: usdc.optional().describe('in one day (UTC), fees included'),
+      trial: z.boolean().optional().describe('begin with the trial, where there is one; default true')
+    })
+  },
+  souk_subscriptions: {
+    about: 'Lists the subscriptions there are, and how much of each is used. Free of charge.',
+    readOnly: true,
+    takes: z.object({})
+  },
+  souk_change_subscription: {
+    about:
+      'Changes a subscription: cancel (when its period ends), pause, resume, or change to another plan or other limits. A dearer plan is paid at once.',
+    readOnly: false,
+    takes: z.object({
+      subscription: z.string().describe('its id, as souk_subscriptions lists it'),
+      action: z.enum(['cancel', 'pause', 'resume', 'change']),
+      plan: z.string().optional(),
+      max_price: usdc.optional(),
+      max_fee: usdc.optional()
+    })
+  },
   souk_balance: {
     about: 'Tells what may still be spent: the dearest call, what is left of today, the balance. Free of charge.',
     readOnly: true,

@@ -19,9 +19,11 @@ import { type CallDraft, readOptions } from '../ingress/request.ts'
 import type { IngressLog } from '../ingress/visit.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
+import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
 import { standingView } from '../standing-view.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
+import { SubscriptionTools } from './subscription-tools.ts'
 import type { ToolBox, ToolCall } from './tool-box.ts'
 import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
 import type { InputSchema } from './tool-schema.ts'
@@ -31,6 +33,8 @@ export interface MarketInit extends KeyCalls {
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Default: none are kept. */
   readonly accounts?: Pick<Accounts, 'balance'>
+  /** Default: there are none. */
+  readonly subscriptions?: Pick<SubscriptionParts, 'desk'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Pick<IngressLog, 'error'>
@@ -105,7 +109,8 @@ class PrincipalTools implements ToolBox {
     if (name === 'souk_search') return this.#search(marketInput(name, given), call.signal)
     if (name === 'souk_show') return this.#show(marketInput(name, given), call.signal)
     if (name === 'souk_call') return this.#callAny(marketInput(name, given), call)
-    return this.#balance()
+    if (name === 'souk_balance') return this.#balance()
+    return this.#subscriptions(name, given, call.signal)
   }
 
   /** An API that cannot be found now is left out, and holds up no other. */
@@ -196,6 +201,19 @@ class PrincipalTools implements ToolBox {
       note,
       operations: operations.map(({ name, description }) => ({ name, description }))
     })
+  }
+
+  async #subscriptions(
+    name: 'souk_subscribe' | 'souk_subscriptions' | 'souk_change_subscription',
+    given: unknown,
+    signal?: AbortSignal
+  ): Promise<CallToolResult> {
+    const { subscriptions, clock } = this.#init
+    if (subscriptions === undefined) throw new SoukError('ingress_not_allowed', 'There are no subscriptions here.')
+    const tools = new SubscriptionTools(subscriptions.desk, this.#principal.holder, () => clock.now())
+    if (name === 'souk_subscriptions') return told(await tools.list())
+    if (name === 'souk_subscribe') return told(await tools.subscribe(marketInput(name, given), signal))
+    return told(await tools.change(marketInput(name, given), signal))
   }
 
   async #balance(): Promise<CallToolResult> {

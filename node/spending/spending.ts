@@ -45,6 +45,50 @@ export class Spending {
   left(holder: KeyHolder): Promise<Atoms> {
     return this.#init.caps.left(holder)
   }
+
+  /**
+   * The fee of a subscription, which whoever holds it agreed to apart from what calls may cost: no key's cap counts it.
+   * @param account - undefined for the house's, which nothing is taken from here
+   * @throws SoukError `key_not_permitted`
+   */
+  beginFee(account: string | undefined): Purchase {
+    const { funds } = this.#init
+    if (account === undefined) return UNPAID
+    if (funds === undefined) throw new SoukError('key_not_permitted', 'This ingress keeps no accounts.')
+    return new FeePurchase(funds, { id: account })
+  }
+}
+
+const UNPAID: Purchase = { reserve() {}, capture() {}, release() {} }
+
+class FeePurchase implements Purchase {
+  readonly #funds: AccountFunds
+  readonly #account: AccountRef
+  #reserved = 0n
+
+  constructor(funds: AccountFunds, account: AccountRef) {
+    this.#funds = funds
+    this.#account = account
+  }
+
+  async reserve(fee: Atoms): Promise<void> {
+    const more = fee - this.#reserved
+    if (more <= 0n) return
+    await this.#funds.reserve(this.#account, more)
+    this.#reserved += more
+  }
+
+  async capture(charged: Atoms, reference: string): Promise<void> {
+    const cost = charged < this.#reserved ? charged : this.#reserved
+    this.#funds.release(this.#account, this.#reserved - cost)
+    this.#reserved = 0n
+    if (cost > 0n) await this.#funds.charge(this.#account, cost, reference)
+  }
+
+  release(): void {
+    this.#funds.release(this.#account, this.#reserved)
+    this.#reserved = 0n
+  }
 }
 
 class KeyPurchase implements Purchase {

@@ -44,6 +44,7 @@ const ADMIN_CLIENT = [
   'node/admin/market-api.ts',
   'node/admin/rate-api.ts',
   'node/admin/webhook-api.ts',
+  'node/admin/subscription-api.ts',
   'node/config.ts'
 ]
 const WIRING = ['lib/service.ts', 'lib/create-node.ts', 'lib/options.ts']

@@ -71,7 +71,6 @@ describe('money of prepaid accounts', function () {
       store,
       self: owner.souk.status().peer,
       money: () => ({ till: owner.till }),
-      onFailure: (error) => assert.fail(error),
       undo
     })
     const options = { host: '127.0.0.1', port: 0 }

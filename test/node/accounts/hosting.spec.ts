@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMemoryStore, createPostgresStore, limits, systemClock, systemRandom } from '../../../lib/index.ts'
+import { createPostgresStore, limits, systemClock, systemRandom } from '../../../lib/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
 import type { NetworkName } from '../../../node/networks.ts'
+import { openStores } from '../../../node/stores.ts'
 import { openProfile, profileFile } from '../../../node/profile/profile.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
@@ -32,18 +33,17 @@ describe('ingress nodes that share a store', function () {
 
   const profileOf = (name: string) => ({ name, directory: join(home, name) })
   async function start(name: string, store: string | undefined, network: NetworkName = 'dev'): Promise<Hosting> {
-    const own = createMemoryStore()
-    await own.open()
     const profile = profileOf(name)
     await openProfile(profile)
+    const config = { profile, network, ...(store === undefined ? {} : { store }) }
+    const { own, shared = own } = await openStores({ config, onFailure: (error) => assert.fail(error), undo })
     return startHosting({
-      config: { profile, network, ...(store === undefined ? {} : { store }) },
+      config,
       log: createLog(() => {}),
       clock: systemClock,
-      store: own,
+      store: shared,
       self: name,
       money: () => undefined,
-      onFailure: (error) => assert.fail(error),
       undo
     })
   }
@@ -123,6 +123,8 @@ describe('ingress nodes that share a store', function () {
       assert.ok(error.hint?.includes(profileFile(profileOf('second'), 'pepper')), error.hint)
       return true
     })
+    await undo.disposeAsync()
+    undo = new AsyncDisposableStack()
     await start('first', url)
   })
 

@@ -22,6 +22,7 @@ import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { Registrations } from '../../../node/registrations.ts'
+import { openSubscriptions } from '../../../node/subscriptions/open.ts'
 
 export const TOKEN = 'token-of-the-tests'
 
@@ -113,6 +114,7 @@ export async function startBench(
     createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
     telling.events
   )
+  const spending = new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) })
   const admin = await startAdmin(
     {
       souk,
@@ -121,10 +123,11 @@ export async function startBench(
       events: telling.events,
       webhooks: telling.webhooks,
       calls: telling.calls.feed,
-      spending: new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) }),
+      spending,
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,
       token: TOKEN,
+      subscriptions: openSubscriptions({ souk, documents, keys, spending, clock: systemClock }),
       sessions: new Sessions({ documents, ...seams }),
       log,
       status: () => statusOf(souk),

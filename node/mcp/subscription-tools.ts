@@ -1,0 +1,57 @@
+import { SoukError } from '../../lib/index.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
+import type { SubscriptionDesk } from '../subscriptions/desk.ts'
+import { changeView, subscriptionView } from '../subscriptions/view.ts'
+import { termsOf, wishOf } from '../subscriptions/wish.ts'
+import type { MarketInput } from './market-tools.ts'
+
+type Told = Record<string, unknown>
+
+/**
+ * Subscriptions as agents see and make them: those of the account behind a key, or of the house for whoever runs the node. A key that
+ * only calls may look at them and change none.
+ */
+export class SubscriptionTools {
+  readonly #desk: SubscriptionDesk
+  readonly #holder: KeyHolder | undefined
+  readonly #now: () => number
+
+  constructor(desk: SubscriptionDesk, holder: KeyHolder | undefined, now: () => number) {
+    this.#desk = desk
+    this.#holder = holder
+    this.#now = now
+  }
+
+  async list(): Promise<Told> {
+    const held = await this.#desk.list(this.#holder?.account)
+    return { subscriptions: held.map((each) => subscriptionView(each, this.#now())) }
+  }
+
+  async subscribe(input: MarketInput<'souk_subscribe'>, signal?: AbortSignal): Promise<Told> {
+    this.#checkMayChange()
+    const change = await this.#desk.subscribe(this.#holder?.account, wishOf(input), signal)
+    return { ...changeView(change, this.#now()) }
+  }
+
+  async change(
+    { subscription, action, ...terms }: MarketInput<'souk_change_subscription'>,
+    signal?: AbortSignal
+  ): Promise<Told> {
+    this.#checkMayChange()
+    const account = this.#holder?.account
+    const change =
+      action === 'cancel'
+        ? await this.#desk.cancel(account, subscription, false, signal)
+        : action === 'change'
+          ? await this.#desk.change(account, subscription, termsOf(terms), signal)
+          : await this.#desk[action](account, subscription, signal)
+    return { ...changeView(change, this.#now()) }
+  }
+
+  /** @throws SoukError `key_not_permitted` */
+  #checkMayChange(): void {
+    const holder = this.#holder
+    if (holder === undefined || (holder.account !== undefined && holder.manages === true)) return
+    throw new SoukError('key_not_permitted', 'This key only calls: whoever issued it subscribes.')
+  }
+}

@@ -1,0 +1,142 @@
+import { LRUCache } from 'lru-cache'
+import { type ApiId, limits, parseApiRef, SoukError } from '../../lib/index.ts'
+import type { ApiRef, Clock, Documents } from '../../lib/interface/index.ts'
+
+export interface BindingsInit {
+  readonly clock: Clock
+  /** Shared by the processes that share accounts. */
+  readonly documents: Documents
+}
+
+/** What an account calls an API with. */
+export interface Binding {
+  readonly api: ApiId
+  /** Id of the subscription. */
+  readonly subscription: string
+  /** It was canceled, and ends then: milliseconds since the epoch. */
+  readonly until?: number
+}
+
+/** By account, name and provider, so that those of one name stand together. */
+const COLLECTION = 'subscription-bindings'
+/** No account's id: keys of the house. */
+export const HOUSE = 'house'
+
+type BindingDocument = Omit<Binding, 'api'>
+
+interface Known {
+  readonly bindings: readonly Binding[]
+  /** On the clock's `elapsed`. */
+  readonly readAt: number
+}
+
+/**
+ * Which subscription the calls of an account go with, by the API's name. It binds the name to a provider, so that whoever else
+ * uses the name is never called. An account has one for a listing, whichever process of those that share the store made it.
+ */
+export class Bindings {
+  readonly #clock: Clock
+  readonly #documents: Documents
+  readonly #atHand = new LRUCache<string, Known>({ max: limits.BINDINGS_CACHED_MAX })
+  #changes = 0
+
+  constructor({ clock, documents }: BindingsInit) {
+    this.#clock = clock
+    this.#documents = documents
+  }
+
+  /**
+   * At once for a name seen lately, with a promise otherwise.
+   * @throws SoukError `name_conflict` where the account has subscribed to several APIs of the name; thrown or rejected
+   */
+  find(account: string | undefined, ref: ApiRef): Binding | undefined | Promise<Binding | undefined> {
+    const start = startOf(account, ref.name)
+    const known = this.#atHand.get(start)
+    const isFresh = known !== undefined && this.#clock.elapsed() - known.readAt < limits.KEY_FRESH_MS
+    const choose = (bindings: readonly Binding[]) => chosen(bindings, ref, this.#clock.now())
+    return isFresh ? choose(known.bindings) : this.#read(start).then(choose)
+  }
+
+  /** The one of exactly this API, as it is in the store. */
+  async get(account: string | undefined, api: ApiId): Promise<Binding | undefined> {
+    const json = await this.#documents.get(COLLECTION, keyOf(account, api))
+    return json === undefined ? undefined : { api, ...(JSON.parse(json) as BindingDocument) }
+  }
+
+  /** In place of the one there was. False where another process has put another one there. */
+  async put(account: string | undefined, { api, ...binding }: Binding, before: Binding | undefined): Promise<boolean> {
+    const [key, json] = [keyOf(account, api), JSON.stringify(binding)]
+    const isPut =
+      before === undefined
+        ? await this.#documents.insert(COLLECTION, key, json)
+        : await this.#documents.replace(COLLECTION, key, textOf(before), json)
+    this.#forget(account, api)
+    return isPut
+  }
+
+  async delete(account: string | undefined, api: ApiId): Promise<void> {
+    await this.#documents.delete(COLLECTION, keyOf(account, api))
+    this.#forget(account, api)
+  }
+
+  /** Of one account, by API. */
+  list(account: string | undefined): Promise<readonly Binding[]> {
+    return this.#startingWith(`${account ?? HOUSE}/`)
+  }
+
+  #forget(account: string | undefined, api: ApiId): void {
+    this.#changes++
+    this.#atHand.delete(startOf(account, parseApiRef(api).name))
+  }
+
+  async #read(start: string): Promise<readonly Binding[]> {
+    const readAt = this.#clock.elapsed()
+    let bindings: readonly Binding[] = []
+    // What is bound while the store is read would otherwise be missed, and kept at hand as it was.
+    for (let seen = -1; seen !== this.#changes; ) {
+      seen = this.#changes
+      bindings = await this.#startingWith(start)
+    }
+    this.#atHand.set(start, { bindings, readAt })
+    return bindings
+  }
+
+  async #startingWith(start: string): Promise<readonly Binding[]> {
+    const found: Binding[] = []
+    // Every key with this start is below it with a last character that no key has.
+    let before = `${start}\u{ffff}`
+    for (;;) {
+      const rows = await this.#documents.last(COLLECTION, { before, limit: limits.PAGE_MAX })
+      for (const { key, value } of rows) {
+        if (!key.startsWith(start)) return found.reverse()
+        found.push({ api: key.slice(key.indexOf('/') + 1) as ApiId, ...(JSON.parse(value) as BindingDocument) })
+        before = key
+      }
+      if (rows.length < limits.PAGE_MAX) return found.reverse()
+    }
+  }
+}
+
+function startOf(account: string | undefined, name: string): string {
+  return `${account ?? HOUSE}/${name}@`
+}
+
+function keyOf(account: string | undefined, api: ApiId): string {
+  return `${account ?? HOUSE}/${api}`
+}
+
+function textOf({ api: _, ...binding }: Binding): string {
+  return JSON.stringify(binding)
+}
+
+/** @throws SoukError `name_conflict` */
+function chosen(all: readonly Binding[], { name, provider }: ApiRef, now: number): Binding | undefined {
+  const bindings = all.filter(({ until = Infinity }) => now < until)
+  if (provider !== undefined) return bindings.find(({ api }) => parseApiRef(api).provider === provider)
+  if (bindings.length > 1) {
+    throw new SoukError('name_conflict', `There are subscriptions to several APIs called "${name}".`, {
+      members: { candidates: bindings.map(({ api }) => ({ id: api })) }
+    })
+  }
+  return bindings[0]
+}

@@ -1,0 +1,168 @@
+import { type ApiId, asSoukError, type Atoms, SoukError } from '../../lib/index.ts'
+import type {
+  OwnSubscription,
+  Souk,
+  SubscribeInit,
+  SubscriptionChange,
+  SubscriptionOptions,
+  Subscriptions,
+  SubscriptionTerms
+} from '../../lib/interface/index.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Purchase, Spending } from '../spending/spending.ts'
+import type { Binding, Bindings } from './bindings.ts'
+
+export interface SubscriptionDeskInit {
+  readonly souk: Pick<Souk, 'resolve'>
+  readonly subscriptions: Subscriptions
+  readonly bindings: Bindings
+  readonly spending: Pick<Spending, 'beginFee'>
+  /** What a provider is told instead of an account. */
+  readonly keys: Pick<Keys, 'nameFor'>
+  readonly newId: () => string
+}
+
+/** What an account asks for. */
+export type Wish = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
+
+/** A subscription that a call goes with. */
+export interface BoundCall {
+  readonly api: ApiId
+  readonly subscription: string
+}
+
+/**
+ * Subscriptions of accounts, and of the house (`undefined`): one for each listing. What a change costs is taken from the account's
+ * balance by reserve and capture, like a call.
+ */
+export class SubscriptionDesk {
+  readonly #init: SubscriptionDeskInit
+
+  constructor(init: SubscriptionDeskInit) {
+    this.#init = init
+  }
+
+  /**
+   * What is asked for again goes on where it broke off, and is not paid for twice.
+   * @throws SoukError `invalid_request` where there is one already, and as `Subscriptions.subscribe` and `Purchase.reserve`
+   */
+  async subscribe(account: string | undefined, wish: Wish, signal?: AbortSignal): Promise<SubscriptionChange> {
+    const { souk, subscriptions, bindings, keys, newId } = this.#init
+    const { signed } = await souk.resolve(wish.api, signal === undefined ? {} : { signal })
+    const { id: api, manifest } = signed
+    const nameOf = (account: string) =>
+      Buffer.from(keys.nameFor({ id: account, account }, manifest.provider)).toString('hex')
+    const before = await bindings.get(account, api)
+    const known = before === undefined ? undefined : await subscriptions.get(before.subscription)
+    if (known !== undefined && known.state !== 'canceled' && known.state !== 'incomplete') throw subscribed(known)
+    const isSameAgain = before !== undefined && known?.state !== 'canceled'
+    const binding: Binding = isSameAgain ? before : { api, subscription: newId() }
+    // Bound before it is paid for: whatever happens in between, the account finds it, and asks for the same one again.
+    if (!isSameAgain && !(await bindings.put(account, binding, before))) throw subscribedElsewhere(api)
+    try {
+      return await this.#paying(account, { signal }, (options) =>
+        subscriptions.subscribe(
+          { ...wish, api, id: binding.subscription, ...(account === undefined ? {} : { account: nameOf(account) }) },
+          options
+        )
+      )
+    } catch (error) {
+      if (!asSoukError(error).isChargeUnknown) await bindings.delete(account, api)
+      throw error
+    }
+  }
+
+  /** Newest first, ended ones as well. */
+  async list(account: string | undefined): Promise<readonly OwnSubscription[]> {
+    const { subscriptions, bindings } = this.#init
+    const bound = await bindings.list(account)
+    const all = await Promise.all(bound.map(({ subscription }) => subscriptions.get(subscription)))
+    return all.filter((each) => each !== undefined).sort((a, b) => b.createdAt - a.createdAt)
+  }
+
+  /** @throws SoukError `invalid_request`: there is none of this id in this account */
+  async get(account: string | undefined, id: string): Promise<OwnSubscription> {
+    const bound = await this.#init.bindings.list(account)
+    const isHeld = bound.some(({ subscription }) => subscription === id)
+    const found = isHeld ? await this.#init.subscriptions.get(id) : undefined
+    if (found === undefined) throw new SoukError('invalid_request', `There is no subscription ${id.slice(0, 80)}.`)
+    return found
+  }
+
+  async change(
+    account: string | undefined,
+    id: string,
+    terms: SubscriptionTerms,
+    signal?: AbortSignal
+  ): Promise<SubscriptionChange> {
+    await this.get(account, id)
+    return this.#paying(account, { signal }, (options) => this.#init.subscriptions.change(id, terms, options))
+  }
+
+  /** When the period ends, or at once. From then on the account's calls are anybody's: paid call by call. */
+  async cancel(
+    account: string | undefined,
+    id: string,
+    now: boolean,
+    signal?: AbortSignal
+  ): Promise<SubscriptionChange> {
+    const { api } = await this.get(account, id)
+    const { subscriptions, bindings } = this.#init
+    const change = await subscriptions.cancel(id, { now, ...(signal === undefined ? {} : { signal }) })
+    const { state, periodEnd } = change.subscription
+    if (state === 'canceled') await bindings.delete(account, api)
+    else await this.#rebind(account, { api, subscription: id, until: periodEnd })
+    return change
+  }
+
+  async pause(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+    await this.get(account, id)
+    return this.#init.subscriptions.pause(id, signal === undefined ? {} : { signal })
+  }
+
+  async resume(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+    const { api } = await this.get(account, id)
+    const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.resume(id, options))
+    await this.#rebind(account, { api, subscription: id })
+    return change
+  }
+
+  /** Pays the next period where the last one is over; calls do so by themselves. */
+  async renew(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+    await this.get(account, id)
+    return this.#paying(account, { signal }, (options) => this.#init.subscriptions.renew(id, options))
+  }
+
+  async #rebind(account: string | undefined, binding: Binding): Promise<void> {
+    const { bindings } = this.#init
+    const before = await bindings.get(account, binding.api)
+    if (before?.subscription === binding.subscription) await bindings.put(account, binding, before)
+  }
+
+  /** What a change costs is reserved before anything is sent, and taken once it is known. */
+  async #paying(
+    account: string | undefined,
+    { signal }: { readonly signal: AbortSignal | undefined },
+    ask: (options: SubscriptionOptions) => Promise<SubscriptionChange>
+  ): Promise<SubscriptionChange> {
+    const purchase: Purchase = this.#init.spending.beginFee(account)
+    const onPrice = (price: Atoms) => purchase.reserve(price)
+    try {
+      const change = await ask({ onPrice, ...(signal === undefined ? {} : { signal }) })
+      await purchase.capture(change.charged, change.requestId ?? change.subscription.id)
+      return change
+    } catch (error) {
+      purchase.release(asSoukError(error).isChargeUnknown)
+      throw error
+    }
+  }
+}
+
+function subscribed({ id, plan, state }: OwnSubscription): SoukError {
+  const detail = `There is a subscription to this API already, to the plan "${plan.id}" (${state}): change it, or cancel it first.`
+  return new SoukError('invalid_request', detail, { members: { subscription: id } })
+}
+
+function subscribedElsewhere(api: ApiId): SoukError {
+  return new SoukError('invalid_request', `The account has just subscribed to ${api} by another request.`)
+}

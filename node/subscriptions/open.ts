@@ -1,0 +1,25 @@
+import { formatRequestId, requestIds, systemRandom } from '../../lib/index.ts'
+import type { Souk } from '../../lib/interface/index.ts'
+import { Bindings, type BindingsInit } from './bindings.ts'
+import { BoundCalls } from './bound-calls.ts'
+import { SubscriptionDesk, type SubscriptionDeskInit } from './desk.ts'
+
+export interface SubscriptionsInit extends BindingsInit, Pick<SubscriptionDeskInit, 'keys' | 'spending'> {
+  readonly souk: Pick<Souk, 'resolve' | 'subscriptions'>
+}
+
+/** What the doors of a node need of subscriptions. */
+export interface SubscriptionParts {
+  readonly bindings: Bindings
+  readonly desk: SubscriptionDesk
+  readonly boundCalls: BoundCalls
+}
+
+export function openSubscriptions({ souk, documents, spending, clock, keys }: SubscriptionsInit): SubscriptionParts {
+  const { subscriptions } = souk
+  const bindings = new Bindings({ clock, documents })
+  const ids = requestIds(clock, systemRandom)
+  const newId = () => formatRequestId(ids.next())
+  const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId })
+  return { bindings, desk, boundCalls: new BoundCalls({ bindings, subscriptions, desk, clock }) }
+}

@@ -1,0 +1,28 @@
+import type { z } from 'zod'
+import type { SubscriptionTerms } from '../../lib/interface/index.ts'
+import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscription-api.ts'
+import type { Wish } from './desk.ts'
+
+/** What was asked for over HTTP, in the library's words. */
+
+export function wishOf(input: z.output<typeof subscribeSchema>): Wish {
+  const { api, plan, max_price, max_fee, daily_cap, trial } = input
+  return {
+    api,
+    plan,
+    maxPrice: max_price,
+    ...(max_fee === undefined ? {} : { maxFee: max_fee }),
+    ...(daily_cap === undefined ? {} : { dailyCap: daily_cap }),
+    ...(trial === undefined ? {} : { trial })
+  }
+}
+
+export function termsOf(input: z.output<typeof subscriptionTermsSchema>): SubscriptionTerms {
+  const { plan, max_price, max_fee, daily_cap } = input
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(max_price === undefined ? {} : { maxPrice: max_price }),
+    ...(max_fee === undefined ? {} : { maxFee: max_fee }),
+    ...(daily_cap === undefined ? {} : { dailyCap: daily_cap })
+  }
+}

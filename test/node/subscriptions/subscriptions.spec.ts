@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { asSoukError, SoukError, systemRandom } from '../../../lib/index.ts'
+import type { PlanInit } from '../../../lib/interface/index.ts'
+import { handler } from '../../../lib/owner/handler.ts'
+import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
+import { createIngress, type Ingress } from '../../../node/ingress/ingress.ts'
+import { createLog } from '../../../node/log.ts'
+import { openSubscriptions, type SubscriptionParts } from '../../../node/subscriptions/open.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { type Answered, post } from '../../helpers/ingress-client.ts'
+import { type PlansBench, plansBench } from '../../helpers/plans-bench.ts'
+
+const FREE: PlanInit = { id: 'free', included: 3 }
+const PRO: PlanInit = { id: 'pro', included: 100 }
+
+describe('subscriptions of a node with an ingress', () => {
+  let bench: PlansBench
+  let ingress: Ingress
+  let hosting: Hosting
+  const undo = new AsyncDisposableStack()
+  let parts: SubscriptionParts
+  let url: string
+  let key: string
+
+  before(async () => {
+    bench = await plansBench()
+    await bench.serve({ plans: [FREE, PRO] })
+    const { clock, consumer } = bench
+    const { documents } = consumer.souk.store
+    const profile = { name: 'subscriber', directory: await mkdtemp(join(tmpdir(), 'souk-subscriber-')) }
+    undo.defer(() => rm(profile.directory, { recursive: true }))
+    hosting = await startHosting({
+      config: { profile, network: 'dev' },
+      log: createLog(() => {}),
+      clock,
+      store: consumer.souk.store,
+      self: consumer.souk.status().peer,
+      money: () => undefined,
+      undo
+    })
+    parts = openSubscriptions({ ...hosting, souk: consumer.souk, documents, clock })
+    ingress = createIngress({
+      souk: consumer.souk,
+      ...hosting,
+      subscriptions: parts,
+      clock,
+      random: systemRandom,
+      log: { warn() {}, error: (message, facts) => console.error(message, facts) },
+      options: { host: '127.0.0.1', port: 0 }
+    })
+    url = (await ingress.listen()).url
+    key = (await hosting.keys.issue()).key
+  })
+  after(async () => {
+    await ingress?.close()
+    await undo.disposeAsync()
+    await bench?.net.stop()
+  })
+
+  const call = (body = '4'): Promise<Answered> => post(url, 'double', { key, body: `{"n":${body}}` })
+  const codeOf = ({ json }: Answered) => (json as { code: string }).code
+  const house = undefined
+
+  it('are what the calls of its keys go with, and say how much is left', async () => {
+    const { subscription } = await parts.desk.subscribe(house, { api: 'double', plan: 'free', maxPrice: '0' })
+    assert.deepEqual([subscription.state, subscription.plan.id], ['active', 'free'])
+    for (const left of [2, 1, 0]) {
+      const answer = await call()
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.headers.get('ratelimit-policy'), '"quota";q=3')
+      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"quota";r=${left};t=\\d+$`))
+    }
+    const over = await call()
+    assert.deepEqual([over.status, codeOf(over)], [429, 'quota_exceeded'])
+  })
+
+  it('are one for each account and listing', async () => {
+    await assert.rejects(parts.desk.subscribe(house, { api: 'double', plan: 'pro', maxPrice: '0' }), {
+      code: 'invalid_request'
+    })
+    const { account } = await hosting.accounts.open('somebody')
+    const other = await parts.desk.subscribe(account.id, { api: 'double', plan: 'pro', maxPrice: '0' })
+    assert.match(other.subscription.account ?? '', /^[\da-f]{32}$/)
+    assert.equal((await parts.desk.list(account.id)).length, 1)
+    await assert.rejects(parts.desk.get(account.id, (await parts.desk.list(house))[0]?.id ?? ''), {
+      code: 'invalid_request'
+    })
+  })
+
+  it('bind the name to the provider: a squatter never gets a call', async () => {
+    const { consumer } = bench
+    const squatter = await bench.net.add({ clock: bench.clock })
+    let stolen = 0
+    await squatter.souk.serve(
+      { name: 'double', price: '0' },
+      handler(() => ++stolen)
+    )
+    await eventually('two of the name', 10_000, async () => {
+      const found = await consumer.souk.resolve('double', { refresh: true }).catch(asSoukError)
+      return found instanceof SoukError && found.code === 'name_conflict' ? true : undefined
+    })
+    const [held] = await parts.desk.list(house)
+    await parts.desk.change(house, held?.id ?? '', { plan: 'pro' })
+    // The cheaper or equal plan waits for the period's end; a call still goes to the one it was bound to.
+    const answer = await call()
+    assert.notEqual(codeOf(answer), 'name_conflict')
+    assert.equal(stolen, 0)
+  })
+
+  it('are renewed by the next call, on the plan that was waited for', async () => {
+    const [held] = await parts.desk.list(house)
+    assert.ok(held !== undefined)
+    bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
+    key = (await hosting.keys.issue()).key
+    const answer = await call()
+    assert.equal(answer.status, 200, answer.text)
+    const [renewed] = await parts.desk.list(house)
+    assert.deepEqual([renewed?.state, renewed?.plan.id, renewed?.quota?.used], ['active', 'pro', 1])
+  })
+
+  it('pause and go on', async () => {
+    const [held] = await parts.desk.list(house)
+    const id = held?.id ?? ''
+    await parts.desk.pause(house, id)
+    const paused = await call()
+    assert.deepEqual([paused.status, codeOf(paused)], [403, 'subscription_inactive'])
+    await parts.desk.resume(house, id)
+    assert.equal((await call()).status, 200)
+  })
+
+  it('end with their period when they are canceled; calls then go without, and another one can be made', async () => {
+    const [held] = await parts.desk.list(house)
+    assert.ok(held !== undefined)
+    const { subscription } = await parts.desk.cancel(house, held.id, false)
+    assert.equal(subscription.state, 'canceling')
+    assert.equal((await call()).status, 200)
+    bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
+    key = (await hosting.keys.issue()).key
+    assert.equal((await call()).headers.get('ratelimit'), null)
+    const again = await parts.desk.subscribe(house, { api: held.api, plan: 'free', maxPrice: '0' })
+    assert.notEqual(again.subscription.id, held.id)
+    assert.equal((await call()).status, 200)
+    await parts.desk.cancel(house, again.subscription.id, true)
+    assert.deepEqual(await parts.desk.list(house), [])
+  })
+})
