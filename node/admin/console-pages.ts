@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { SoukError } from '../../lib/index.ts'
 
 const BUILT = fileURLToPath(new URL('../console/built', import.meta.url))
 const INDEX = 'index.html'
@@ -34,7 +35,9 @@ export async function consolePages(app: FastifyInstance): Promise<void> {
     const path = new URL(request.url, 'http://console').pathname.slice(1)
     const isOfTheApp = extname(path) === '' && !path.startsWith('admin/')
     const page = pages.get(path) ?? (isOfTheApp ? pages.get(INDEX) : undefined)
-    return page === undefined ? reply.callNotFound() : send(request, reply, page)
+    if (page !== undefined) return send(request, reply, page)
+    if (pages.size > 0) return reply.callNotFound()
+    throw new SoukError('operation_not_found', 'The console is not built in this copy of Souk: npm run build')
   })
 }
 
@@ -57,7 +60,11 @@ function send(
 }
 
 async function readPages(): Promise<Map<string, Page>> {
-  const entries = await readdir(BUILT, { recursive: true, withFileTypes: true })
+  // The rest of a node does not need it.
+  const entries = await readdir(BUILT, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
   const pages = files.map(async (file): Promise<[string, Page]> => {
     const path = file.slice(BUILT.length + 1).replaceAll('\\', '/')

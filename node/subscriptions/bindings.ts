@@ -20,7 +20,7 @@ export interface Binding {
 /** By account, name and provider, so that those of one name stand together. */
 const COLLECTION = 'subscription-bindings'
 /** No account's id: keys of the house. */
-export const HOUSE = 'house'
+const HOUSE = 'house'
 
 type BindingDocument = Omit<Binding, 'api'>
 

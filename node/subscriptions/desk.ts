@@ -25,12 +25,6 @@ export interface SubscriptionDeskInit {
 /** What an account asks for. */
 export type Wish = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
 
-/** A subscription that a call goes with. */
-export interface BoundCall {
-  readonly api: ApiId
-  readonly subscription: string
-}
-
 /**
  * Subscriptions of accounts, and of the house (`undefined`): one for each listing. What a change costs is taken from the account's
  * balance by reserve and capture, like a call.

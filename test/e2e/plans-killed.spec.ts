@@ -23,7 +23,7 @@ describe('an owner that is killed while it sells and counts', function () {
   let consumer: SoukNode
 
   async function boot(): Promise<string> {
-    const program = join(import.meta.dirname, '../helpers/plan-owner.ts')
+    const program = join(import.meta.dirname, 'plans-killed/main.ts')
     owner = spawn(process.execPath, [program, path, 'plans-killed', port, String(INCLUDED)], {
       stdio: ['ignore', 'pipe', 'inherit']
     })

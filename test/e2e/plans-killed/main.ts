@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
-import { createNode, createSqliteStore, handler } from '../../lib/index.ts'
+import { createNode, createSqliteStore, handler } from '../../../lib/index.ts'
 
 const [, , path = '', seed = '', port = '', included = ''] = process.argv
 const node = await createNode({
