@@ -18,8 +18,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
-# `souk` as a command without a shell, and the data directory with its owner and mode, which an empty volume takes over.
-RUN mkdir -p /made/bin && install -d -m 0700 -o 65532 -g 65532 /made/data \
+# `souk` as a command without a shell, and the data directory, whose owner an empty volume takes over.
+RUN mkdir -p /made/bin /made/data \
   && printf '#!/nodejs/bin/node\nimport("/app/dist/node/main.js")\n' > /made/bin/souk && chmod 0755 /made/bin/souk
 
 FROM ${RUN_IMAGE}
@@ -32,11 +32,11 @@ LABEL org.opencontainers.image.title="Souk" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}" \
   org.opencontainers.image.created="${CREATED}"
-WORKDIR /app
-COPY package.json LICENSE ./
-COPY --from=modules /src/node_modules ./node_modules
-COPY --from=build /src/dist ./dist
-COPY --from=build /made/bin/souk /usr/local/bin/souk
+# What runs belongs to root: the node can change none of it, also where the file system is not read-only.
+COPY --chown=0:0 package.json LICENSE /app/
+COPY --chown=0:0 --from=modules /src/node_modules /app/node_modules
+COPY --chown=0:0 --from=build /src/dist /app/dist
+COPY --chown=0:0 --from=build /made/bin/souk /usr/local/bin/souk
 COPY --from=build --chown=65532:65532 /made/data /data
 # Ports are published under the numbers listened on: other ones would be taken for another site's. The ingress stays on loopback
 # until somebody says how its keys are kept from the network: with a certificate, or a proxy in front.
@@ -47,6 +47,7 @@ ENV NODE_ENV=production \
   SOUK_INGRESS_PORT=8402 \
   SOUK_P2P_HOST=0.0.0.0 \
   SOUK_P2P_PORT=4402
+WORKDIR /app
 USER 65532:65532
 VOLUME /data
 EXPOSE 3000 8402 4402

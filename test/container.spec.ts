@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { load } from 'js-yaml'
@@ -86,8 +87,10 @@ describe('the container', () => {
       .split('\n')
       .filter((line) => line.startsWith('!'))
       .map((line) => line.slice(1))
-    const own = all.filter(({ word, text }) => word === 'COPY' && !text.startsWith('--from'))
-    const copied = own.flatMap(({ text }) => text.split(' ').slice(0, -1)).filter((path) => path !== '.')
+    const own = all.filter(({ word, text }) => word === 'COPY' && !text.includes('--from'))
+    const copied = own
+      .flatMap(({ text }) => text.split(' ').slice(0, -1))
+      .filter((path) => path !== '.' && !path.startsWith('--'))
     assert.ok(copied.length > 2)
     for (const path of copied) assert.ok(shown.includes(path), `${path} is hidden by .dockerignore`)
     for (const path of shown) assert.ok(existsSync(join(ROOT, path)), `.dockerignore shows ${path}, which is not there`)
@@ -103,6 +106,22 @@ describe('the container', () => {
       `127.0.0.1:${ingress?.port.port}:${ingress?.port.port}`,
       `${p2p.port.port}:${p2p.port.port}`
     ])
+  })
+
+  it('is a service of systemd that systemd can read, with the same time to end', async function () {
+    const unit = readText('docs/how-to/souk.service')
+    assert.match(unit, new RegExp(`^TimeoutStopSec=${String(souk['stop_grace_period']).replace('s', '')}$`, 'm'))
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0) this.skip()
+    const directory = await mkdtemp(join(tmpdir(), 'souk-unit-'))
+    try {
+      // That it is installed there is for whoever installs it to say.
+      const path = join(directory, 'souk.service')
+      await writeFile(path, unit.replace('/usr/local/bin/souk', process.execPath))
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
+      assert.deepEqual([status, stderr.split('\n').filter((line) => line.includes('souk.service'))], [0, []])
+    } finally {
+      await rm(directory, { recursive: true })
+    }
   })
 
   it('gets from Compose as few rights as it needs, and time to end', () => {

@@ -7,6 +7,7 @@ import { addCall } from './call.ts'
 import { addChannel } from './channel.ts'
 import { addConsole } from './console.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
+import { addCompletion } from './completion.ts'
 import { addDemo } from './demo.ts'
 import { addDevChain } from './dev-chain.ts'
 import { addDoctor } from './doctor.ts'
@@ -69,7 +70,8 @@ const COMMANDS: readonly AddCommand[] = [
   addProvider,
   addPin,
   addNetwork,
-  addDevChain
+  addDevChain,
+  addCompletion
 ]
 
 /** Runs one command line, without the program's own name in front; resolves to the exit code. */
