@@ -22,9 +22,9 @@ interface Named {
 }
 
 /** What this node serves. */
-export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminInit): void {
+export function apiRoutes(app: FastifyInstance, { souk, registrations, clock }: AdminInit): void {
   const view = async (status: RegistrationStatus): Promise<ApiView> =>
-    apiView(status, await souk.store.calls.usage(), souk.status().provider)
+    apiView(status, { usage: await souk.store.calls.usage(), self: souk.status().provider, now: clock.now() })
   const registered = async (done: Registered): Promise<RegisteredView> => ({
     api: await view(registrations.show(done.registration.name)),
     updated: done.updated,
@@ -33,8 +33,8 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations }: AdminIn
 
   app.get('/apis', async (): Promise<{ apis: ApiView[] }> => {
     const usage = await souk.store.calls.usage()
-    const { provider } = souk.status()
-    return { apis: registrations.list().map((status) => apiView(status, usage, provider)) }
+    const init = { usage, self: souk.status().provider, now: clock.now() }
+    return { apis: registrations.list().map((status) => apiView(status, init)) }
   })
 
   app.post('/apis', async (request, reply): Promise<RegisteredView> => {

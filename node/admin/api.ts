@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
 import { limitsShape, type RateLimitView } from './rate-api.ts'
+import type { ListingTermsView } from './subscription-api.ts'
 import { upstreamShape } from './upstream-input.ts'
 
 /**
@@ -115,7 +116,7 @@ export interface StatusView {
 }
 
 /** An API as anybody sees it. */
-export interface ListingView {
+export interface ListingView extends ListingTermsView {
   /** `name@provider`. */
   readonly id: string
   readonly name: string

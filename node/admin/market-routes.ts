@@ -10,13 +10,16 @@ import { listingView } from './views.ts'
 import { why } from './why.ts'
 
 /** What others offer. */
-export function marketRoutes(app: FastifyInstance, { souk }: AdminInit): void {
+export function marketRoutes(app: FastifyInstance, { souk, clock }: AdminInit): void {
   app.get('/search', async (request, reply): Promise<SearchView> => {
     const { q, max_price, min_quality, ...rest } = parse(searchSchema, request.query)
     const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
     const query = present({ ...rest, text: q, maxPrice, minQuality: min_quality })
     const page = await souk.search(query, whileConnected(reply.raw))
-    const listings = page.listings.map((listing) => ({ ...listingView(listing), ...standingView(listing) }))
+    const listings = page.listings.map((listing) => ({
+      ...listingView(listing, clock.now()),
+      ...standingView(listing)
+    }))
     return { listings, next: page.next ?? null }
   })
 
@@ -24,7 +27,7 @@ export function marketRoutes(app: FastifyInstance, { souk }: AdminInit): void {
     const { signed, owners } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
     const { issuedAt, expiresAt, api } = signed.manifest
     return {
-      ...listingView(signed),
+      ...listingView(signed, clock.now()),
       ...standingView(await souk.standing(signed.id)),
       issued_at: issuedAt,
       expires_at: expiresAt,

@@ -21,7 +21,7 @@ interface PlanNamed {
 /** The terms of what this node serves: price, plans, and notice that it ends. Nothing of it asks the API's own server. */
 export function planRoutes(app: FastifyInstance, { souk, registrations, clock }: AdminInit): void {
   const view = async (status: RegistrationStatus): Promise<ApiView> =>
-    apiView(status, await souk.store.calls.usage(), souk.status().provider)
+    apiView(status, { usage: await souk.store.calls.usage(), self: souk.status().provider, now: clock.now() })
   const plansOf = (name: string): PlansView => {
     const manifest = registrations.show(name).listing?.signed.manifest
     const plans = manifest?.plans ?? []

@@ -102,6 +102,27 @@ export interface PlanView {
   readonly closed: boolean
 }
 
+/** Notice that a listing ends. */
+export interface DeprecationView {
+  readonly at: number
+  /** It may be retired then. */
+  readonly sunset_at: number
+  /** `name@provider` of what to call instead. */
+  readonly successor: string | null
+  readonly link: string | null
+}
+
+/** By what terms a listing can be called. */
+export interface ListingTermsView {
+  /** False: with a subscription only. */
+  readonly pay_per_call: boolean
+  readonly major: number
+  /** Those that can be subscribed to. */
+  readonly plans: readonly PlanView[]
+  /** Null where it has not been deprecated. */
+  readonly deprecation: DeprecationView | null
+}
+
 /** `GET /apis/{name}/plans` */
 export interface PlansView {
   readonly plans: readonly PlanView[]

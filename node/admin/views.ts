@@ -2,9 +2,10 @@ import { type ApiRef, formatUsdc } from '../../lib/index.ts'
 import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
 import type { RegistrationStatus } from '../registrations.ts'
 import type { ApiView, ListingView } from './api.ts'
+import { termsView } from '../subscriptions/terms-view.ts'
 import { rateLimitView } from './rate-api.ts'
 
-export function listingView({ id, manifest }: SignedManifest): ListingView {
+export function listingView({ id, manifest }: SignedManifest, now: number): ListingView {
   return {
     id,
     name: manifest.name,
@@ -18,18 +19,25 @@ export function listingView({ id, manifest }: SignedManifest): ListingView {
     currency: manifest.currency,
     idempotent: manifest.idempotent,
     rate_limit: rateLimitView(manifest.rateLimit),
+    ...termsView(manifest, now),
     state: manifest.state,
     revision: manifest.revision,
     operations: manifest.api.operations.map((operation) => operation.name)
   }
 }
 
-/** `self` is this node's provider id: what an own API is published under even while it is not served. */
-export function apiView(status: RegistrationStatus, usage: readonly UsageRow[], self: string): ApiView {
+export interface ApiViewInit {
+  readonly usage: readonly UsageRow[]
+  /** This node's provider id: what an own API is published under even while it is not served. */
+  readonly self: string
+  readonly now: number
+}
+
+export function apiView(status: RegistrationStatus, { usage, self, now }: ApiViewInit): ApiView {
   const { registration, listing, problem } = status
   const { upstream } = registration
   const known =
-    listing === undefined ? unservedView(status, self) : { ...listingView(listing.signed), state: listing.state }
+    listing === undefined ? unservedView(status, self) : { ...listingView(listing.signed, now), state: listing.state }
   const row = usage.find(({ api }) => api === known.id)
   return {
     ...known,
@@ -67,6 +75,11 @@ function unservedView({ registration }: RegistrationStatus, self: string): Listi
     currency: 'USDC',
     idempotent: terms?.idempotent ?? false,
     rate_limit: rateLimitView(terms?.rateLimit),
+    pay_per_call: terms?.payPerCall ?? true,
+    major: terms?.major ?? 1,
+    // What is offered by them is known once it is served.
+    plans: [],
+    deprecation: null,
     state: 'unserved',
     revision: 0,
     operations: []

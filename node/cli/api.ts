@@ -3,6 +3,7 @@ import { addApiRegister } from './api-register.ts'
 import { addApiServe } from './api-serve.ts'
 import { addApiTerms } from './api-terms.ts'
 import type { AddCommand } from './cli.ts'
+import { plansBelow, termsFacts } from './terms.ts'
 import { facts, moment, table } from './table.ts'
 
 export const addApi: AddCommand = (to, cli) => {
@@ -76,13 +77,13 @@ function list(apis: readonly ApiView[]): string[] {
 
 function show(api: ApiView): string[] {
   const { published } = api
-  return facts([
+  const lines = facts([
     ['api', api.id],
     ['state', api.state],
     ...(api.problem === null ? [] : [['problem', api.problem] as const]),
     ['protocol', api.protocol],
     ['endpoint', api.endpoint],
-    ['price', `${api.price} USDC per call`],
+    ...termsFacts(api.price, api),
     ['revision', `${api.revision}, registered ${moment(api.registered_at)} UTC`],
     ['announced', published === null ? 'not yet' : `to ${published.stored} of ${published.asked} peers`],
     ['calls', `${api.calls.captured} done, ${api.calls.voided} not charged, ${api.in_flight} running`],
@@ -91,4 +92,5 @@ function show(api: ApiView): string[] {
     ...(api.tags.length === 0 ? [] : [['tags', api.tags.join(', ')] as const]),
     ...(api.description === '' ? [] : [['description', api.description] as const])
   ])
+  return [...lines, ...plansBelow(api)]
 }

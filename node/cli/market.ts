@@ -1,6 +1,7 @@
 import type { MarketListingView } from '../admin/market-api.ts'
 import type { AddCommand } from './cli.ts'
 import { addSearch, callsText } from './search.ts'
+import { plansBelow, termsFacts } from './terms.ts'
 import { facts, milliseconds, moment } from './table.ts'
 
 export const addMarket: AddCommand = (to, cli) => {
@@ -24,7 +25,7 @@ function show(view: MarketListingView): string[] {
       ['api', view.id],
       ['state', view.state],
       ['protocol', view.protocol],
-      ['price', `${view.price} USDC per call`],
+      ...termsFacts(view.price, view),
       ['your calls', callsText(view)],
       ...(quality.p95_ms === null ? [] : [['slowest 5%', `from ${milliseconds(quality.p95_ms)} ms on`] as const]),
       ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', as for any API not called yet' : ''}`],
@@ -34,6 +35,7 @@ function show(view: MarketListingView): string[] {
       ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
       ['operations', methods.length === 0 ? '-' : methods.map(({ name }) => name).join(', ')]
     ]),
-    ...(view.description === '' ? [] : ['', view.description])
+    ...(view.description === '' ? [] : ['', view.description]),
+    ...plansBelow(view)
   ]
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import type { PlanInput, PlansView, PlanView } from '../admin/subscription-api.ts'
+import type { PlanInput, PlanView } from '../admin/subscription-api.ts'
 import type { AddCommand } from './cli.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { table } from './table.ts'
@@ -35,7 +35,7 @@ export const addPlan: AddCommand = (to, cli) => {
     )
     .action(async (api: string, id: string, { trialDays, ...flags }: SetFlags) => {
       const view = await (await cli.node()).setPlan(api, id, { ...flags, trial_days: trialDays })
-      await cli.print(view, () => lines(view))
+      await cli.print(view, () => planLines(view.plans))
     })
 
   plan
@@ -44,7 +44,7 @@ export const addPlan: AddCommand = (to, cli) => {
     .argument('<api>')
     .action(async (api: string) => {
       const view = await (await cli.node()).plans(api)
-      await cli.print(view, () => lines(view))
+      await cli.print(view, () => planLines(view.plans))
       if (view.plans.length === 0)
         cli.terminal.note(`No plan: it is paid by the call.\nTry: souk plan set ${api} basic --help`)
     })
@@ -56,11 +56,11 @@ export const addPlan: AddCommand = (to, cli) => {
     .argument('<plan>')
     .action(async (api: string, id: string) => {
       const view = await (await cli.node()).removePlan(api, id)
-      await cli.print(view, () => lines(view))
+      await cli.print(view, () => planLines(view.plans))
     })
 }
 
-function lines({ plans }: PlansView): string[] {
+export function planLines(plans: readonly PlanView[]): string[] {
   if (plans.length === 0) return []
   return table(
     ['PLAN', 'FEE', 'PERIOD', 'TRIAL', 'INCLUDED', 'BEYOND', 'NAME'],

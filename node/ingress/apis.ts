@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import {
+  type Clock,
   LISTING_SORTS,
   type ListingSort,
   type Manifest,
@@ -10,6 +11,7 @@ import {
   type Souk
 } from '../../lib/interface/index.ts'
 import { standingView } from '../standing-view.ts'
+import { cheapestPlan, termsView } from '../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
 import { whileConnected } from './visit.ts'
 
@@ -20,16 +22,16 @@ type Catalogue = Pick<Souk, 'search' | 'resolve' | 'standing'>
  * page with `limit` and `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name; `…/openapi.json`: the same as
  * OpenAPI 3.1; `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
  */
-export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
+export function addApiRoutes(app: FastifyInstance, souk: Catalogue, clock: Pick<Clock, 'now'>): void {
   app.get('/v1/apis', async (request, reply) => {
     const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
     const page = await souk.search(query, whileConnected(reply.raw))
-    const data = page.listings.map((listing) => ({ ...apiSummary(listing), ...standingView(listing) }))
+    const data = page.listings.map((listing) => ({ ...apiSummary(listing, clock.now()), ...standingView(listing) }))
     return { data, next_cursor: page.next ?? null }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    return { ...apiDetails(signed), ...standingView(await souk.standing(signed.id)) }
+    return { ...apiDetails(signed, clock.now()), ...standingView(await souk.standing(signed.id)) }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
@@ -40,7 +42,7 @@ export function addApiRoutes(app: FastifyInstance, souk: Catalogue): void {
   app.get<{ Params: { id: string } }>('/v1/apis/:id/openapi.json', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
     // This very host, whatever it is called from outside.
-    return reply.type('application/openapi+json').send(JSON.stringify(openapiOf(signed, '/')))
+    return reply.type('application/openapi+json').send(JSON.stringify(openapiOf(signed, '/', clock.now())))
   })
 }
 
@@ -98,20 +100,37 @@ function readLimit(text: string): number {
 }
 
 /** An API in a list. */
-export function apiSummary({ id, manifest }: SignedManifest) {
-  return { ...head(id, manifest), operations: manifest.api.operations.map(({ name }) => name) }
+export function apiSummary({ id, manifest }: SignedManifest, now: number) {
+  return {
+    ...head(id, manifest),
+    pay_per_call: manifest.payPerCall ?? true,
+    cheapest_plan: cheapestPlan(manifest, now),
+    operations: manifest.api.operations.map(({ name }) => name)
+  }
 }
 
 /** An API with everything that is published of it. */
-export function apiDetails({ id, manifest }: SignedManifest) {
+export function apiDetails({ id, manifest }: SignedManifest, now: number) {
   const { api, idempotent, issuedAt, expiresAt } = manifest
   return {
     ...head(id, manifest),
+    ...termsOf(manifest, now),
     idempotent,
     issued_at: new Date(issuedAt).toISOString(),
     expires_at: new Date(expiresAt).toISOString(),
     operations: api.operations,
     ...(api.sdl === undefined ? {} : { sdl: api.sdl })
+  }
+}
+
+/** As everywhere under `/v1`, times are in ISO 8601. */
+function termsOf(manifest: Manifest, now: number) {
+  const { deprecation, ...terms } = termsView(manifest, now)
+  const iso = (ms: number) => new Date(ms).toISOString()
+  return {
+    ...terms,
+    deprecation:
+      deprecation === null ? null : { ...deprecation, at: iso(deprecation.at), sunset_at: iso(deprecation.sunset_at) }
   }
 }
 

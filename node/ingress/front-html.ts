@@ -1,7 +1,10 @@
 import { formatApiRef, formatUsdc, limits } from '../../lib/index.ts'
 import { type Manifest, PROTOCOLS, type SignedManifest } from '../../lib/interface/index.ts'
 import type { DemoKey } from '../keys/keys.ts'
+import type { ListingTermsView } from '../admin/subscription-api.ts'
 import { permitted } from '../keys/scope.ts'
+import { planWords } from '../subscriptions/plan-words.ts'
+import { termsView } from '../subscriptions/terms-view.ts'
 import { callPath } from './api-catalog.ts'
 import { curlLine } from './curl-line.ts'
 import { exampleBody } from './example.ts'
@@ -13,6 +16,8 @@ export interface Front {
   /** Without a `/` at the end. */
   readonly base: string
   readonly version: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
   /** What money is called here. */
   readonly money: string
   readonly demo: DemoKey | undefined
@@ -148,6 +153,7 @@ function paging({ asked: { q, protocol, cursor }, next }: Front): Html | undefin
 }
 
 function card(front: Front, { id, manifest }: SignedManifest, isUnique: boolean, isOpen: boolean): Html {
+  const terms = termsView(manifest, front.now)
   const { name, protocol, description, tags, provider, state, api } = manifest
   const kind = protocol.toLowerCase()
   const at = `/v1/apis/${encodeURIComponent(id)}`
@@ -155,17 +161,34 @@ function card(front: Front, { id, manifest }: SignedManifest, isUnique: boolean,
   const schema = api.sdl === undefined ? undefined : html`<a href="${at}/schema.graphql">schema</a>`
   const operations = api.operations.length > 1 ? html`<span>${api.operations.length} operations</span>` : undefined
   const open = isOpen ? html`<details open="">` : html`<details>`
-  return html`<li class="api"><div class="head"><h3>${name}</h3><span class="kind ${kind}">${protocol}</span>${state === 'published' ? undefined : html`<span class="state">${state}</span>`}${priceOf(manifest)}</div>
+  return html`<li class="api"><div class="head"><h3>${name}</h3><span class="kind ${kind}">${protocol}</span>${state === 'published' ? undefined : html`<span class="state">${state}</span>`}${priceOf(manifest.price, terms)}</div>
 <p class="what"><bdi>${plain(description, limits.FRONT_DESCRIPTION_CHARS_MAX)}</bdi></p>
 <p class="facts"><span>by <code title="${provider}">…${provider.slice(-8)}</code></span>${labels === '' ? undefined : html`<span><bdi>${labels}</bdi></span>`}${operations}<a href="${at}/openapi.json">OpenAPI<span class="unseen"> of ${name}</span></a>${schema}</p>
-${open}<summary>Call it<span class="unseen">: ${name}</span></summary>${code(`A call of ${name}`, callLine(front, manifest, isUnique))}</details></li>
+${plansOf(terms)}${open}<summary>Call it<span class="unseen">: ${name}</span></summary>${code(`A call of ${name}`, callLine(front, manifest, isUnique))}</details></li>
 `
 }
 
-function priceOf({ price, plans = [] }: Manifest): Html {
+function priceOf(price: Manifest['price'], { plans, pay_per_call }: ListingTermsView): Html {
+  if (!pay_per_call) return html`<p class="price"><b>by plan</b><small>with a subscription only</small></p>`
   const beside = plans.length === 0 ? '' : plans.length === 1 ? ', or a plan' : `, or ${plans.length} plans`
   if (price === 0n) return html`<p class="price"><b>free</b><small>per call${beside}</small></p>`
   return html`<p class="price"><b>${formatUsdc(price)}</b><small>USDC per call${beside}</small></p>`
+}
+
+/** Its plans in words, and that it ends where it does. What a stranger called a plan stays a text. */
+function plansOf({ plans, deprecation }: ListingTermsView): Html | undefined {
+  const ends =
+    deprecation === null
+      ? []
+      : [html`<li><b>Ends</b> on ${new Date(deprecation.sunset_at).toISOString().slice(0, 10)} or later</li>`]
+  const lines = plans.map((plan) => {
+    return html`<li><b><bdi>${plain(plan.name, limits.PLAN_NAME_CHARS_MAX)}</bdi></b> <code>${plan.id}</code> ${planWords(plan)}</li>`
+  })
+  const all = [...lines, ...ends]
+  return all.length === 0
+    ? undefined
+    : html`<ul class="plans">${all}</ul>
+`
 }
 
 /** With the demo key where it may call this API: then the line works as it is. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { asSoukError, limits } from '../../lib/index.ts'
-import type { Souk } from '../../lib/interface/index.ts'
+import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { DemoKey } from '../keys/keys.ts'
 import { readQuery } from './apis.ts'
 import { frontPage } from './front-html.ts'
@@ -10,6 +10,7 @@ import { whileConnected } from './visit.ts'
 
 export interface FrontPageInit {
   readonly souk: Pick<Souk, 'search'>
+  readonly clock: Pick<Clock, 'now'>
   readonly demo: DemoKey | undefined
   readonly version: string
   /** What money is called here. */
@@ -40,13 +41,13 @@ const HEADERS = {
 const ASKED = ['q', 'protocol', 'cursor'] as const
 
 /** `GET /`: what can be called here, what it costs and how, for people. Searched by `q` and `protocol`, page by page by `cursor`. */
-export function addFrontPage(app: FastifyInstance, { souk, ...rest }: FrontPageInit): void {
+export function addFrontPage(app: FastifyInstance, { souk, clock, ...rest }: FrontPageInit): void {
   app.get('/', async (request, reply) => {
     const query = new URLSearchParams(request.raw.url?.split('?')[1] ?? '')
     const [q, protocol, cursor] = ASKED.map((name) => (query.get(name) ?? '').slice(0, limits.FRONT_QUERY_CHARS_MAX))
     const asked = { q: q ?? '', protocol: protocol ?? '', cursor: cursor ?? '' }
     reply.headers(HEADERS).type('text/html; charset=utf-8')
-    const shared = { ...rest, base: publicUrl(request.raw), asked }
+    const shared = { ...rest, now: clock.now(), base: publicUrl(request.raw), asked }
     try {
       const given = new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== ''))
       const wanted = { ...readQuery(given), limit: limits.FRONT_PAGE_APIS }

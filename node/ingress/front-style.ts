@@ -65,6 +65,7 @@ button:hover{filter:brightness(1.08)}
 .graphql{background:var(--soft-graphql);color:var(--ink-graphql)}
 .what{margin:.625rem 0 .5rem;max-width:60ch;overflow-wrap:anywhere}
 .facts{display:flex;flex-wrap:wrap;gap:.25rem 1rem;margin:0;font-size:.875rem;color:var(--muted)}
+.plans{margin:.5rem 0 0;padding-inline-start:1.25rem;font-size:.9375rem;overflow-wrap:anywhere}
 .facts code{font-size:.8125rem;overflow-wrap:anywhere}
 details{margin-top:.75rem}
 summary{cursor:pointer;color:var(--accent);font-weight:600;font-size:.9375rem;width:fit-content}

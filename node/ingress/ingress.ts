@@ -219,11 +219,12 @@ function addDiscovery(
   keyless?: Keyless
 ): void {
   const { opensAccounts = false, selfService = true } = options
-  addApiRoutes(app, souk)
+  addApiRoutes(app, souk, clock)
   addApiCatalog(app, souk)
   if (keyless !== undefined) new Bazaar({ souk, keyless, clock }).addRoutes(app)
   addFrontPage(app, {
     souk,
+    clock,
     demo: keys.demo,
     version: packageVersion(),
     money,

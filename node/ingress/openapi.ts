@@ -1,4 +1,6 @@
 import { formatUsdc } from '../../lib/index.ts'
+import { termsLines } from '../subscriptions/plan-words.ts'
+import { termsView } from '../subscriptions/terms-view.ts'
 import type { JsonSchema, Operation, SignedManifest } from '../../lib/interface/index.ts'
 
 const ANSWER = 'What the API answers. Charged only where the API did what was asked of it.'
@@ -8,8 +10,10 @@ const PROBLEM = 'A problem document (RFC 9457). Nothing was charged, unless it s
  * OpenAPI 3.1 of an API as it is called here: one POST, whose body names the operation. It is made of the signed manifest alone, so that
  * any ingress tells the same.
  */
-export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string) {
-  const { name, provider, protocol, description, price, revision, api } = manifest
+export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now: number) {
+  const terms = termsView(manifest, now)
+  const cost = terms.pay_per_call ? [`${formatUsdc(manifest.price)} USDC per call.`] : []
+  const { name, provider, protocol, description, revision, api } = manifest
   const schemas: Record<string, unknown> = {}
   const calls = api.operations.map((operation) => callSchema(operation, protocol, schemas))
   const body =
@@ -19,7 +23,8 @@ export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string) {
     info: {
       title: name,
       version: String(revision),
-      description: `${description}\n\n${formatUsdc(price)} USDC per call. ${id}`.trim()
+      description: [description, [...cost, ...termsLines(terms), id].join('\n')].join('\n\n').trim(),
+      'x-souk': { api: id, price: formatUsdc(manifest.price), currency: manifest.currency, ...terms }
     },
     servers: [{ url: baseUrl }],
     paths: {

@@ -22,6 +22,8 @@ const usdc = { type: 'string', pattern: String.raw`^-?\d+(\.\d{1,6})?$`, descrip
 const moment = { type: 'string', format: 'date-time' }
 const maybeMoment = { type: ['string', 'null'], format: 'date-time' }
 const flag = { type: 'boolean' }
+const count = { type: 'integer' }
+const maybeCount = { type: ['integer', 'null'] }
 const texts = { type: 'array', items: text }
 const any = { type: 'object' }
 
@@ -33,6 +35,8 @@ const of = (properties: Schema, ...required: string[]): Schema => ({
 const see = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 const page = (items: Schema): Schema =>
   of({ data: { type: 'array', items }, next_cursor: maybe }, 'data', 'next_cursor')
+const list = (items: Schema): Schema => ({ type: 'array', items })
+const orNull = (schema: Schema): Schema => ({ oneOf: [schema, { type: 'null' }] })
 const also = (schema: Schema, properties: Schema): Schema => ({ allOf: [schema, of(properties)] })
 
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -57,7 +61,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Subscription: of({
     id: text,
     api: text,
-    plan: any,
+    plan: see('Plan'),
     state: text,
     max_price: usdc,
     max_fee: usdc,
@@ -68,8 +72,33 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     next_plan: maybe,
     quota: { type: ['object', 'null'] }
   }),
+  Plan: of({
+    id: text,
+    name: text,
+    description: text,
+    fee: usdc,
+    period: text,
+    trial_days: count,
+    included: maybeCount,
+    overage: list(of({ up_to: maybeCount, price: usdc })),
+    closed: flag
+  }),
   Api: of(
-    { id: text, name: text, provider: text, protocol: text, description: text, tags: texts, price: usdc, state: text },
+    {
+      id: text,
+      name: text,
+      provider: text,
+      protocol: text,
+      description: text,
+      tags: texts,
+      price: usdc,
+      state: text,
+      pay_per_call: flag,
+      cheapest_plan: orNull(of({ id: text, fee: usdc, period: text })),
+      major: count,
+      plans: list(see('Plan')),
+      deprecation: orNull(of({ at: moment, sunset_at: moment, successor: maybe, link: maybe }))
+    },
     'id',
     'name',
     'price'

@@ -94,7 +94,8 @@ function aboutQuery(id: string, manifest: Manifest): string {
     .join('\n\n')
 }
 
-function costs(id: string, { price, protocol }: Manifest): string {
+function costs(id: string, { price, protocol, payPerCall }: Manifest): string {
+  if (payPerCall === false) return `Called with a subscription only: souk_show tells the plans. API: ${id}.`
   const most = protocol === 'GraphQL' ? 'at most ' : ''
   const cost = price === 0n ? 'Free of charge.' : `Costs ${most}${formatUsdc(price)} USDC, and nothing where it fails.`
   return `${cost} API: ${id}.`

@@ -28,7 +28,7 @@ export const MARKET_TOOLS = {
   },
   souk_show: {
     about:
-      'Shows an API: its price, and each operation with the JSON Schemas of what it takes and gives. Free of charge.',
+      'Shows an API: its price, its plans, and each operation with the JSON Schemas of what it takes and gives. Free of charge.',
     readOnly: true,
     takes: z.object({ api, operation: z.string().optional().describe('this operation alone') })
   },

@@ -176,14 +176,17 @@ class PrincipalTools implements ToolBox {
       Object.fromEntries(given.filter(([, value]) => value !== undefined)),
       signal
     )
-    const apis = page.listings.map((listing) => ({ ...apiSummary(listing), ...standingView(listing) }))
+    const apis = page.listings.map((listing) => ({
+      ...apiSummary(listing, this.#init.clock.now()),
+      ...standingView(listing)
+    }))
     return told({ apis, next_cursor: page.next ?? null })
   }
 
   async #show({ api, operation }: MarketInput<'souk_show'>, signal?: AbortSignal): Promise<CallToolResult> {
     const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
     const { operations, ...rest } = {
-      ...apiDetails(signed),
+      ...apiDetails(signed, this.#init.clock.now()),
       ...standingView(await this.#init.souk.standing(signed.id))
     }
     const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)

@@ -104,6 +104,28 @@ describe('ingress: the front page', () => {
     assert.deepEqual(searched, { limit: limits.FRONT_PAGE_APIS })
   })
 
+  it('tells the plans of an API in words, and what strangers called them stays text', async () => {
+    const terms = { period: 'month', trialDays: 0, since: 0 } as const
+    const plans = [
+      { ...terms, id: 'free', name: HOSTILE.slice(0, 63), fee: 0n, included: 3, overage: [] },
+      { ...terms, id: 'pro', name: 'Pro', fee: 5_000_000n, included: 100, overage: [{ price: 400n }] },
+      { ...terms, id: 'old', name: 'Old', fee: 0n, included: 3, overage: [], closedAt: 1 }
+    ]
+    listings = [signed('shop', { plans, payPerCall: false, deprecation: { at: 0, sunsetAt: 86_400_000 } })]
+    const { elements } = await read()
+    const [list] = classed(elements, 'plans')
+    const lines = named(flat(list?.children ?? []), 'li').map(({ text }) => text)
+    assert.equal(lines.length, 3)
+    assert.ok(lines[0]?.endsWith(' free free, 3 calls a month'), lines[0])
+    assert.match(lines[0] ?? '', /<script>/)
+    assert.deepEqual(lines.slice(1), [
+      'Pro pro 5 USDC a month, 100 calls included, then 0.0004 USDC each',
+      'Ends on 1970-01-02 or later'
+    ])
+    assert.deepEqual(named(elements, 'script'), [])
+    assert.equal(classed(elements, 'price')[0]?.text, 'by planwith a subscription only')
+  })
+
   it('has curl lines that work when they are pasted', async () => {
     const { elements } = await read()
     const lines = named(elements, 'pre')

@@ -65,7 +65,8 @@ describe('ingress: /v1/apis', () => {
     assert.equal(status, 200)
     const quality = { score: 0.912, calls: 7.3, success_rate: 0.986, p50_ms: 12.5, p95_ms: null }
     const standing = { known_since: '2026-01-01T00:00:00.000Z', quality }
-    assert.deepEqual(body, { data: [{ ...summary, operations: ['getBalance'], ...standing }], next_cursor: 'page2' })
+    const listed = { ...summary, pay_per_call: true, cheapest_plan: null, operations: ['getBalance'], ...standing }
+    assert.deepEqual(body, { data: [listed], next_cursor: 'page2' })
     assert.deepEqual(asked, {
       text: 'balance x',
       protocol: 'SOAP',
@@ -117,6 +118,10 @@ describe('ingress: /v1/apis', () => {
       assert.equal(status, 200)
       assert.deepEqual(body, {
         ...summary,
+        pay_per_call: true,
+        major: 1,
+        plans: [],
+        deprecation: null,
         idempotent: true,
         issued_at: '2026-01-01T00:00:00.000Z',
         expires_at: '2026-01-31T00:00:00.000Z',
@@ -126,6 +131,36 @@ describe('ingress: /v1/apis', () => {
         quality: { score: 0.8, calls: 0, success_rate: null, p50_ms: null, p95_ms: null }
       })
     }
+  })
+
+  it('shows by what plans an API is called, and until when; none that is closed', async () => {
+    const free = { id: 'free', name: '<b>Free', fee: 0n, period: 'year', trialDays: 0, overage: [], since: 0 } as const
+    const plans = [
+      { ...free, closedAt: 1 },
+      { ...free, id: 'month', fee: 4_000_000n, period: 'month' as const, included: 9 },
+      { ...free, id: 'week', fee: 1_000_000n, period: 'week' as const }
+    ]
+    const deprecation = { at: 0, sunsetAt: 86_400_000, successor: `new@${PROVIDER}` as const }
+    const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, deprecation } }
+    ingress.onSearch = async () => ({ listings: [{ ...sold, firstSeenAt: 0, quality: { score: 0.8, calls: 0 } }] })
+    const [listed] = (await get('/v1/apis')).body['data'] as Array<Record<string, unknown>>
+    assert.equal(listed?.['pay_per_call'], false)
+    assert.deepEqual(listed?.['cheapest_plan'], { id: 'month', fee: '4', period: 'month' })
+    ingress.onResolve = async () => ({ signed: sold, owners: [] })
+    const { body } = await get('/v1/apis/bank')
+    assert.deepEqual(
+      (body['plans'] as Array<Record<string, unknown>>).map(({ id, fee, included }) => [id, fee, included]),
+      [
+        ['month', '4', 9],
+        ['week', '1', null]
+      ]
+    )
+    assert.deepEqual(body['deprecation'], {
+      at: '1970-01-01T00:00:00.000Z',
+      sunset_at: '1970-01-02T00:00:00.000Z',
+      successor: `new@${PROVIDER}`,
+      link: null
+    })
   })
 
   it('says what went wrong by the table', async () => {

@@ -9,6 +9,8 @@ import { openapiOf } from '../../../node/ingress/openapi.ts'
 import { protocolFactories } from '../../../protocols/index.ts'
 import { PROVIDER, startIngress } from './harness.ts'
 
+const NOW = 1
+
 function signedWith(api: ApiDescription, protocol: 'REST' | 'SOAP' | 'GraphQL' = 'REST'): SignedManifest {
   return {
     id: `shop@${PROVIDER}`,
@@ -78,7 +80,7 @@ describe('the OpenAPI document of a listing', () => {
     ['of an API that says nothing', signedWith({ operations: [] })]
   ] as const) {
     it(`is valid ${what}`, async () => {
-      const document = openapiOf(signed, '/')
+      const document = openapiOf(signed, '/', NOW)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
       assert.deepEqual(Object.keys(document.paths), [`/api/${PROVIDER}/api/shop`])
@@ -96,14 +98,14 @@ describe('the OpenAPI document of a listing', () => {
       const config = { endpoint: upstream.url, ...over }
       const { description } = await protocolFactories[protocol].inspect(config, AbortSignal.timeout(10_000))
       await upstream.close()
-      const document = openapiOf(signedWith(description, protocol), '/')
+      const document = openapiOf(signedWith(description, protocol), '/', NOW)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
     })
   }
 
   it('tells calls that are right from those that are not', () => {
-    const document = openapiOf(signedWith(SHOP), '/')
+    const document = openapiOf(signedWith(SHOP), '/', NOW)
     const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
     const path = `/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')
     const check = ajv.compile({
@@ -120,13 +122,44 @@ describe('the OpenAPI document of a listing', () => {
     }
   })
 
+  it('tells the plans, and that calls are by plan only', async () => {
+    const signed = signedWith(SHOP)
+    const pro = { id: 'pro', name: 'Pro', fee: 5_000_000n, period: 'month', trialDays: 7, included: 100 } as const
+    const plans = [
+      { ...pro, overage: [{ price: 400n }], since: 0 },
+      { ...pro, id: 'old', overage: [], since: 0, closedAt: NOW }
+    ]
+    const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, major: 2 } }
+    const document = openapiOf(sold, '/', NOW)
+    assert.match(document.info.description, /with a subscription only/)
+    assert.match(
+      document.info.description,
+      /Plan pro: 5 USDC a month, 100 calls included, then 0\.0004 USDC each, first 7 days free\./
+    )
+    const { plans: shown, ...terms } = document.info['x-souk']
+    assert.deepEqual(terms, {
+      api: sold.id,
+      price: '0.0015',
+      currency: 'USDC',
+      pay_per_call: false,
+      major: 2,
+      deprecation: null
+    })
+    assert.deepEqual(
+      shown.map(({ id, closed }) => [id, closed]),
+      [['pro', false]]
+    )
+    const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
+    assert.deepEqual(result.valid ? [] : result.errors, [])
+  })
+
   it('is told by any ingress, to anybody', async () => {
     const ingress = await startIngress()
     ingress.onResolve = async () => ({ signed: signedWith(SHOP), owners: [] })
     const response = await fetch(`${ingress.url}/v1/apis/shop/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('content-type') ?? '', /^application\/openapi\+json/)
-    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), '/'))
+    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), '/', NOW))
     await ingress.close()
   })
 })

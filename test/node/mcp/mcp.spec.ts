@@ -4,7 +4,15 @@ import type { ApiDescription, JsonSchema, SignedManifest } from '../../../lib/in
 import { answer, eventually, PROVIDER, type Running, startIngress } from '../ingress/harness.ts'
 import { type AgentClient, CLIENTS, connectCurrent } from './clients.ts'
 
-const MARKET = ['souk_search', 'souk_show', 'souk_call', 'souk_balance']
+const MARKET = [
+  'souk_search',
+  'souk_show',
+  'souk_call',
+  'souk_subscribe',
+  'souk_subscriptions',
+  'souk_change_subscription',
+  'souk_balance'
+]
 
 const BALANCE: ApiDescription = {
   operations: [
@@ -393,6 +401,17 @@ describe('agents over HTTP', () => {
       const tools = await agent.tools()
       assert.equal(tools.length, MARKET.length + 256)
       assert.equal(tools.filter(({ name }) => name.startsWith('api0_')).length, 64)
+    })
+
+    it('see that an API is called with a subscription only', async () => {
+      const plan = { id: 'pro', name: 'Pro', fee: 0n, period: 'month', trialDays: 0, overage: [], since: 0 } as const
+      known = [signed('club', { operations: [{ name: 'x' }] }, { payPerCall: false, plans: [plan] })]
+      const agent = await connect(connectCurrent, ['club'])
+      const [tool] = (await agent.tools()).slice(MARKET.length)
+      assert.match(tool?.description ?? '', /with a subscription only/)
+      const shown = (await agent.call('souk_show', { api: 'club' })).structuredContent as Record<string, unknown>
+      assert.equal(shown['pay_per_call'], false)
+      assert.partialDeepStrictEqual(shown['plans'], [{ id: 'pro', fee: '0', included: null }])
     })
 
     it('see their texts without what moves a cursor', async () => {
