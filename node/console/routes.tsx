@@ -22,6 +22,7 @@ export const ROUTES: readonly Route[] = [
     page: later(async () => (await import('./pages/apis.tsx')).Apis),
     nav: { group: 'Provide', name: 'My APIs', icon: 'api' }
   },
+  { path: '/register', page: later(async () => (await import('./pages/register/register.tsx')).Register) },
   { path: '/apis/:name/:tab?', page: later(async () => (await import('./pages/api/api.tsx')).Api) },
   {
     path: '/keys',

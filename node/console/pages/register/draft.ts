@@ -1,0 +1,115 @@
+import { useEffect, useState } from 'react'
+import type { RegisterInput } from '../../../admin/api.ts'
+import type { UpstreamCheckInput } from '../../../admin/description-api.ts'
+
+export const PROTOCOLS = ['REST', 'SOAP', 'GraphQL'] as const
+export type Source = 'url' | 'file' | 'hand'
+
+/** What is kept on this browser until it is published. Neither credentials nor files are in it. */
+export interface Draft {
+  readonly protocol: (typeof PROTOCOLS)[number]
+  readonly source: Source
+  readonly endpoint: string
+  /** REST: where its OpenAPI document is. */
+  readonly openapi: string
+  /** REST by hand. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly isExplicit: boolean
+  readonly name: string
+  readonly description: string
+  readonly tags: string
+  readonly price: string
+}
+
+const EMPTY: Draft = {
+  protocol: 'REST',
+  source: 'url',
+  endpoint: '',
+  openapi: '',
+  method: 'POST',
+  isExplicit: false,
+  name: '',
+  description: '',
+  tags: '',
+  price: '0.001'
+}
+const KEY = 'souk-draft'
+
+/** Files that were read. */
+export interface Files {
+  readonly openapi?: { readonly name: string; readonly text: string }
+  readonly sdl?: { readonly name: string; readonly text: string }
+  readonly wsdl?: { readonly name: string; readonly input: NonNullable<RegisterInput['wsdl']> }
+}
+
+export type Auth = NonNullable<RegisterInput['auth']>
+
+/** All that a registration is made of. */
+export interface Making {
+  readonly draft: Draft
+  readonly files: Files
+  /** Undefined for none. */
+  readonly auth: Auth | undefined
+}
+
+export function useDraft(): {
+  readonly draft: Draft
+  readonly set: (change: Partial<Draft>) => void
+  readonly forget: () => void
+} {
+  const [draft, setDraft] = useState<Draft>(read)
+  useEffect(() => localStorage.setItem(KEY, JSON.stringify(draft)), [draft])
+  return {
+    draft,
+    set: (change) => setDraft((before) => ({ ...before, ...change })),
+    forget: () => setDraft(EMPTY)
+  }
+}
+
+function read(): Draft {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}')
+    return { ...EMPTY, ...(typeof kept === 'object' ? kept : {}) }
+  } catch {
+    return EMPTY
+  }
+}
+
+export function upstreamOf({ draft, files, auth }: Making): UpstreamCheckInput {
+  const { protocol, source, endpoint, openapi, method, isExplicit } = draft
+  const isRest = protocol === 'REST'
+  return {
+    protocol,
+    endpoint,
+    ...(auth === undefined ? {} : { auth }),
+    ...(isRest && source === 'url' ? { openapi: { url: openapi } } : {}),
+    ...(isRest && source === 'file' && files.openapi !== undefined ? { openapi: { text: files.openapi.text } } : {}),
+    ...(isRest && source === 'hand' ? { method, ...(isExplicit ? { explicit: true } : {}) } : {}),
+    ...(protocol === 'SOAP' && source === 'file' && files.wsdl !== undefined ? { wsdl: files.wsdl.input } : {}),
+    ...(protocol === 'GraphQL' && source === 'file' && files.sdl !== undefined
+      ? { graphql: { schema: files.sdl.text } }
+      : {})
+  }
+}
+
+export function registrationOf(making: Making): RegisterInput {
+  const { name, price, description } = making.draft
+  return { ...upstreamOf(making), name, price, description, tags: tagsOf(making.draft) }
+}
+
+export function tagsOf({ tags }: Pick<Draft, 'tags'>): string[] {
+  return tags
+    .split(',')
+    .map((tag) => tag.trim().toLowerCase())
+    .filter((tag) => tag !== '')
+}
+
+/** A name to start with, from where the API is. */
+export function nameFor(endpoint: string): string {
+  const url = URL.parse(endpoint)
+  const segments = (url?.pathname ?? '').split('/').filter((part) => part !== '')
+  const last = segments.at(-1)?.replace(/\.\w+$/, '') ?? ''
+  const text = last === '' || /^(?:api|graphql|v\d+)$/i.test(last) ? (url?.hostname ?? '') : last
+  const slug = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  return slug.replace(/^-+/, '').slice(0, 63).replace(/-+$/, '')
+}

@@ -1,0 +1,58 @@
+import { Button } from '../../parts/button.tsx'
+import { Field, TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { PriceField } from '../../parts/price-field.tsx'
+import { Step } from '../../parts/steps.tsx'
+import type { Draft } from './draft.ts'
+
+interface TermsProps {
+  readonly draft: Draft
+  readonly set: (change: Partial<Draft>) => void
+  readonly onBack: () => void
+  readonly onDone: () => void
+}
+
+/** How it is called, and what a call costs. */
+export function TermsStep({ draft, set, onBack, onDone }: TermsProps) {
+  return (
+    <Step title="What is it called, and what does a call cost?">
+      <Form onSubmit={onDone}>
+        <Field
+          label="Name"
+          required
+          value={draft.name}
+          pattern="[a-z0-9][a-z0-9\-]{0,62}"
+          title="Small letters, digits and dashes"
+          hint="Small letters, digits and dashes. Consumers call it by this."
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => set({ name: target.value })}
+        />
+        <PriceField label="Price of a call, USDC" value={draft.price} onChange={(price) => set({ price })} />
+        <TextField
+          label="Description"
+          rows={3}
+          value={draft.description}
+          spellCheck
+          hint="What it is for, in a sentence or two."
+          onChange={({ target }) => set({ description: target.value })}
+        />
+        <Field
+          label="Tags"
+          value={draft.tags}
+          placeholder="weather, europe"
+          hint="To be found by; commas between them."
+          onChange={({ target }) => set({ tags: target.value })}
+        />
+        <div className="row">
+          <Button look="first" type="submit">
+            Continue
+          </Button>
+          <Button look="plain" onClick={onBack}>
+            Back
+          </Button>
+        </div>
+      </Form>
+    </Step>
+  )
+}

@@ -1,0 +1,112 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { DescriptionView, UpstreamCallInput, UpstreamCallView } from '../../../admin/description-api.ts'
+import { send } from '../../admin/client.ts'
+import { Button } from '../../parts/button.tsx'
+import { Text } from '../../parts/code.tsx'
+import { Figures } from '../../parts/figures.tsx'
+import { Form } from '../../parts/form.tsx'
+import { State } from '../../parts/state.tsx'
+import { Step } from '../../parts/steps.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { firstBody, TryRequest } from '../../parts/try.tsx'
+import { bytesText, msText } from '../../parts/units.ts'
+import { type Making, upstreamOf } from './draft.ts'
+
+interface TrialProps {
+  readonly making: Making
+  readonly description: DescriptionView
+  readonly onBack: () => void
+  readonly onDone: () => void
+}
+
+/** One real call of the API, before anybody can see it. */
+export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
+  const { protocol } = making.draft
+  const [body, setBody] = useState<unknown>(() => firstBody(protocol, description))
+  const trial = useMutation({
+    mutationFn: () =>
+      send<UpstreamCallView>('POST', '/upstreams/call', { upstream: upstreamOf(making), body } as UpstreamCallInput)
+  })
+  return (
+    <Step
+      title="Does it answer?"
+      intro="A real call, as a consumer would make it. It costs nothing, and is not counted."
+    >
+      <div className="two">
+        <Form onSubmit={() => trial.mutate()}>
+          <TryRequest
+            protocol={protocol}
+            description={description}
+            body={body as Parameters<typeof TryRequest>[0]['body']}
+            onChange={setBody}
+          />
+          <div className="row">
+            <Button
+              look={trial.data === undefined ? 'first' : 'plain'}
+              type="submit"
+              disabled={body === undefined}
+              isBusy={trial.isPending}
+            >
+              Call it
+            </Button>
+          </div>
+        </Form>
+        <div className="stack">
+          {trial.error !== null ? (
+            <Trouble error={trial.error} />
+          ) : trial.data === undefined ? (
+            <p className="quiet answer-place">The answer of your API shows here.</p>
+          ) : (
+            <TrialAnswer answer={trial.data} />
+          )}
+        </div>
+      </div>
+      <div className="row">
+        <Button {...(trial.data?.success === true ? { look: 'first' as const } : {})} onClick={onDone}>
+          {trial.data === undefined ? 'Skip' : 'Continue'}
+        </Button>
+        <Button look="plain" onClick={onBack}>
+          Back
+        </Button>
+      </div>
+    </Step>
+  )
+}
+
+function TrialAnswer({ answer }: { readonly answer: UpstreamCallView }) {
+  const { status, success, upstream_ms, body, is_cut } = answer
+  return (
+    <section className="stack" aria-label="Answer">
+      <p role="status" className="visually-hidden">{`Answer ${status}`}</p>
+      <Figures
+        figures={[
+          {
+            name: 'Status',
+            value: status,
+            note: success ? (
+              <State state="would be charged" mood="good" />
+            ) : (
+              <State state="would not be charged" mood="warn" />
+            )
+          },
+          { name: 'Your API took', value: msText(upstream_ms) },
+          {
+            name: 'Size',
+            value: bytesText(new TextEncoder().encode(body).length),
+            ...(is_cut ? { note: 'and more' } : {})
+          }
+        ]}
+      />
+      {body !== '' && <Text label="Body of the answer">{pretty(body)}</Text>}
+    </section>
+  )
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
