@@ -26,7 +26,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/apis/:name/:tab?', page: later(async () => (await import('./pages/api/api.tsx')).Api) },
   {
     path: '/keys',
-    page: later(async () => (await import('./pages/keys.tsx')).Keys),
+    page: later(async () => (await import('./pages/keys/keys.tsx')).Keys),
     nav: { group: 'Provide', name: 'Consumers & keys', icon: 'key' }
   },
   {

@@ -5,6 +5,7 @@ import type {
   DoctorView,
   EarningsView,
   ListingView,
+  MappingView,
   PeerView,
   ReceiptsView,
   SessionView,
@@ -14,6 +15,7 @@ import type {
 import type { SearchView } from '../../admin/market-api.ts'
 import type { DescriptionView } from '../../admin/description-api.ts'
 import type { KeysView, KeyView } from '../../admin/key-api.ts'
+import type { PlansView, SubscribersView } from '../../admin/subscription-api.ts'
 import { get } from './client.ts'
 
 /** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
@@ -37,6 +39,22 @@ export const queries = {
     queryOptions({
       queryKey: ['apis', name, 'description'],
       queryFn: ({ signal }) => get<DescriptionView>(`/apis/${encodeURIComponent(name)}/description`, signal)
+    }),
+  mapping: (name: string) =>
+    queryOptions({
+      queryKey: ['apis', name, 'mapping'],
+      queryFn: ({ signal }) => get<MappingView>(`/apis/${encodeURIComponent(name)}/mapping`, signal)
+    }),
+  plans: (name: string) =>
+    queryOptions({
+      queryKey: ['apis', name, 'plans'],
+      queryFn: ({ signal }) => get<PlansView>(`/apis/${encodeURIComponent(name)}/plans`, signal)
+    }),
+  subscribers: (api?: string) =>
+    queryOptions({
+      queryKey: ['subscribers', api],
+      queryFn: ({ signal }) =>
+        get<SubscribersView>(`/subscribers${api === undefined ? '' : `?${new URLSearchParams({ api })}`}`, signal)
     }),
   keys: () => queryOptions({ queryKey: ['keys'], queryFn: ({ signal }) => get<KeysView>('/keys', signal) }),
   peers: () =>

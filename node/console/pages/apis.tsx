@@ -4,15 +4,25 @@ import { queries } from '../admin/queries.ts'
 import { Amount } from '../parts/amount.tsx'
 import { Command } from '../parts/command.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
 
 export function Apis() {
-  const apis = useQuery(queries.apis())
+  const apis = useQuery({ ...queries.apis(), refetchInterval: 5_000 })
   return (
-    <Page title="My APIs" intro="What this node serves, of your own and of providers who delegated to it.">
+    <Page
+      title="My APIs"
+      intro="What this node serves, of your own and of providers who delegated to it."
+      actions={
+        <Link href="/register" className="button first">
+          <Icon name="plus" />
+          Register an API
+        </Link>
+      }
+    >
       <Loaded query={apis}>
         {({ apis }) =>
           apis.length === 0 ? (
@@ -24,7 +34,8 @@ export function Apis() {
                 </Command>
               }
             >
-              Its endpoint is read and checked first; nothing is published that does not answer.
+              Put a REST, SOAP or GraphQL API on the market. Its endpoint is read and checked first: nothing is
+              published that does not answer. By the command line it is:
             </Empty>
           ) : (
             <Table
@@ -32,7 +43,15 @@ export function Apis() {
               rows={apis}
               keyOf={({ id }) => id}
               columns={[
-                { title: 'API', cell: ({ name }) => <Link href={`/apis/${name}`}>{name}</Link> },
+                {
+                  title: 'API',
+                  cell: ({ name, own }) => (
+                    <>
+                      <Link href={`/apis/${name}`}>{name}</Link>
+                      {!own && <span className="quiet small"> for another provider</span>}
+                    </>
+                  )
+                },
                 { title: 'Protocol', cell: ({ protocol }) => protocol },
                 {
                   title: 'State',
@@ -40,7 +59,9 @@ export function Apis() {
                 },
                 { title: 'Endpoint', cell: ({ endpoint }) => <span className="id">{endpoint}</span> },
                 { title: 'Price', cell: ({ price }) => <Amount value={price} />, isNumber: true },
-                { title: 'Calls', cell: ({ calls }) => calls.captured.toLocaleString(), isNumber: true }
+                { title: 'Calls', cell: ({ calls }) => calls.captured.toLocaleString(), isNumber: true },
+                { title: 'Not charged', cell: ({ calls }) => calls.voided.toLocaleString(), isNumber: true },
+                { title: 'Charged', cell: ({ charged }) => <Amount value={charged} />, isNumber: true }
               ]}
             />
           )

@@ -86,7 +86,7 @@ function Nothing() {
     <Empty
       title="Nothing is sold here yet"
       action={
-        <Link href="/apis" className="button first">
+        <Link href="/register" className="button first">
           Register an API
         </Link>
       }

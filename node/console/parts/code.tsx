@@ -5,12 +5,23 @@ const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx
 
 /** An editor, loaded when the first one is shown. */
 export function Code({
+  title,
   hint,
   fault,
   ...editor
-}: CodeEditorProps & { readonly hint?: string; readonly fault?: string | undefined }) {
+}: CodeEditorProps & {
+  /** The label, where it is to be seen as well. */
+  readonly title?: string | undefined
+  readonly hint?: string
+  readonly fault?: string | undefined
+}) {
   return (
     <div className="field">
+      {title !== undefined && (
+        <p className="title" aria-hidden="true">
+          {title}
+        </p>
+      )}
       <Suspense fallback={<div className="code-editor" aria-busy="true" />}>
         <CodeEditor {...editor} />
       </Suspense>

@@ -4,11 +4,13 @@ import { providerShare } from './money.ts'
 interface PriceFieldProps {
   readonly label: string
   readonly value: string
+  /** What it is paid for. Default: a call. */
+  readonly unit?: string
   readonly onChange: (price: string) => void
 }
 
 /** A price, and what of it is the provider's, as it is typed. */
-export function PriceField({ label, value, onChange }: PriceFieldProps) {
+export function PriceField({ label, value, unit, onChange }: PriceFieldProps) {
   const share = providerShare(value)
   return (
     <Field
@@ -27,8 +29,13 @@ export function PriceField({ label, value, onChange }: PriceFieldProps) {
           'Free: nobody pays, and you earn nothing.'
         ) : (
           <>
-            You receive 95%: <strong className="number">{share} USDC</strong> a call,{' '}
-            <span className="number">{providerShare(value, 1000n)} USDC</span> for a thousand.
+            You receive 95%: <strong className="number">{share} USDC</strong>{' '}
+            {unit ?? (
+              <>
+                a call, <span className="number">{providerShare(value, 1000n)} USDC</span> for a thousand
+              </>
+            )}
+            .
           </>
         )
       }

@@ -39,15 +39,16 @@ export function SchemaForm({ label, schema, value, onChange }: SchemaFormProps) 
   )
 }
 
-type JsonFieldProps = Pick<SchemaFormProps, 'label' | 'value' | 'onChange'>
+type JsonFieldProps = Pick<SchemaFormProps, 'label' | 'value' | 'onChange'> & { readonly isTitled?: boolean }
 
 /** Any JSON, as text. */
-export function JsonField({ label, value, onChange }: JsonFieldProps) {
+export function JsonField({ label, value, onChange, isTitled = false }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const read = parsed(text)
   return (
     <Code
       label={`${label}, JSON`}
+      title={isTitled ? label : undefined}
       value={text}
       onChange={(typed) => {
         setText(typed)

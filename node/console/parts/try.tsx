@@ -127,7 +127,7 @@ function GraphqlRequest({ onChange }: Pick<TryRequestProps, 'onChange'>) {
         placeholder="query { … }"
         onChange={({ target }) => change(target.value, variables)}
       />
-      <JsonField label="Variables" value={variables} onChange={(changed) => change(query, changed)} />
+      <JsonField label="Variables" isTitled value={variables} onChange={(changed) => change(query, changed)} />
     </>
   )
 }

@@ -104,6 +104,7 @@ export async function startBench(
     souk,
     events: telling.events,
     documents,
+    sealer,
     factories: factories ?? { REST: upstream },
     clock: systemClock,
     payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),

@@ -7,7 +7,7 @@ import { axeViolations, openBrowser } from '../../helpers/browser.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
 
-const TABS = ['operations', 'try', 'calls', 'settings'] as const
+const TABS = ['operations', 'mapping', 'plans', 'try', 'calls', 'settings'] as const
 
 describe('the console of a provider', function () {
   this.timeout(60_000)
@@ -71,5 +71,119 @@ describe('the console of a provider', function () {
       mishaps.filter((mishap) => !mishap.includes('status of 400')),
       []
     )
+  })
+
+  it('maps a field of a SOAP service, shows what comes of it, and publishes it', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/apis/bank/mapping`)
+    await page.getByLabel('Name of accountId').fill('account')
+    await page.getByRole('region', { name: 'A consumer sends' }).getByText('"account": "text"').waitFor()
+    await page.getByRole('region', { name: 'Your service is sent' }).getByText('"accountId": "text"').waitFor()
+
+    await page.getByRole('button', { name: 'Rule for accountId' }).press('Enter')
+    await page.getByLabel('Pattern').fill('(a+)+')
+    assert.deepEqual(await axeViolations(page), [])
+    await page.keyboard.press('Enter')
+    await page.getByText('/operations/getBalance/input/accountId').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Save and publish' }).isDisabled())
+
+    await page.getByRole('button', { name: 'Rule for accountId' }).press('Enter')
+    await page.getByLabel('Pattern').fill('ACC-[0-9]{4}')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Save and publish' }).click()
+    await page.getByText('mapping revision 2').waitFor()
+    const { mapping } = await bench.client.mapping('bank')
+    const input = { accountId: { rename: 'account', pattern: 'ACC-[0-9]{4}' } }
+    assert.deepEqual(mapping, { version: 1, revision: 2, operations: { getBalance: { input } } })
+
+    await page.getByRole('button', { name: 'The WSDL alone' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget it' }).click()
+    await page.getByText('mapping revision 3').waitFor()
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('adds a plan, changes and closes it, and changes the price', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/apis/bank/plans`)
+    await page.getByRole('button', { name: 'Add a plan' }).press('Enter')
+    await page.getByLabel('Id').fill('pro')
+    await page.getByLabel('Fee').fill('9')
+    await page.getByText('You receive 95%: 8.55 USDC a period').waitFor()
+    await page.getByRole('button', { name: 'Add a price' }).press('Enter')
+    await page.getByText('--included 1000 --overage 0.001').waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('button', { name: 'Save' }).press('Enter')
+    await page.getByRole('row', { name: /^pro open/ }).waitFor()
+    await page.getByRole('button', { name: 'Edit pro' }).press('Enter')
+    await page.getByLabel('Days of trial').fill('7')
+    await page.getByRole('button', { name: 'Save' }).press('Enter')
+    await page.getByRole('row', { name: /7 days/ }).waitFor()
+    const [plan] = (await bench.client.plans('bank')).plans
+    assert.equal(plan?.fee, '9')
+    assert.deepEqual(plan?.overage, [{ up_to: null, price: '0.001' }])
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('button', { name: 'Close pro' }).press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Close it' }).press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+    await page.goto(`${bench.url}/apis/bank/settings`)
+    await page.getByLabel('Price of a call').fill('0.003')
+    await page.getByText('souk api set bank --price 0.003').waitFor()
+    await page.getByRole('button', { name: 'Publish as a new revision' }).click()
+    await page.getByText('0.003 USDC a call').waitFor()
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('pauses an API, resumes it, and removes another', async () => {
+    await bench.client.register({ name: 'passing', protocol: 'SOAP', endpoint: account.url, price: '0.002' })
+    const { page } = await entered(browser, bench)
+    await page.goto(`${bench.url}/apis/passing/settings`)
+    for (const [action, state] of [
+      ['Pause', 'paused'],
+      ['Resume', 'published']
+    ] as const) {
+      await page.getByRole('button', { name: action }).press('Enter')
+      await page.getByRole('dialog').getByRole('button', { name: action }).press('Enter')
+      await page.getByText(state, { exact: true }).waitFor()
+      assert.equal((await bench.client.api('passing')).state, state)
+    }
+    await page.getByRole('button', { name: 'Remove' }).press('Enter')
+    await page.getByRole('dialog').getByText('souk api rm passing').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).press('Enter')
+    await page.getByRole('heading', { name: 'My APIs' }).waitFor()
+    await assert.rejects(bench.client.api('passing'), { code: 'api_not_found' })
+  })
+
+  it('issues a key for one API and some time, rotates it with an overlap, disables and enables it', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/keys`)
+    await page.getByRole('button', { name: 'Issue a key' }).press('Enter')
+    await page.getByLabel('Whose it is').fill('ci')
+    await page.getByLabel('May call').fill('bank')
+    await page.getByLabel('Expires').selectOption('30')
+    await page.getByText('--expires-in 30d --api bank --label ci').waitFor()
+    await page.getByRole('button', { name: 'Issue', exact: true }).press('Enter')
+    await page.getByRole('button', { name: 'I have it' }).press('Enter')
+
+    await page.getByRole('button', { name: 'Rotate ci' }).press('Enter')
+    await page.getByLabel('The old one works').selectOption('1')
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).press('Enter')
+    await page.getByRole('button', { name: 'I have it' }).press('Enter')
+    await page.getByRole('row', { name: /rotating/ }).waitFor()
+
+    for (const [action, state] of [
+      ['Disable', 'disabled'],
+      ['Enable', 'active']
+    ] as const) {
+      await page.getByRole('button', { name: `${action} ci` }).press('Enter')
+      await page.getByRole('dialog').getByRole('button', { name: action }).press('Enter')
+      await page.getByRole('row', { name: new RegExp(state) }).waitFor()
+    }
+    const { keys } = await bench.client.keys()
+    assert.deepEqual(new Set(keys.map(({ state }) => state)), new Set(['rotating', 'active']))
+    assert.ok(keys.every(({ apis, expires_at }) => apis?.[0]?.startsWith('bank') === true && expires_at !== null))
+    assert.deepEqual(await axeViolations(page), [])
+    assert.deepEqual(mishaps, [])
   })
 })

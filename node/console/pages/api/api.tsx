@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ComponentType } from 'react'
+import { type ComponentType, lazy } from 'react'
 import { useParams } from 'wouter'
 import { type ApiView, queries } from '../../admin/queries.ts'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -9,7 +9,10 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { NotFound } from '../not-found.tsx'
 import { ApiCalls } from './calls.tsx'
 import { ApiOperations, ApiTry } from './operations.tsx'
+import { ApiPlans } from './plans.tsx'
 import { ApiSettings } from './settings.tsx'
+
+const Mapping = lazy(async () => ({ default: (await import('./mapping.tsx')).ApiMapping }))
 
 interface ApiTab {
   readonly name: string
@@ -19,6 +22,8 @@ interface ApiTab {
 
 const TABS: Readonly<Record<string, ApiTab>> = {
   operations: { name: 'Operations', view: ApiOperations },
+  mapping: { name: 'Mapping', view: Mapping, isFor: ({ protocol, own }) => protocol === 'SOAP' && own },
+  plans: { name: 'Plans', view: ApiPlans, isFor: ({ own }) => own },
   try: { name: 'Try', view: ApiTry },
   calls: { name: 'Calls', view: ApiCalls },
   settings: { name: 'Settings', view: ApiSettings }

@@ -1,12 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import type { RevisionInput } from '../../../admin/subscription-api.ts'
 import { send } from '../../admin/client.ts'
-import type { ApiView } from '../../admin/queries.ts'
+import { type ApiView, queries } from '../../admin/queries.ts'
+import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
-import { word } from '../../parts/command.tsx'
+import { Command, word } from '../../parts/command.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Facts } from '../../parts/facts.tsx'
+import { CheckField, Field, TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { PriceField } from '../../parts/price-field.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
 
 interface ApiProps {
   readonly api: ApiView
@@ -16,10 +23,74 @@ interface ApiProps {
 export function ApiSettings({ api }: ApiProps) {
   return (
     <>
+      {api.own && <Terms key={api.revision} api={api} />}
       <Upstream api={api} />
       <Life api={api} />
     </>
   )
+}
+
+function Terms({ api }: ApiProps) {
+  const plans = useQuery(queries.plans(api.name))
+  const [price, setPrice] = useState(api.price)
+  const [description, setDescription] = useState(api.description)
+  const [tags, setTags] = useState(api.tags.join(', '))
+  const [byCall, setByCall] = useState<boolean>()
+  const paysByCall = byCall ?? plans.data?.pay_per_call ?? true
+  const wanted = tags.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim().toLowerCase()]))
+  const change: RevisionInput = {
+    ...(price === api.price ? {} : { price }),
+    ...(description === api.description ? {} : { description }),
+    ...(wanted.join() === api.tags.join() ? {} : { tags: wanted }),
+    ...(byCall === undefined || byCall === plans.data?.pay_per_call ? {} : { pay_per_call: byCall })
+  }
+  const saving = useWrite(() => send('PATCH', `/apis/${encodeURIComponent(api.name)}`, change), ['apis'])
+  const isChanged = Object.keys(change).length > 0
+  return (
+    <section className="card">
+      <h2>What it costs and says</h2>
+      <Form onSubmit={() => saving.mutate(undefined)}>
+        <PriceField label="Price of a call, USDC" value={price} onChange={setPrice} />
+        <TextField
+          label="Description"
+          rows={3}
+          spellCheck
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <Field
+          label="Tags"
+          value={tags}
+          hint="To be found by; commas between them."
+          onChange={({ target }) => setTags(target.value)}
+        />
+        <CheckField
+          label="Anybody may call and pay by the call"
+          hint="Without it only subscribers may: that takes a plan."
+          checked={paysByCall}
+          onChange={({ target }) => setByCall(target.checked)}
+        />
+        {saving.error !== null && <Trouble error={saving.error} />}
+        {isChanged && <Command>{termsCommand(api.name, change)}</Command>}
+        <div className="row">
+          <Button look="first" type="submit" disabled={!isChanged} isBusy={saving.isPending}>
+            Publish as a new revision
+          </Button>
+          <span className="quiet small">Who pays by the call never pays more than he said he would.</span>
+        </div>
+      </Form>
+    </section>
+  )
+}
+
+function termsCommand(name: string, { price, description, tags, pay_per_call }: RevisionInput): string {
+  const options = [
+    ...(price === undefined ? [] : [` --price ${price}`]),
+    ...(description === undefined ? [] : [` --description ${word(description)}`]),
+    ...(tags === undefined ? [] : [` --tag ${tags.map(word).join(' ')}`]),
+    ...(pay_per_call === undefined ? [] : [pay_per_call ? ' --pay-per-call' : ' --no-pay-per-call'])
+  ]
+  return `souk api set ${word(name)}${options.join('')}`
 }
 
 function Upstream({ api }: ApiProps) {
@@ -58,7 +129,7 @@ interface Move {
   readonly write: () => Promise<unknown>
 }
 
-function movesOf({ name, state, problem }: ApiView): readonly Move[] {
+function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
   const path = `/apis/${encodeURIComponent(name)}`
   const pause: Move = {
     action: 'Pause',
@@ -82,9 +153,28 @@ function movesOf({ name, state, problem }: ApiView): readonly Move[] {
     command: `souk api rm ${word(name)}`,
     write: () => send('DELETE', path)
   }
+  const deprecate: Move = {
+    action: 'Deprecate',
+    title: `Deprecate ${name}?`,
+    text: 'Whoever calls it is told that it ends, in 30 days at the earliest. It cannot be published again under its name.',
+    isGrave: true,
+    command: `souk api deprecate ${word(name)}`,
+    write: () => send('POST', `${path}/deprecate`, {})
+  }
+  const retire: Move = {
+    action: 'Retire',
+    title: `Retire ${name}?`,
+    text: 'Calls are answered that it is gone; its name is held for 180 days. This cannot be taken back.',
+    isGrave: true,
+    command: `souk api retire ${word(name)}`,
+    write: () => send('POST', `${path}/retire`)
+  }
+  const isServed = problem === null
   return [
-    ...(problem === null && state === 'published' ? [pause] : []),
-    ...(problem === null && state === 'paused' ? [resume] : []),
+    ...(isServed && state === 'published' ? [pause] : []),
+    ...(isServed && state === 'paused' ? [resume] : []),
+    ...(isServed && own && (state === 'published' || state === 'paused') ? [deprecate] : []),
+    ...(isServed && own && state === 'deprecated' ? [retire] : []),
     remove
   ]
 }
@@ -115,7 +205,7 @@ function Life({ api }: ApiProps) {
           write={asked.write}
           changes={['apis']}
           onClose={() => setAsked(undefined)}
-          onDone={() => (asked.isGrave === true ? go('/apis') : setAsked(undefined))}
+          onDone={() => (asked.action === 'Remove' ? go('/apis') : setAsked(undefined))}
         >
           <p>{asked.text}</p>
         </Confirm>

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { DescriptionView, UpstreamCallInput, UpstreamCallView } from '../../../admin/description-api.ts'
+import type { DescriptionView, UpstreamCallView } from '../../../admin/description-api.ts'
 import { send } from '../../admin/client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Text } from '../../parts/code.tsx'
 import { Figures } from '../../parts/figures.tsx'
 import { Form } from '../../parts/form.tsx'
+import type { Json } from '../../parts/schema.ts'
 import { State } from '../../parts/state.tsx'
 import { Step } from '../../parts/steps.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
@@ -23,10 +24,9 @@ interface TrialProps {
 /** One real call of the API, before anybody can see it. */
 export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
   const { protocol } = making.draft
-  const [body, setBody] = useState<unknown>(() => firstBody(protocol, description))
+  const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
   const trial = useMutation({
-    mutationFn: () =>
-      send<UpstreamCallView>('POST', '/upstreams/call', { upstream: upstreamOf(making), body } as UpstreamCallInput)
+    mutationFn: () => send<UpstreamCallView>('POST', '/upstreams/call', { upstream: upstreamOf(making), body })
   })
   return (
     <Step
@@ -35,12 +35,7 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
     >
       <div className="two">
         <Form onSubmit={() => trial.mutate()}>
-          <TryRequest
-            protocol={protocol}
-            description={description}
-            body={body as Parameters<typeof TryRequest>[0]['body']}
-            onChange={setBody}
-          />
+          <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />
           <div className="row">
             <Button
               look={trial.data === undefined ? 'first' : 'plain'}

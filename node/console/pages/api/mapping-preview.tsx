@@ -1,0 +1,60 @@
+import type { OperationView } from '../../../admin/description-api.ts'
+import { Text } from '../../parts/code.tsx'
+import { exampleOf, type Schema } from '../../parts/schema.ts'
+import { asSent, type MappingDocument, type Side } from './mapping-document.ts'
+
+interface PreviewProps {
+  readonly operation: string
+  readonly side: Side
+  /** By the WSDL alone, and with the mapping as it stands. */
+  readonly plain: OperationView | undefined
+  readonly mapped: OperationView | undefined
+  readonly document: MappingDocument
+}
+
+/** An example of both sides of the mapping. */
+export function MappingPreview({ operation, side, plain, mapped, document }: PreviewProps) {
+  const theirs = mapped?.[side]
+  const yours = plain?.[side]
+  if (theirs === undefined || yours === undefined)
+    return <p className="quiet">There is no schema to show an example of.</p>
+  const rules = document.operations[operation]?.input ?? {}
+  const example = exampleOf(yours, yours)
+  const isInput = side === 'input'
+  return (
+    <div className="two">
+      <Example
+        title={isInput ? 'A consumer sends' : 'A consumer gets'}
+        value={exampleOf(theirs, theirs)}
+        schema={theirs}
+      />
+      <Example
+        title={isInput ? 'Your service is sent, in the WSDL’s names' : 'Your service answers, in the WSDL’s names'}
+        value={isInput ? asSent(example, rules) : example}
+      />
+    </div>
+  )
+}
+
+function Example({
+  title,
+  value,
+  schema
+}: {
+  readonly title: string
+  readonly value: unknown
+  readonly schema?: Schema
+}) {
+  return (
+    <section className="stack">
+      <h2>{title}</h2>
+      <Text label={title}>{JSON.stringify(value, null, 2)}</Text>
+      {schema !== undefined && (
+        <details>
+          <summary>JSON Schema</summary>
+          <Text label={`JSON Schema: ${title}`}>{JSON.stringify(schema, null, 2)}</Text>
+        </details>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import type { IssuedKeyView, IssueKeyInput } from '../../../admin/key-api.ts'
+import { send } from '../../admin/client.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/command.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
+import { ShownOnce } from './shown-once.tsx'
+
+interface Values {
+  readonly label: string
+  readonly maxPrice: string
+  readonly dailyCap: string
+  readonly apis: string
+  readonly days: string
+}
+
+const START: Values = { label: '', maxPrice: '0.05', dailyCap: '1', apis: '', days: '' }
+
+function apisOf({ apis }: Values): readonly string[] {
+  return apis.split(/[\s,]+/).filter((api) => api !== '')
+}
+
+function inputOf(values: Values): IssueKeyInput {
+  const { label, maxPrice, dailyCap, days } = values
+  const apis = apisOf(values)
+  const expires = expiryOf(days)
+  return {
+    label,
+    max_price: maxPrice,
+    daily_cap: dailyCap,
+    ...(apis.length === 0 ? {} : { apis: [...apis] }),
+    ...(expires === undefined ? {} : { expires_at: expires })
+  }
+}
+
+function commandOf(values: Values): string {
+  const { label, maxPrice, dailyCap, days } = values
+  const apis = apisOf(values)
+  const scope = apis.length === 0 ? '' : ` --api ${apis.map(word).join(' ')}`
+  const named = label === '' ? '' : ` --label ${word(label)}`
+  return `souk key issue --max-price ${word(maxPrice)} --daily-cap ${word(dailyCap)}${expiryOption(days)}${scope}${named}`
+}
+
+export function IssueKey({ onClose }: { readonly onClose: () => void }) {
+  const [values, setValues] = useState(START)
+  const issuing = useWrite(() => send<IssuedKeyView>('POST', '/keys', inputOf(values)), ['keys'])
+  const set = (name: keyof Values) => (event: { target: { value: string } }) =>
+    setValues({ ...values, [name]: event.target.value })
+  if (issuing.data !== undefined) return <ShownOnce value={issuing.data.key} onClose={onClose} />
+  return (
+    <Dialog title="Issue a key" onClose={onClose}>
+      <Form onSubmit={() => issuing.mutate(undefined)}>
+        <Field
+          label="Whose it is"
+          value={values.label}
+          onChange={set('label')}
+          hint="A label for you; nobody else sees it."
+        />
+        <div className="pair">
+          <Field
+            label="Dearest call, USDC"
+            value={values.maxPrice}
+            onChange={set('maxPrice')}
+            inputMode="decimal"
+            required
+          />
+          <Field
+            label="All calls of a day, USDC"
+            value={values.dailyCap}
+            onChange={set('dailyCap')}
+            inputMode="decimal"
+            required
+          />
+        </div>
+        <Field
+          label="May call"
+          value={values.apis}
+          onChange={set('apis')}
+          placeholder="anything"
+          hint="Names of APIs, commas between them; empty for anything."
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <Lifetime unset="never" value={values.days} onChange={(days) => setValues({ ...values, days })} />
+        {issuing.error !== null && <Trouble error={issuing.error} />}
+        <Command>{commandOf(values)}</Command>
+        <div className="row">
+          <Button look="first" type="submit" isBusy={issuing.isPending}>
+            Issue
+          </Button>
+          <Button look="plain" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

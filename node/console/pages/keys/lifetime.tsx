@@ -1,0 +1,34 @@
+import { SelectField } from '../../parts/field.tsx'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Days that a key lives, as a choice gives them; empty for what there is by default. */
+export function Lifetime({
+  unset,
+  value,
+  onChange
+}: {
+  /** What no choice means. */
+  readonly unset: string
+  readonly value: string
+  readonly onChange: (days: string) => void
+}) {
+  return (
+    <SelectField label="Expires" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">{unset}</option>
+      <option value="1">in a day</option>
+      <option value="30">in 30 days</option>
+      <option value="90">in 90 days</option>
+      <option value="365">in a year</option>
+    </SelectField>
+  )
+}
+
+/** Milliseconds since the epoch. */
+export function expiryOf(days: string): number | undefined {
+  return days === '' ? undefined : Date.now() + Number(days) * DAY_MS
+}
+
+export function expiryOption(days: string): string {
+  return days === '' ? '' : ` --expires-in ${days}d`
+}

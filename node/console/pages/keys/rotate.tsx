@@ -1,0 +1,54 @@
+import { useState } from 'react'
+import type { IssuedKeyView, KeyView, RotateKeyInput } from '../../../admin/key-api.ts'
+import { send } from '../../admin/client.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command } from '../../parts/command.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
+import { ShownOnce } from './shown-once.tsx'
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** A new key in place of one, which works on for a while. */
+export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly onClose: () => void }) {
+  const [hours, setHours] = useState('24')
+  const [days, setDays] = useState('')
+  const expires = expiryOf(days)
+  const input: RotateKeyInput = {
+    overlap_ms: Number(hours) * HOUR_MS,
+    ...(expires === undefined ? {} : { expires_at: expires })
+  }
+  const path = `/keys/${encodeURIComponent(key.id)}/rotate`
+  const rotating = useWrite(() => send<IssuedKeyView>('POST', path, input), ['keys'])
+  if (rotating.data !== undefined) return <ShownOnce value={rotating.data.key} onClose={onClose} />
+  const overlap = hours === '0' ? '--now' : `--overlap ${hours}h`
+  return (
+    <Dialog title={`Rotate ${key.label || key.hint}`} onClose={onClose}>
+      <Form onSubmit={() => rotating.mutate(undefined)}>
+        <p>A new key takes its place, with the same caps. What is used up of them stays used up.</p>
+        <SelectField label="The old one works" value={hours} onChange={({ target }) => setHours(target.value)}>
+          <option value="0">no more, from now on</option>
+          <option value="1">for an hour</option>
+          <option value="24">for a day</option>
+          <option value="168">for a week</option>
+          <option value="720">for 30 days</option>
+        </SelectField>
+        <Lifetime unset="when the old one was to" value={days} onChange={setDays} />
+        {rotating.error !== null && <Trouble error={rotating.error} />}
+        <Command>{`souk key rotate ${key.id} ${overlap}${expiryOption(days)}`}</Command>
+        <div className="row">
+          <Button look="first" type="submit" isBusy={rotating.isPending}>
+            Rotate
+          </Button>
+          <Button look="plain" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

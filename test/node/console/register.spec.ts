@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import type { Browser, Page } from 'playwright-core'
+import { startAccount } from '../../../node/demo/account.ts'
+import type { DemoServer } from '../../../node/demo/demo-server.ts'
+import { protocolFactories } from '../../../protocols/index.ts'
+import { axeViolations, openBrowser } from '../../helpers/browser.ts'
+import { type JudgeApi, judgeApi } from '../../helpers/judge-api.ts'
+import { type Bench, startBench } from '../admin/harness.ts'
+import { entered } from './entered.ts'
+
+describe('registering an API in the console', function () {
+  this.timeout(60_000)
+  let bench: Bench
+  let browser: Browser
+  let account: DemoServer
+  let rest: JudgeApi
+
+  before(async () => {
+    ;[account, rest] = await Promise.all([startAccount(), judgeApi('judge')])
+    bench = await startBench({}, protocolFactories)
+    browser = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  after(async () => {
+    await browser?.close()
+    await Promise.all([bench?.stop(), account?.close(), rest?.close()])
+  })
+
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).press('Enter')
+  const isUsable = async (page: Page, what: string) => assert.deepEqual(await axeViolations(page), [], what)
+
+  for (const scheme of ['light', 'dark'] as const) {
+    it(`goes from a WSDL's address to a call on the market by keyboard alone, in ${scheme}`, async () => {
+      const { page, mishaps } = await entered(browser, bench, scheme)
+      const name = `bank-${scheme}`
+      await page.goto(`${bench.url}/apis`)
+      await page.getByRole('link', { name: 'Register an API' }).first().press('Enter')
+      await page.getByLabel('SOAP').press(' ')
+      await isUsable(page, 'source')
+      await page.getByLabel('Address of the WSDL').pressSequentially(account.url)
+      await page.keyboard.press('Enter')
+
+      await page.getByText('It is SOAP, with 2 operations:').waitFor()
+      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H2')
+      await isUsable(page, 'credentials')
+      await press(page, 'Continue')
+
+      await page.getByLabel('Price of a call').fill('0.004')
+      await page.getByText('You receive 95%: 0.0038 USDC').waitFor()
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await isUsable(page, 'price')
+      await page.keyboard.press('Enter')
+
+      await page.getByLabel('accountId').fill('ACC-1001')
+      await page.keyboard.press('Enter')
+      await page.getByText('would be charged').waitFor()
+      await isUsable(page, 'test call')
+      await assert.rejects(bench.client.api(name), { code: 'api_not_found' })
+      await press(page, 'Continue')
+
+      await page.getByText(`souk api register --name ${name} --protocol SOAP`).waitFor()
+      await isUsable(page, 'publish')
+      await press(page, 'Publish')
+      await page.getByText(`${name} is on the market`).waitFor()
+      assert.equal((await bench.client.api(name)).price, '0.004')
+
+      await page.getByRole('link', { name: 'Try it' }).press('Enter')
+      await page.getByLabel('accountId').fill('ACC-1001')
+      await page.keyboard.press('Enter')
+      await page.getByText('Latency').waitFor()
+      assert.deepEqual(mishaps, [])
+    })
+  }
+
+  it('keeps what was typed over a reload, but never the credentials', async () => {
+    const { page } = await entered(browser, bench)
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('By hand').check()
+    await page.getByLabel('Address of the API').fill(rest.url)
+    await press(page, 'Read it')
+    await page.getByLabel('Credentials').selectOption('bearer')
+    await page.getByLabel('Token').fill('very-secret-token')
+    await press(page, 'Continue')
+    await page.getByLabel('Name', { exact: true }).fill('judge')
+    assert.ok(!JSON.stringify(await page.evaluate(() => Object.entries(localStorage))).includes('very-secret'))
+    await press(page, 'Continue')
+    await press(page, 'Skip')
+    await page.getByText('--auth-file auth.json').waitFor()
+    assert.equal(await page.getByText('very-secret').count(), 0)
+
+    await page.reload()
+    assert.ok(await page.getByLabel('By hand').isChecked())
+    assert.equal(await page.getByLabel('Address of the API').inputValue(), rest.url)
+    await press(page, 'Read it')
+    assert.equal(await page.getByLabel('Credentials').inputValue(), 'none')
+  })
+
+  it('says what is wrong with an endpoint, and stays where it is', async () => {
+    const { page } = await entered(browser, bench)
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('By hand').check()
+    await page.getByLabel('Address of the API').fill('http://127.0.0.1:9/')
+    await press(page, 'Read it')
+    await page.getByText('upstream_unreachable').waitFor()
+    await isUsable(page, 'trouble')
+    assert.ok(await page.getByRole('button', { name: 'Read it' }).isVisible())
+  })
+
+  it('takes a WSDL from a file', async () => {
+    const { page } = await entered(browser, bench)
+    const wsdl = Buffer.from(await (await fetch(account.url)).arrayBuffer())
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('SOAP').check()
+    await page.getByLabel('WSDL file or zip').check()
+    await page
+      .getByLabel('WSDL', { exact: true })
+      .setInputFiles({ name: 'bank.wsdl', mimeType: 'text/xml', buffer: wsdl })
+    await page.getByText('Read: bank.wsdl').waitFor()
+    await page.getByLabel('Address of the service').fill(account.url.replace('?wsdl', ''))
+    await press(page, 'Read it')
+    await page.getByText('It is SOAP, with 2 operations:').waitFor()
+  })
+})
