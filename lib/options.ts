@@ -17,6 +17,7 @@ export interface SoukInit {
   readonly store?: Store
   /**
    * Shared by the nodes that serve the same APIs: subscriptions sold by one are known to all, and their calls counted together.
+   * Nodes that call for the same accounts share what these have subscribed to through it as well.
    * Opened and closed with the node. Default: none; then a subscription is served by the node that sold it.
    */
   readonly sharedStore?: Store

@@ -349,8 +349,10 @@ class SoukService implements Souk, Startable {
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
     const provider = new Provider({ clock, documents, notary, owner, announcer })
-    const records = new OwnRecords(documents, clock)
-    const spend = new DailySpend(documents, clock)
+    // What nodes that share a store hold, they hold together: an account calls through any of them.
+    const held = shared ?? documents
+    const records = new OwnRecords(held, clock)
+    const spend = new DailySpend(held, clock)
     const call = consumer.call.bind(consumer)
     const subscriptions = new OwnSubscriptions({
       clock,

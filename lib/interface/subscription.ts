@@ -49,7 +49,10 @@ export interface Subscription {
   readonly peer: string
   /** Further nodes that may call with it: ingresses that share accounts. */
   readonly peers: readonly string[]
-  /** Whose it is at the consumer node, by a pseudonym. */
+  /**
+   * Whose it is at the consumer node, by a pseudonym. Where that is the `consumer` of calls in hexadecimal, any node that calls for it
+   * holds the subscription.
+   */
   readonly account?: string
   /** Peer id of the owner node that sold it: it alone changes it. */
   readonly owner: string

@@ -4,6 +4,7 @@ import type { Atoms } from '../base/money.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { SubscriptionState } from '../interface/subscription.ts'
+import { accountOf } from './account-name.ts'
 import type { AgreedTerms, SubscriptionRequest } from './messages.ts'
 import { nextTerms, openPlan } from './next-terms.ts'
 import {
@@ -24,6 +25,8 @@ export interface Circumstances {
   readonly now: number
   /** Who asks, authenticated by the link. */
   readonly peer: string
+  /** For whom it asks, by a name that nobody else can make up. */
+  readonly consumer?: Uint8Array
   /** This owner. */
   readonly owner: string
   /** Calls of the period's included ones that are used, or may be. */
@@ -45,8 +48,7 @@ export function decide(request: SubscriptionRequest, sold: SoldSubscription | un
     return subscribe(request, c)
   }
   // It is nobody else's business that there is one.
-  const isHolder = sold.peer === c.peer || sold.peers.includes(c.peer)
-  if (!isHolder || sold.api !== c.api) throw unknownSubscription()
+  if (!isHolder(sold, c) || sold.api !== c.api) throw unknownSubscription()
   switch (request.action) {
     case 'subscribe':
     case 'show':
@@ -62,6 +64,18 @@ export function decide(request: SubscriptionRequest, sold: SoldSubscription | un
     default:
       return resume(sold, c)
   }
+}
+
+/**
+ * The node that made it, those it named, and whichever other node calls for the very account that it was made for: of the nodes
+ * that keep one account, any may be the one its holder comes to.
+ */
+export function isHolder(
+  { peer, peers, account }: SoldSubscription,
+  c: Pick<Circumstances, 'peer' | 'consumer'>
+): boolean {
+  if (peer === c.peer || peers.includes(c.peer)) return true
+  return account !== undefined && c.consumer !== undefined && accountOf(c.consumer) === account
 }
 
 function subscribe(request: Of<'subscribe'>, c: Circumstances): Decision {

@@ -14,6 +14,7 @@ import type {
   Subscriptions,
   SubscriptionTerms
 } from '../interface/subscription.ts'
+import { consumerOf } from './account-name.ts'
 import { dearestPrice } from './bands.ts'
 import type { DailySpend } from './daily-spend.ts'
 import { readReply, type SubscriptionReply, type SubscriptionRequest, writeRequest } from './messages.ts'
@@ -303,6 +304,7 @@ export class OwnSubscriptions implements Subscriptions {
     { requestId, body, price, options, sentTo }: Sending
   ): Promise<{ readonly told: SubscriptionReply; readonly charged: Atoms }> {
     const { api, id, owner } = subscription
+    const consumer = consumerOf(subscription.account)
     const { signal, onPrice } = options
     const terms = {
       service: SUBSCRIPTION_SERVICE,
@@ -320,6 +322,7 @@ export class OwnSubscriptions implements Subscriptions {
         requestId,
         ...(signal && { signal }),
         ...(onPrice && { onPrice }),
+        ...(consumer && { consumer: () => consumer }),
         ...(sentTo === undefined ? {} : { sentTo })
       },
       terms

@@ -9,7 +9,7 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import type { PlanDesk as Desk, PlanTicket } from '../interface/plan-desk.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
-import { checkMajor, decide, inactive, unknownSubscription } from './decide.ts'
+import { checkMajor, decide, inactive, isHolder, unknownSubscription } from './decide.ts'
 import { readRequest, type SubscriptionRequest, writeReply } from './messages.ts'
 import type { Place, QuotaBook } from './quota-book.ts'
 import { type Held, SOLD, SoldBook } from './sold-book.ts'
@@ -95,8 +95,8 @@ export class PlanDesk implements Desk {
   }
 
   /** @throws SoukError `subscription_inactive` */
-  #check(sold: SoldSubscription, { id, manifest }: SignedManifest, { peer }: IncomingCall): void {
-    if (sold.api !== id || (sold.peer !== peer && !sold.peers.includes(peer))) throw unknownSubscription()
+  #check(sold: SoldSubscription, { id, manifest }: SignedManifest, call: IncomingCall): void {
+    if (sold.api !== id || !isHolder(sold, call)) throw unknownSubscription()
     const now = this.#init.clock.now()
     if (!takesCalls(stateAt(sold, now))) throw inactive(sold, now)
     checkMajor(sold, manifest)
@@ -148,7 +148,7 @@ export class PlanDesk implements Desk {
   async #decide(
     request: SubscriptionRequest,
     { id: api, manifest }: SignedManifest,
-    { peer, maxPrice }: IncomingCall,
+    { peer, consumer, maxPrice }: IncomingCall,
     leave: () => void
   ): Promise<PlanTicket> {
     const { clock, self } = this.#init
@@ -158,7 +158,8 @@ export class PlanDesk implements Desk {
     if (!isOwn && request.action !== 'show') throw soldElsewhere(held.sold.owner)
     const freeTaken = held === undefined ? 0 : await this.#freeTaken(held, request)
     const now = clock.now()
-    const { sold, due } = decide(request, held?.sold, { api, manifest, now, peer, owner: self, freeTaken })
+    const asking = { peer, ...(consumer === undefined ? {} : { consumer }) }
+    const { sold, due } = decide(request, held?.sold, { api, manifest, now, ...asking, owner: self, freeTaken })
     checkPrice(due, maxPrice)
     if (request.action === 'subscribe' && held === undefined && sold.isTrial) await this.#claimTrial(sold)
     const isChanged = sold !== held?.sold

@@ -6,6 +6,8 @@ export interface BindingsInit {
   readonly clock: Clock
   /** Shared by the processes that share accounts. */
   readonly documents: Documents
+  /** Peer id of this node: what the house subscribes to is this node's, whoever shares the documents. */
+  readonly self: string
 }
 
 /** What an account calls an API with. */
@@ -19,7 +21,7 @@ export interface Binding {
 
 /** By account, name and provider, so that those of one name stand together. */
 const COLLECTION = 'subscription-bindings'
-/** No account's id: keys of the house. */
+/** Begins no account's id: keys of the house. */
 const HOUSE = 'house'
 
 type BindingDocument = Omit<Binding, 'api'>
@@ -37,12 +39,14 @@ interface Known {
 export class Bindings {
   readonly #clock: Clock
   readonly #documents: Documents
+  readonly #house: string
   readonly #atHand = new LRUCache<string, Known>({ max: limits.BINDINGS_CACHED_MAX })
   #changes = 0
 
-  constructor({ clock, documents }: BindingsInit) {
+  constructor({ clock, documents, self }: BindingsInit) {
     this.#clock = clock
     this.#documents = documents
+    this.#house = `${HOUSE}-${self}`
   }
 
   /**
@@ -50,7 +54,7 @@ export class Bindings {
    * @throws SoukError `name_conflict` where the account has subscribed to several APIs of the name; thrown or rejected
    */
   find(account: string | undefined, ref: ApiRef): Binding | undefined | Promise<Binding | undefined> {
-    const start = startOf(account, ref.name)
+    const start = startOf(account ?? this.#house, ref.name)
     const known = this.#atHand.get(start)
     const isFresh = known !== undefined && this.#clock.elapsed() - known.readAt < limits.KEY_FRESH_MS
     const choose = (bindings: readonly Binding[]) => chosen(bindings, ref, this.#clock.now())
@@ -59,13 +63,13 @@ export class Bindings {
 
   /** The one of exactly this API, as it is in the store. */
   async get(account: string | undefined, api: ApiId): Promise<Binding | undefined> {
-    const json = await this.#documents.get(COLLECTION, keyOf(account, api))
+    const json = await this.#documents.get(COLLECTION, keyOf(account ?? this.#house, api))
     return json === undefined ? undefined : { api, ...(JSON.parse(json) as BindingDocument) }
   }
 
   /** In place of the one there was. False where another process has put another one there. */
   async put(account: string | undefined, { api, ...binding }: Binding, before: Binding | undefined): Promise<boolean> {
-    const [key, json] = [keyOf(account, api), JSON.stringify(binding)]
+    const [key, json] = [keyOf(account ?? this.#house, api), JSON.stringify(binding)]
     const isPut =
       before === undefined
         ? await this.#documents.insert(COLLECTION, key, json)
@@ -75,18 +79,18 @@ export class Bindings {
   }
 
   async delete(account: string | undefined, api: ApiId): Promise<void> {
-    await this.#documents.delete(COLLECTION, keyOf(account, api))
+    await this.#documents.delete(COLLECTION, keyOf(account ?? this.#house, api))
     this.#forget(account, api)
   }
 
   /** Of one account, by API. */
   list(account: string | undefined): Promise<readonly Binding[]> {
-    return this.#startingWith(`${account ?? HOUSE}/`)
+    return this.#startingWith(`${account ?? this.#house}/`)
   }
 
   #forget(account: string | undefined, api: ApiId): void {
     this.#changes++
-    this.#atHand.delete(startOf(account, parseApiRef(api).name))
+    this.#atHand.delete(startOf(account ?? this.#house, parseApiRef(api).name))
   }
 
   async #read(start: string): Promise<readonly Binding[]> {
@@ -117,12 +121,12 @@ export class Bindings {
   }
 }
 
-function startOf(account: string | undefined, name: string): string {
-  return `${account ?? HOUSE}/${name}@`
+function startOf(account: string, name: string): string {
+  return `${account}/${name}@`
 }
 
-function keyOf(account: string | undefined, api: ApiId): string {
-  return `${account ?? HOUSE}/${api}`
+function keyOf(account: string, api: ApiId): string {
+  return `${account}/${api}`
 }
 
 function textOf({ api: _, ...binding }: Binding): string {

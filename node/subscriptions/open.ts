@@ -4,8 +4,8 @@ import { Bindings, type BindingsInit } from './bindings.ts'
 import { BoundCalls } from './bound-calls.ts'
 import { SubscriptionDesk, type SubscriptionDeskInit } from './desk.ts'
 
-export interface SubscriptionsInit extends BindingsInit, Pick<SubscriptionDeskInit, 'keys' | 'spending'> {
-  readonly souk: Pick<Souk, 'resolve' | 'subscriptions'>
+export interface SubscriptionsInit extends Omit<BindingsInit, 'self'>, Pick<SubscriptionDeskInit, 'keys' | 'spending'> {
+  readonly souk: Pick<Souk, 'resolve' | 'subscriptions' | 'status'>
 }
 
 /** What the doors of a node need of subscriptions. */
@@ -17,7 +17,7 @@ export interface SubscriptionParts {
 
 export function openSubscriptions({ souk, documents, spending, clock, keys }: SubscriptionsInit): SubscriptionParts {
   const { subscriptions } = souk
-  const bindings = new Bindings({ clock, documents })
+  const bindings = new Bindings({ clock, documents, self: souk.status().peer })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
   const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId })
