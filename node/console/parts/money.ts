@@ -3,7 +3,7 @@
 const AMOUNT = /^(\d+)(?:\.(\d{1,6}))?$/
 
 /** Millionths; undefined for what is no amount. */
-export function atomsOf(text: string): bigint | undefined {
+function atomsOf(text: string): bigint | undefined {
   const [, whole, part = ''] = AMOUNT.exec(text) ?? []
   return whole === undefined ? undefined : BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0'))
 }

@@ -77,7 +77,7 @@ describe('the console', () => {
 
     await page.getByRole('button', { name: 'Revoke laptop' }).press('Enter')
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter')
-    await page.getByRole('row', { name: /laptop revoked/ }).waitFor()
+    await page.getByRole('row', { name: /laptop.*revoked/ }).waitFor()
     assert.deepEqual(
       (await bench.client.keys()).keys.map(({ state }) => state),
       ['revoked']

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { providerShare } from '../../../node/console/parts/money.ts'
+import { exampleOf, membersOf, shapeOf, startOf, typeName } from '../../../node/console/parts/schema.ts'
+
+describe('schemas as a form reads them', () => {
+  it('follows references and parts, and takes a type or null for the type', () => {
+    const root = {
+      $defs: { base: { properties: { id: { type: 'integer' } }, required: ['id'] }, name: { type: 'string' } },
+      type: 'object',
+      allOf: [{ $ref: '#/$defs/base' }],
+      properties: { name: { anyOf: [{ $ref: '#/$defs/name' }, { type: 'null' }] } }
+    }
+    const shape = shapeOf(root, root)
+    assert.equal(shape.kind, 'object')
+    assert.deepEqual(
+      membersOf(shape.schema)?.map(({ name, isRequired }) => [name, isRequired]),
+      [
+        ['id', true],
+        ['name', false]
+      ]
+    )
+    assert.deepEqual(shapeOf(root.properties.name, root).isNullable, true)
+    assert.equal(typeName(root.properties.name, root), 'text')
+    assert.deepEqual(exampleOf(root, root), { id: 1, name: 'text' })
+  })
+
+  it('starts with what nobody has to be asked for', () => {
+    const schema = {
+      type: 'object',
+      properties: { operation: { const: 'get' }, depth: { type: 'integer', default: 3 }, note: { type: 'string' } },
+      required: ['operation', 'depth', 'note']
+    }
+    assert.deepEqual(startOf(schema, schema), { operation: 'get', depth: 3 })
+  })
+
+  it('reads schemas that have no end, and those that stand for millions of members, in no time', () => {
+    const own = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
+    const endless = { ...own, $defs: {} }
+    exampleOf(endless, { $defs: { a: own } })
+    const levels = Array.from({ length: 40 }, (_, at) => [
+      `a${at}`,
+      { allOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/a${at + 1}` })) }
+    ])
+    const wide = { $defs: Object.fromEntries(levels) as Record<string, unknown>, $ref: '#/$defs/a0' }
+    assert.equal(shapeOf(wide, wide).kind, 'any')
+    const names = Array.from({ length: 100 }, (_, at) => [`m${at}`, { $ref: '#/$defs/b' }])
+    const properties = Object.fromEntries(names) as Record<string, unknown>
+    const b = { type: 'object', properties, required: Object.keys(properties) }
+    const many = { ...b, $defs: { b } }
+    const startedAt = performance.now()
+    startOf(many, many)
+    exampleOf(many, many)
+    assert.ok(performance.now() - startedAt < 2_000)
+  })
+
+  it('takes what is odd for any JSON', () => {
+    for (const odd of [
+      true,
+      null,
+      12,
+      'text',
+      [],
+      { $ref: 'https://elsewhere.example/#/a' },
+      { $ref: '#/constructor' }
+    ]) {
+      assert.equal(shapeOf(odd, {}).kind, 'any')
+      assert.deepEqual(exampleOf(odd, {}), {})
+    }
+  })
+
+  it('tells the share of a price exactly, and nothing of what is no price', () => {
+    assert.equal(providerShare('0.001'), '0.00095')
+    assert.equal(providerShare('0.000001'), '0.00000095')
+    assert.equal(providerShare('9007199254740993.1'), '8556839292003943.445')
+    assert.equal(providerShare('0'), '0')
+    for (const none of ['', '-1', '1e3', '0.0000001', '1,5']) assert.equal(providerShare(none), undefined)
+  })
+})
