@@ -1,12 +1,15 @@
 /**
  * Checks the package as users get it: publint and attw on the packed tarball, then every entry point imported from an
- * unpacked copy, plainly and under `--conditions=development` (which bundlers set by themselves).
+ * unpacked copy, plainly and under `--conditions=development` (which bundlers set by themselves), then the command by `npx`,
+ * and a node that serves the console it came with.
  */
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 
 const run = (command: string, args: string[], cwd = '.') => execFileSync(command, args, { cwd, stdio: 'inherit' })
 
@@ -18,7 +21,8 @@ try {
   run('publint', ['run', tarball, '--strict'])
   run('attw', [tarball, '--profile', 'esm-only'])
 
-  const modules = join(scratch, 'consumer', 'node_modules')
+  const consumer = join(scratch, 'consumer')
+  const modules = join(consumer, 'node_modules')
   mkdirSync(modules, { recursive: true })
   run('tar', ['-xzf', tarball, '-C', modules])
   // Node resolves a package's own imports from its real place, so its dependencies are linked beside it.
@@ -26,14 +30,47 @@ try {
   symlinkSync('package', join(modules, name))
   const manifest = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
     exports: Record<string, unknown>
+    bin: Record<string, string>
   }
   for (const entry of Object.keys(manifest.exports)) {
     if (entry.endsWith('.json')) continue
     const code = `await import('${join(name, entry)}')`
     for (const conditions of [[], ['--conditions=development']]) {
-      run('node', [...conditions, '--input-type=module', '--eval', code], join(scratch, 'consumer'))
+      run('node', [...conditions, '--input-type=module', '--eval', code], consumer)
     }
   }
+
+  // As npm links commands when it installs a package.
+  const command = join(modules, name, manifest.bin[name] ?? '')
+  chmodSync(command, 0o755)
+  mkdirSync(join(modules, '.bin'))
+  symlinkSync(command, join(modules, '.bin', name))
+  run('npx', ['--no-install', name, '--version'], consumer)
+  await checkConsole(command)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+async function checkConsole(command: string): Promise<void> {
+  const ports = ['--p2p-port', '0', '--admin-port', '0', '--no-ingress']
+  const node = spawn('node', [command, 'up', '--network', 'dev', '--no-input', '--json', ...ports], {
+    env: { ...process.env, SOUK_HOME: join(scratch, 'home') },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  try {
+    const [line] = (await once(createInterface({ input: node.stdout }), 'line')) as [string]
+    const { admin } = JSON.parse(line) as { admin: string }
+    const page = await (await fetch(admin)).text()
+    const scripts = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
+    if (scripts.length === 0) throw new Error('The console has no scripts.')
+    for (const path of scripts) {
+      const { status } = await fetch(admin + path)
+      if (status !== 200) throw new Error(`${path} of the console: ${status}`)
+    }
+    console.log(`The console is there: ${scripts.join(', ')}`)
+  } finally {
+    const ended = once(node, 'exit')
+    node.kill()
+    await ended
+  }
 }

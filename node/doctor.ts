@@ -107,16 +107,38 @@ function peers({ souk }: DoctorInit): Finding {
     : ok('peers', `${peers.length} connected`)
 }
 
-function reachability({ p2p, network }: DoctorInit): Finding {
-  const isLocal = p2p.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
-  if (isLocal && !network.privateAddresses) {
-    return warn('reachability', 'Peers on other machines cannot reach this node.', 'souk up --p2p-host 0.0.0.0')
+/** Loopback, then what no router passes on (RFC 1918, 3927, 4193, 4291, 6598). */
+const OWN = /^\/ip4\/127\.|^\/ip6\/::1\//
+const PRIVATE =
+  /^\/ip4\/(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\/ip6\/(?:f[cd]|fe[89ab])/i
+
+/** By the addresses that peers are told: whether a firewall is in between, only somebody outside could say. */
+export function reachability({ p2p, network }: Pick<DoctorInit, 'p2p' | 'network'>): Finding {
+  const name = 'reachability'
+  const elsewhere = p2p.filter((address) => !OWN.test(address))
+  const everywhere = elsewhere.filter((address) => !PRIVATE.test(address))
+  const port = /\/tcp\/(\d+)/.exec(p2p[0] ?? '')?.[1] ?? '4402'
+  if (everywhere.length > 0) {
+    return ok(name, `from anywhere, where firewalls let TCP port ${port} in: ${everywhere.join(', ')}`)
   }
-  return ok('reachability', isLocal ? 'from this machine' : 'from other machines')
+  if (network.privateAddresses) {
+    return ok(name, elsewhere.length === 0 ? 'from this machine' : 'from this machine and the networks it is in')
+  }
+  if (elsewhere.length === 0) {
+    return warn(name, 'Peers on other machines cannot reach this node.', 'souk up --p2p-host 0.0.0.0')
+  }
+  return warn(
+    name,
+    `It has addresses of private networks only (${elsewhere.join(', ')}): peers elsewhere cannot reach it.`,
+    `forward TCP port ${port} to this machine, then: souk up --announce /ip4/<your public address>/tcp/${port}`
+  )
 }
 
-/** There is nobody to ask for the time who could be trusted; but a clock that jumped, or went back, shows. */
-function clock({ clock, startedAt, registrations }: DoctorInit): Finding {
+/**
+ * A clock that jumped, or went back, shows by itself; else the chain says what time it is. Not on `dev`, whose chain has no time of
+ * its own.
+ */
+async function clock({ clock, startedAt, registrations, money, network }: DoctorInit): Promise<DoctorCheck> {
   const now = clock.now()
   const drift = now - startedAt.now - (clock.elapsed() - startedAt.elapsed)
   const newest = Math.max(0, ...registrations.list().map(({ registration }) => registration.registeredAt))
@@ -134,7 +156,25 @@ function clock({ clock, startedAt, registrations }: DoctorInit): Finding {
       'set up NTP, then restart'
     )
   }
-  return ok('clock', new Date(now).toISOString())
+  const isReal = network.name !== 'dev'
+  const block = isReal ? await money?.chain.block('latest').catch(() => undefined) : undefined
+  return againstChain(now, block?.at)
+}
+
+/** @param chainAt when the last block was made; undefined where nobody knows */
+export function againstChain(now: number, chainAt: number | undefined): DoctorCheck {
+  const text = new Date(now).toISOString()
+  if (chainAt === undefined) return ok('clock', text)
+  const ahead = now - chainAt
+  const seconds = Math.round(Math.abs(ahead) / 1000)
+  if (Math.abs(ahead) <= limits.CLOCK_SKEW_MS) return ok('clock', `${text}, ${seconds} s from the chain's last block`)
+  return ahead < 0
+    ? fail('clock', `The clock is ${seconds} s behind the chain.`, 'set up NTP, then restart')
+    : warn(
+        'clock',
+        `The clock is ${seconds} s ahead of the chain's last block: the clock is wrong, or the endpoint is behind.`,
+        'set up NTP; or souk up --chain-rpc <url of an endpoint>'
+      )
 }
 
 async function disk({ profile }: DoctorInit): Promise<DoctorCheck> {

@@ -22,7 +22,7 @@ export const addRestore: AddCommand = (to, cli) => {
     .action(async (directory: string) => {
       const { restoreProfile } = await import('../profile/profile-backup.ts')
       const profile = locateProfile(cli.profile, processEnvironment())
-      const made = await restoreProfile(profile, resolve(directory))
+      const made = await cli.during('Copying', restoreProfile(profile, resolve(directory)))
       await cli.print(made, () => [made.directory])
       cli.terminal.note(`Restored the profile "${profile.name}": ${made.files.join(', ')}.`)
       cli.terminal.note('Never run it while the node it was copied from still runs: they are the same node.')
@@ -38,7 +38,7 @@ async function backUp(cli: Cli, directory: string): Promise<ProfileBackup> {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'node_not_running') throw error
   }
   const { backUpStopped } = await import('../profile/profile-backup.ts')
-  return backUpStopped(locateProfile(cli.profile, processEnvironment()), directory)
+  return cli.during('Copying', backUpStopped(locateProfile(cli.profile, processEnvironment()), directory))
 }
 
 const MIB = 2 ** 20

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { AdminClient } from '../admin/client.ts'
 import { locateProfile, processEnvironment } from '../config.ts'
+import { during, withProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command works with. */
@@ -14,6 +15,8 @@ export interface Cli {
   readonly profile: string | undefined
   /** The node of the profile. @throws `NodeNotRunning` */
   node(): Promise<AdminClient>
+  /** Shows that something goes on when it takes over a second; not with `--json`, and only where somebody looks on. */
+  during<T>(what: string, work: Promise<T>): Promise<T>
   /** The result of a command: `value` for `--json`, lines for a person. */
   print(value: object, lines: () => readonly string[]): Promise<void>
   /** Ends the command with this exit code instead of 0. */
@@ -39,8 +42,10 @@ export function createCli(program: Command, terminal: Terminal): Cli {
     },
     async node() {
       const { connect } = await import('../admin/client.ts')
-      return connect(locateProfile(options().profile, processEnvironment()))
+      const client = await connect(locateProfile(options().profile, processEnvironment()))
+      return options().json === true ? client : withProgress(client, terminal)
     },
+    during: (what, work) => (options().json === true ? work : during(terminal, what, work)),
     async print(value, lines) {
       const text = options().json === true ? JSON.stringify(value) : lines().join('\n')
       if (text !== '') await terminal.write(`${text}\n`)

@@ -22,7 +22,7 @@ export const addNetwork: AddCommand = (to, cli) => {
     .action(async ({ passphraseFile, ...flags }: DeployFlags) => {
       const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: processEnvironment() })
       const { foundNetwork } = await import('../found-network.ts')
-      const founded = await foundNetwork(config, passphraseFile)
+      const founded = await cli.during('Waiting for the chain', foundNetwork(config, passphraseFile))
       await cli.print(founded, () =>
         facts([
           ['network', `${founded.network} (chain ${founded.chain_id})`],

@@ -14,6 +14,7 @@ import { addDoctor } from './doctor.ts'
 import { addEarnings } from './earnings.ts'
 import { EXIT } from './exit-code.ts'
 import { failureJson, failureLines, failureOf } from './failure.ts'
+import { addInit } from './init.ts'
 import { addKey } from './key.ts'
 import { addMapping } from './mapping.ts'
 import { addMcp } from './mcp.ts'
@@ -38,6 +39,7 @@ import { addWhy } from './why.ts'
 import { addWebhook } from './webhook.ts'
 
 const COMMANDS: readonly AddCommand[] = [
+  addInit,
   addUp,
   addDemo,
   addApi,

@@ -9,6 +9,8 @@ export interface Terminal {
   write(data: string | Uint8Array): Promise<void>
   /** One line to stderr. */
   readonly note: (line: string) => void
+  /** Shows this in place of what it showed before, until '' takes it away. Absent where nobody looks on. */
+  readonly progress?: (text: string) => void
   /** Somebody sits there who can be asked. */
   readonly canAsk: boolean
   ask(question: string): Promise<string>
@@ -16,26 +18,54 @@ export interface Terminal {
   askSecret(question: string): Promise<string>
 }
 
+/** ECMA-48: back to the start of the line, and erase it. */
+const ERASE = '\r\u001b[K'
+
 export function processTerminal(): Terminal {
   // `souk … | head`: whoever reads has enough, which is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })
+  const stderr = process.stderr
+  let shown = ''
+  let isAsking = false
+  const show = (text: string) => {
+    // Nothing is written over a question.
+    if (isAsking || text === shown) return
+    stderr.write(`${shown === '' ? '' : ERASE}${text}`)
+    shown = text
+  }
+  const asked = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
+    show('')
+    isAsking = true
+    try {
+      return await answerTo(question, output)
+    } finally {
+      isAsking = false
+    }
+  }
   return {
+    ...(stderr.isTTY ? { progress: show } : {}),
     stdin: process.stdin,
     write: (data) => new Promise((resolve) => process.stdout.write(data, () => resolve())),
-    note: (line) => void process.stderr.write(`${line}\n`),
+    note(line) {
+      const behind = shown
+      show('')
+      stderr.write(`${line}\n`)
+      show(behind)
+    },
     canAsk: process.stdin.isTTY && process.stderr.isTTY,
     async ask(question) {
-      return (await answerTo(question, process.stderr)).trim()
+      return (await asked(question, stderr)).trim()
     },
     async askSecret(question) {
-      process.stderr.write(question)
+      show('')
+      stderr.write(question)
       try {
-        return await answerTo('', new Writable({ write: (_chunk, _encoding, done) => done() }))
+        return await asked('', new Writable({ write: (_chunk, _encoding, done) => done() }))
       } finally {
-        process.stderr.write('\n')
+        stderr.write('\n')
       }
     }
   }

@@ -56,11 +56,12 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   const { runNode } = await import('../run.ts')
   const stopped = stopSignal()
   const failed = Promise.withResolvers<Error>()
-  const node = await runNode(config, {
+  const starting = runNode(config, {
     log: (line) => cli.terminal.note(line),
     onFailure: failed.resolve,
     ...(cli.canAsk ? { askSecret: (question) => cli.terminal.askSecret(question) } : {})
   })
+  const node = await cli.during('Starting', starting)
   try {
     await announce(cli, node.info)
     const failure = await Promise.race([stopped, failed.promise])

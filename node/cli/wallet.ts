@@ -35,7 +35,8 @@ function addMaking(wallet: Command, cli: Cli): void {
   making('create', 'make one').action(async (flags: WalletFlags) => {
     const config = await configOf(cli, flags)
     const { makeWallet } = await desk()
-    await tellNew(cli, await makeWallet(config, secret(cli, config.payments.passphraseFile)))
+    const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
+    await tellNew(cli, await cli.during('Making the wallet', made))
   })
 
   making('import', 'take over a key')
@@ -45,7 +46,8 @@ function addMaking(wallet: Command, cli: Cli): void {
       const config = await configOf(cli, flags)
       const { takeOverWallet } = await desk()
       const source = secret(cli, config.payments.passphraseFile)
-      await tellNew(cli, await takeOverWallet(config, file, source, secret(cli, oldPassphraseFile)))
+      const made = takeOverWallet(config, file, source, secret(cli, oldPassphraseFile))
+      await tellNew(cli, await cli.during('Taking the wallet over', made))
     })
 }
 
@@ -103,7 +105,7 @@ function addMoney(wallet: Command, cli: Cli): void {
     .action(async (amount: string | undefined, flags: WalletFlags) => {
       const { playMoney, showWallet } = await desk()
       if (amount !== undefined) {
-        const view = await playMoney(await configOf(cli, flags), amount)
+        const view = await cli.during('Waiting for the chain', playMoney(await configOf(cli, flags), amount))
         return cli.print(view, () => balanceLines(view))
       }
       const shown = await showWallet(locateProfile(cli.profile, processEnvironment()))
@@ -124,7 +126,7 @@ async function balance(cli: Cli, flags: WalletFlags): Promise<WalletView> {
     if (running !== undefined) return running
   }
   const { walletBalance } = await desk()
-  return walletBalance(await configOf(cli, flags))
+  return cli.during('Waiting for the chain', walletBalance(await configOf(cli, flags)))
 }
 
 /** The chain can be asked without a node that runs, or with one that has not taken the wallet yet. */

@@ -2,8 +2,16 @@ import { rm } from 'node:fs/promises'
 import { formatUsdc } from '../../lib/index.ts'
 import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
-import { type ProfileLocation, profileFile, readProfileJson, type RunningInfo, writeProfileJson } from './profile.ts'
+import {
+  openProfile,
+  type ProfileLocation,
+  profileFile,
+  readProfileJson,
+  type RunningInfo,
+  writeProfileJson
+} from './profile.ts'
 import type { NodeInfo } from '../node-info.ts'
+import { SetupError } from '../setup-error.ts'
 import type { Settings } from '../settings.ts'
 
 /**
@@ -31,6 +39,21 @@ export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPor
 export async function rememberNetwork({ profile, network, chain }: NodeConfig): Promise<void> {
   const saved = await readProfileJson(profile, 'settings')
   if (saved === undefined) await writeProfileJson(profile, 'settings', chainSettings({ network, chain }))
+}
+
+/** @throws SetupError `profile_exists` where a node has run on it: it remembers how it was started. */
+export async function checkNeverStarted(profile: ProfileLocation): Promise<void> {
+  const saved = (await readProfileJson(profile, 'settings')) as Settings | undefined
+  if (saved?.p2pPort === undefined) return
+  throw new SetupError('profile_exists', `The profile "${profile.name}" is set up already.`, {
+    hint: 'souk up, or another profile: souk init --profile <name>'
+  })
+}
+
+/** What a new profile is started with the first time, and from then on. */
+export async function rememberSetup(config: NodeConfig): Promise<void> {
+  await openProfile(config.profile)
+  await writeProfileJson(config.profile, 'settings', firstSettings(config))
 }
 
 /** The node stopped by itself: clients need not try to reach it. */
