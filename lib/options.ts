@@ -7,6 +7,7 @@ import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { Souk } from './interface/souk.ts'
 import type { Store } from './interface/store.ts'
+import type { Subscription } from './interface/subscription.ts'
 import type { Till, TillComponents } from './interface/till.ts'
 
 /** What `souk(init)` takes. Everything has a default. */
@@ -33,6 +34,11 @@ export interface SoukInit {
   readonly agent?: string
   /** Runs at each start with the store open and before any peer is heard: serve here what was served before. */
   readonly prepare?: (souk: Souk) => Promise<void>
+  /**
+   * Told of each change of what this node sold, once it is on disk, with what it was before. It must not throw; what it takes holds
+   * up the next change of that subscription.
+   */
+  readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
   readonly clock?: Clock
   readonly random?: Random
 }

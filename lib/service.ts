@@ -316,7 +316,14 @@ class SoukService implements Souk, Startable {
     const components = { calls: log, documents, ledger, link, clock, random, payouts }
     const till = this.#options.till?.(components) ?? createMeteredTill({ log })
     const shared = this.#options.sharedStore?.documents
-    const desk = new PlanDesk({ clock, documents, self: link.self, ...(shared && { shared }) })
+    const { onSold } = this.#options
+    const desk = new PlanDesk({
+      clock,
+      documents,
+      self: link.self,
+      ...(shared && { shared }),
+      ...(onSold && { onSold })
+    })
     const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk })
     const handler = owner.handle.bind(owner)
     const onAck = log.acknowledge.bind(log)

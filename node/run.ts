@@ -10,6 +10,7 @@ import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
 import type { Events } from './events/events.ts'
 import { startEvents, type Telling } from './events/start-events.ts'
+import { SubscriptionNews } from './events/subscription-news.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress } from './ingress/ingress.ts'
@@ -108,7 +109,13 @@ async function start(init: Start): Promise<RunningNode> {
   const money = () => payments.money()
   const common = shared ?? store
   const hosting = await startHosting({ ...init, store: common, self: souk.status().peer, money, events })
-  const subscriptions = openSubscriptions({ ...hosting, souk, documents: common.documents, clock: init.clock })
+  const subscriptions = openSubscriptions({
+    ...hosting,
+    souk,
+    documents: common.documents,
+    clock: init.clock,
+    news: new SubscriptionNews(events)
+  })
   const ingress = await startIngress(init, calls.caller(souk), { ...hosting, subscriptions })
   const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
   const parts = { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions, store: own }
@@ -162,6 +169,7 @@ async function startSouk(
   const listen = await freeMultiaddr(p2p.host, p2p.port)
   const { documents } = store
   const { till, payout, settleAtLast } = payments
+  const news = new SubscriptionNews(events)
   let registrations: Registrations | undefined
   const node = await createNode({
     network: network.name,
@@ -172,6 +180,7 @@ async function startSouk(
     store,
     ...(shared === undefined ? {} : { sharedStore: shared }),
     ...(till === undefined ? {} : { till }),
+    onSold: (sold, before) => news.sold(before, sold),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
     prepare: async (souk) => {

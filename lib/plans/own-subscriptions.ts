@@ -83,7 +83,11 @@ export class OwnSubscriptions implements Subscriptions {
 
   async renew(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
     const running = this.#renewing.get(id)
-    if (running !== undefined) return { ...(await running), charged: 0n }
+    if (running !== undefined) {
+      // It asked for nothing itself.
+      const { subscription } = await running
+      return { subscription, charged: 0n }
+    }
     const renewing = this.#inTurn(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
     this.#renewing.set(id, renewing)
     return renewing

@@ -26,6 +26,8 @@ export interface PlanDeskInit {
   readonly shared?: Documents
   /** This node's peer id. */
   readonly self: string
+  /** Told of each change once it is on disk. Never throws. */
+  readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
 }
 
 /** Sells subscriptions, lets their calls in, and counts these. */
@@ -151,7 +153,7 @@ export class PlanDesk implements Desk {
     { peer, consumer, maxPrice }: IncomingCall,
     leave: () => void
   ): Promise<PlanTicket> {
-    const { clock, self } = this.#init
+    const { clock, self, onSold } = this.#init
     const held = await this.#book.find(request.id)
     // Who sold it alone changes it; of the others any may say how it stands.
     const isOwn = held === undefined || held.sold.owner === self
@@ -162,7 +164,8 @@ export class PlanDesk implements Desk {
     const { sold, due } = decide(request, held?.sold, { api, manifest, now, ...asking, owner: self, freeTaken })
     checkPrice(due, maxPrice)
     if (request.action === 'subscribe' && held === undefined && sold.isTrial) await this.#claimTrial(sold)
-    const isChanged = sold !== held?.sold
+    const before = held?.sold
+    const isChanged = sold !== before
     return {
       price: due,
       answer: () => ({
@@ -175,7 +178,10 @@ export class PlanDesk implements Desk {
       capture: () => (isChanged ? [this.#book.changed(sold)] : []),
       end: async (isCaptured) => {
         try {
-          if (isCaptured && isChanged) await this.#book.keep(sold)
+          if (isCaptured && isChanged) {
+            await this.#book.keep(sold)
+            await onSold?.(told(sold), before && { ...told(before), state: stateAt(before, now) })
+          }
         } finally {
           leave()
         }

@@ -21,7 +21,7 @@ export interface AdminInit {
   readonly keys: Keys
   readonly accounts: Accounts
   readonly spending: Spending
-  readonly events: Pick<Events, 'feed'>
+  readonly events: Pick<Events, 'feed' | 'emit'>
   readonly webhooks: Webhooks
   /** As they end. */
   readonly calls: Feed<CallLine>

@@ -20,8 +20,8 @@ const STREAMED: Headers = [
 ]
 
 /** A call from this machine, without a consumer key: the token stands for its owner. */
-export function callRoute(app: FastifyInstance, { souk, calls, subscriptions, clock }: AdminInit): void {
-  const send = watchedCall(souk, calls, clock)
+export function callRoute(app: FastifyInstance, { souk, calls, subscriptions, clock, events }: AdminInit): void {
+  const send = watchedCall(souk, calls, clock, events)
   app.post('/call', async (request, reply) => {
     const input = parse(callSchema, request.body)
     const startedAt = clock.elapsed()

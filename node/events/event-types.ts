@@ -20,6 +20,23 @@ const transaction = z.object({
   cost: z.string().describe('ETH, decimal')
 })
 
+const subscription = z.object({
+  role: z.enum(['consumer', 'owner']).describe('`consumer`: made here; `owner`: sold here'),
+  subscription: z.string().describe('its id'),
+  api,
+  plan: z.string().describe('its id'),
+  state: z.string(),
+  account: z.string().nullable().describe('where it was sold: a pseudonym; null: the node’s own'),
+  period_end: z.iso.datetime()
+})
+const quota = z.object({
+  subscription: z.string().describe('its id'),
+  api,
+  included: z.int(),
+  used: z.int(),
+  resets_at: z.iso.datetime()
+})
+
 /**
  * What a node tells of as events, and what goes with each. One table: `docs/EVENTS.md` is made from it, and nothing else is sent. Its names are
  * for good: what changes gets a new one.
@@ -36,6 +53,23 @@ export const EVENT_TYPES = {
     data: z.object({ api, why: z.string() })
   },
   'listing.well': { about: 'An API that was unwell answers, and is published again.', data: z.object({ api }) },
+  'listing.deprecated': {
+    about: 'Notice was given that an API ends.',
+    data: z.object({ api, sunset_at: z.iso.datetime(), successor: z.string().nullable(), link: z.string().nullable() })
+  },
+  'listing.retired': { about: 'An API has ended; its calls are refused.', data: z.object({ api }) },
+  'subscription.created': { about: 'A subscription was made here, or sold.', data: subscription },
+  'subscription.renewed': { about: 'The next period of a subscription was paid for.', data: subscription },
+  'subscription.changed': {
+    about: 'A subscription went to another plan or will, or was paused or resumed.',
+    data: subscription
+  },
+  'subscription.canceled': {
+    about: 'A subscription was canceled, now or for when its period ends.',
+    data: subscription
+  },
+  'quota.nearly_reached': { about: 'Calls made here have used 85% of what a period includes.', data: quota },
+  'quota.reached': { about: 'Calls made here have used all that a period includes.', data: quota },
   'key.issued': { about: 'A consumer key was made.', data: key },
   'key.rotated': { about: 'A consumer key has a successor.', data: key.extend({ successor: z.string() }) },
   'key.disabled': { about: 'A consumer key was disabled.', data: key },

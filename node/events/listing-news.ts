@@ -13,8 +13,18 @@ export class ListingNews {
   /** It was registered, or moved to another state. */
   async changed({ signed, state }: Listing): Promise<void> {
     const { id: api, manifest } = signed
-    const { price, revision } = manifest
+    const { price, revision, deprecation } = manifest
     if (state === 'paused') await this.#events?.emit('listing.paused', { api })
+    if (state === 'retired') await this.#events?.emit('listing.retired', { api })
+    if (state === 'deprecated' && deprecation !== undefined) {
+      const { sunsetAt, successor = null, link = null } = deprecation
+      await this.#events?.emit('listing.deprecated', {
+        api,
+        sunset_at: new Date(sunsetAt).toISOString(),
+        successor,
+        link
+      })
+    }
     if (state === 'published') {
       await this.#events?.emit('listing.published', { api, price: formatUsdc(price), revision })
     }

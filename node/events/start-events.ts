@@ -27,5 +27,5 @@ export async function startEvents(init: StartEventsInit): Promise<Telling> {
   const webhooks = new Webhooks({ ...init, random: systemRandom, events })
   await webhooks.start()
   init.undo.defer(() => webhooks.stop())
-  return { events, webhooks, calls: new WatchedCalls(init.clock) }
+  return { events, webhooks, calls: new WatchedCalls(init.clock, events) }
 }

@@ -1,5 +1,7 @@
 import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
 import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import type { Events } from './events.ts'
+import { tellQuota } from './subscription-news.ts'
 import { Feed } from './feed.ts'
 
 /** A call that ended, as `souk tail` shows it. */
@@ -25,9 +27,12 @@ type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>
 export class WatchedCalls {
   readonly feed = new Feed<CallLine>(limits.EVENTS_KEPT_MAX)
   readonly #clock: Clock
+  readonly #events: Pick<Events, 'emit'> | undefined
 
-  constructor(clock: Clock) {
+  /** @param events - told where the included calls of a subscription run out */
+  constructor(clock: Clock, events?: Pick<Events, 'emit'>) {
     this.#clock = clock
+    this.#events = events
   }
 
   /** The same store, and what is served with it is seen. */
@@ -64,7 +69,7 @@ export class WatchedCalls {
       resolve: (api, options) => souk.resolve(api, options),
       standing: (id) => souk.standing(id),
       pinned: (name) => souk.pinned(name),
-      call: watchedCall(souk, this.feed, this.#clock)
+      call: watchedCall(souk, this.feed, this.#clock, this.#events)
     }
   }
 
@@ -86,7 +91,12 @@ export class WatchedCalls {
 type Outcome = Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'timing' | 'charged'>
 
 /** Calls as before, and the feed is told of each when its answer begins, or it failed. */
-export function watchedCall(souk: Pick<Souk, 'call'>, feed: Feed<CallLine>, clock: Clock): Souk['call'] {
+export function watchedCall(
+  souk: Pick<Souk, 'call'>,
+  feed: Feed<CallLine>,
+  clock: Clock,
+  events?: Pick<Events, 'emit'>
+): Souk['call'] {
   return async (init) => {
     const startedAt = clock.elapsed()
     const tell = (outcome: Outcome) => {
@@ -95,9 +105,12 @@ export function watchedCall(souk: Pick<Souk, 'call'>, feed: Feed<CallLine>, cloc
     }
     try {
       const reply = await souk.call(init)
-      const { requestId, id, status, timing, charged } = reply
+      const { requestId, id, status, timing, charged, alert, quota } = reply
       const request_id = formatRequestId(requestId)
       tell({ request_id, api: id, status, code: null, timing, charged: formatUsdc(charged) })
+      if (events !== undefined && alert !== undefined && quota !== undefined && init.subscription !== undefined) {
+        await tellQuota(events, alert, init.subscription, { api: id, quota })
+      }
       return reply
     } catch (thrown) {
       const { code, status } = asSoukError(thrown)

@@ -8,6 +8,7 @@ import type {
   Subscriptions,
   SubscriptionTerms
 } from '../../lib/interface/index.ts'
+import type { SubscriptionNews } from '../events/subscription-news.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import type { Binding, Bindings } from './bindings.ts'
@@ -20,6 +21,8 @@ export interface SubscriptionDeskInit {
   /** What a provider is told instead of an account. */
   readonly keys: Pick<Keys, 'nameFor'>
   readonly newId: () => string
+  /** Told of each change. Default: nobody. */
+  readonly news?: Pick<SubscriptionNews, 'bought'>
 }
 
 /** What an account asks for. */
@@ -54,12 +57,13 @@ export class SubscriptionDesk {
     // Bound before it is paid for: whatever happens in between, the account finds it, and asks for the same one again.
     if (!isSameAgain && !(await bindings.put(account, binding, before))) throw subscribedElsewhere(api)
     try {
-      return await this.#paying(account, { signal }, (options) =>
+      const change = await this.#paying(account, { signal }, (options) =>
         subscriptions.subscribe(
           { ...wish, api, id: binding.subscription, ...(account === undefined ? {} : { account: nameOf(account) }) },
           options
         )
       )
+      return await this.#told(account, isSameAgain ? known : undefined, change)
     } catch (error) {
       if (!asSoukError(error).isChargeUnknown) await bindings.delete(account, api)
       throw error
@@ -89,8 +93,10 @@ export class SubscriptionDesk {
     terms: SubscriptionTerms,
     signal?: AbortSignal
   ): Promise<SubscriptionChange> {
-    await this.get(account, id)
-    return this.#paying(account, { signal }, (options) => this.#init.subscriptions.change(id, terms, options))
+    const before = await this.get(account, id)
+    const { subscriptions } = this.#init
+    const change = await this.#paying(account, { signal }, (options) => subscriptions.change(id, terms, options))
+    return this.#told(account, before, change)
   }
 
   /** When the period ends, or at once. From then on the account's calls are anybody's: paid call by call. */
@@ -100,31 +106,43 @@ export class SubscriptionDesk {
     now: boolean,
     signal?: AbortSignal
   ): Promise<SubscriptionChange> {
-    const { api } = await this.get(account, id)
+    const before = await this.get(account, id)
+    const { api } = before
     const { subscriptions, bindings } = this.#init
     const change = await subscriptions.cancel(id, { now, ...(signal === undefined ? {} : { signal }) })
     const { state, periodEnd } = change.subscription
     if (state === 'canceled') await bindings.delete(account, api)
     else await this.#rebind(account, { api, subscription: id, until: periodEnd })
-    return change
+    return this.#told(account, before, change)
   }
 
   async pause(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
-    await this.get(account, id)
-    return this.#init.subscriptions.pause(id, signal === undefined ? {} : { signal })
+    const before = await this.get(account, id)
+    return this.#told(account, before, await this.#init.subscriptions.pause(id, signal === undefined ? {} : { signal }))
   }
 
   async resume(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
-    const { api } = await this.get(account, id)
+    const before = await this.get(account, id)
     const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.resume(id, options))
-    await this.#rebind(account, { api, subscription: id })
-    return change
+    await this.#rebind(account, { api: before.api, subscription: id })
+    return this.#told(account, before, change)
   }
 
   /** Pays the next period where the last one is over; calls do so by themselves. */
   async renew(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
-    await this.get(account, id)
-    return this.#paying(account, { signal }, (options) => this.#init.subscriptions.renew(id, options))
+    const before = await this.get(account, id)
+    const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.renew(id, options))
+    // Of calls that find the period over together, one asks for the next.
+    return change.requestId === undefined ? change : this.#told(account, before, change)
+  }
+
+  async #told(
+    account: string | undefined,
+    before: OwnSubscription | undefined,
+    change: SubscriptionChange
+  ): Promise<SubscriptionChange> {
+    await this.#init.news?.bought(before, change.subscription, account)
+    return change
   }
 
   async #rebind(account: string | undefined, binding: Binding): Promise<void> {

@@ -4,7 +4,9 @@ import { Bindings, type BindingsInit } from './bindings.ts'
 import { BoundCalls } from './bound-calls.ts'
 import { SubscriptionDesk, type SubscriptionDeskInit } from './desk.ts'
 
-export interface SubscriptionsInit extends Omit<BindingsInit, 'self'>, Pick<SubscriptionDeskInit, 'keys' | 'spending'> {
+export interface SubscriptionsInit
+  extends Omit<BindingsInit, 'self'>,
+    Pick<SubscriptionDeskInit, 'keys' | 'spending' | 'news'> {
   readonly souk: Pick<Souk, 'resolve' | 'subscriptions' | 'status'>
 }
 
@@ -15,11 +17,18 @@ export interface SubscriptionParts {
   readonly boundCalls: BoundCalls
 }
 
-export function openSubscriptions({ souk, documents, spending, clock, keys }: SubscriptionsInit): SubscriptionParts {
+export function openSubscriptions({
+  souk,
+  documents,
+  spending,
+  clock,
+  keys,
+  news
+}: SubscriptionsInit): SubscriptionParts {
   const { subscriptions } = souk
   const bindings = new Bindings({ clock, documents, self: souk.status().peer })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
-  const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId })
+  const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId, ...(news && { news }) })
   return { bindings, desk, boundCalls: new BoundCalls({ bindings, subscriptions, desk, clock }) }
 }
