@@ -122,6 +122,8 @@ export const BULK_STREAMS_PER_PEER_MAX = 128
 export const CONTROL_STREAMS_PER_PEER_MAX = 4
 /** From dialling to the peer's hello. */
 export const HELLO_MS = 5 * SECOND
+/** How long a node of a test network may take to meet the others: the node itself goes on trying, and machines that test are busy. */
+export const TESTNET_JOIN_MS = 60 * SECOND
 /** How long a call waits for a bulk stream that its frame announced. */
 export const BULK_OPEN_MS = 5 * SECOND
 /** After a link broke with the call sent: how long the same bytes are offered again before the caller hears `call_interrupted`. */

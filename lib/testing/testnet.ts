@@ -1,6 +1,6 @@
 import type { KadDHT } from '@libp2p/kad-dht'
 import { deadline, sleep, systemClock } from '../base/clock.ts'
-import { HELLO_MS, READY_POLL_MS } from '../base/limits.ts'
+import { READY_POLL_MS, TESTNET_JOIN_MS } from '../base/limits.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../create-node.ts'
 
 export interface TestnetInit {
@@ -54,7 +54,7 @@ export async function createTestnet({ nodes = 2, options = () => ({}) }: Testnet
 async function hasNeighbours({ libp2p }: SoukNode): Promise<void> {
   // kad-dht has it, and its interface forgets it.
   const dht = libp2p.services.dht as KadDHT & { readonly routingTable: { readonly size: number } }
-  const limit = deadline(systemClock, HELLO_MS, () => new Error('the node did not join the network in time'))
+  const limit = deadline(systemClock, TESTNET_JOIN_MS, () => new Error('the node did not join the network in time'))
   try {
     while (dht.routingTable.size === 0) await sleep(systemClock, READY_POLL_MS, limit.signal)
   } finally {
