@@ -103,7 +103,11 @@ export class Consumer {
         const totalMs = clock.elapsed() - prepared.startedAt
         return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
       }
-      last = attempt.fate === 'lost' && this.#isPaid(order, init) ? withUnknownCharge(attempt.error) : attempt.error
+      const isUnknown = attempt.fate === 'lost' && this.#isPaid(order, init)
+      // That one replica has no place left says more than that another is away.
+      const isLess = attempt.fate === 'not_accepted' && attempt.error.code === 'owner_unreachable'
+      if (!isLess || last?.code !== 'quota_exceeded')
+        last = isUnknown ? withUnknownCharge(attempt.error) : attempt.error
       if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
       if (prepared.signal.aborted || isForAll(last, prepared)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
@@ -112,7 +116,7 @@ export class Consumer {
         !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined))
       )
         throw last
-      if (last.code !== 'owner_unreachable') tried.add(owner.id)
+      if (attempt.error.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
   }
