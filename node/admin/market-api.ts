@@ -39,6 +39,8 @@ export interface MarketListingView extends FoundListingView {
     readonly input?: JsonSchema
     readonly output?: JsonSchema
   }>
+  /** GraphQL only: the schema in SDL; null where it is not told. */
+  readonly sdl: string | null
 }
 
 /** `GET /why/{id}`: what kept an API from being called, or that nothing does. */

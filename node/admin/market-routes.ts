@@ -32,7 +32,8 @@ export function marketRoutes(app: FastifyInstance, { souk, clock }: AdminInit): 
       issued_at: issuedAt,
       expires_at: expiresAt,
       owners: owners.map(({ id }) => id),
-      methods: api.operations
+      methods: api.operations,
+      sdl: api.sdl ?? null
     }
   })
 

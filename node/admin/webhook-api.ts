@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** An item of the stream `GET /events` where calls are asked for, beside its type. */
+export type { CallLine } from '../events/watch-calls.ts'
+
 /** What the admin API takes and gives of webhooks and events; as in `api.ts`. */
 
 /** `POST /webhooks` */

@@ -7,6 +7,7 @@ import './style/tokens.css'
 import './style/base.css'
 import './style/shell.css'
 import './style/parts.css'
+import './style/pages.css'
 
 const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no place for the console.')

@@ -30,8 +30,44 @@ export const ROUTES: readonly Route[] = [
     nav: { group: 'Provide', name: 'Consumers & keys', icon: 'key' }
   },
   {
+    path: '/calls',
+    page: later(async () => (await import('./pages/calls/calls.tsx')).Calls),
+    nav: { group: 'Provide', name: 'Calls', icon: 'calls' }
+  },
+  {
+    path: '/earnings',
+    page: later(async () => (await import('./pages/earnings.tsx')).Earnings),
+    nav: { group: 'Provide', name: 'Earnings', icon: 'money' }
+  },
+  {
+    path: '/market',
+    page: later(async () => (await import('./pages/market/market.tsx')).Market),
+    nav: { group: 'Consume', name: 'Marketplace', icon: 'market' }
+  },
+  { path: '/market/:id/:tab?', page: later(async () => (await import('./pages/market/listing.tsx')).Listing) },
+  {
+    path: '/subscriptions',
+    page: later(async () => (await import('./pages/subscriptions.tsx')).Subscriptions),
+    nav: { group: 'Consume', name: 'My subscriptions', icon: 'subscription' }
+  },
+  {
+    path: '/wallet',
+    page: later(async () => (await import('./pages/wallet/wallet.tsx')).Wallet),
+    nav: { group: 'Consume', name: 'Wallet', icon: 'wallet' }
+  },
+  {
     path: '/network',
     page: later(async () => (await import('./pages/network.tsx')).Network),
     nav: { group: 'Node', name: 'Network', icon: 'network' }
+  },
+  {
+    path: '/settings',
+    page: later(async () => (await import('./pages/settings/settings.tsx')).Settings),
+    nav: { group: 'Node', name: 'Settings', icon: 'settings' }
+  },
+  {
+    path: '/setup',
+    page: later(async () => (await import('./pages/setup.tsx')).Setup),
+    nav: { group: 'Node', name: 'Set up', icon: 'play' }
   }
 ]

@@ -2,7 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { send } from './admin/client.ts'
+import { Live } from './admin/live.tsx'
 import { queries } from './admin/queries.ts'
+import { Amount } from './parts/amount.tsx'
 import { Button } from './parts/button.tsx'
 import { Icon } from './parts/icon.tsx'
 import { State } from './parts/state.tsx'
@@ -15,23 +17,25 @@ const GROUPS = ['Provide', 'Consume', 'Node'] as const
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useRef<HTMLElement>(null)
   return (
-    <div className="shell">
-      <a
-        className="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        Skip to the page
-      </a>
-      <Navigation />
-      <Top />
-      <main id="main" className="main" ref={main} tabIndex={-1}>
-        {children}
-      </main>
-    </div>
+    <Live>
+      <div className="shell">
+        <a
+          className="skip"
+          href="#main"
+          onClick={(event) => {
+            event.preventDefault()
+            main.current?.focus()
+          }}
+        >
+          Skip to the page
+        </a>
+        <Navigation />
+        <Top />
+        <main id="main" className="main" ref={main} tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </Live>
   )
 }
 
@@ -90,6 +94,7 @@ function Top() {
           <State state={`Online, ${status.peers} ${status.peers === 1 ? 'peer' : 'peers'}`} mood="good" />
         )}
         {status !== undefined && <Network network={status.network} money={status.money} />}
+        {status !== undefined && status.wallet !== null && <Balance />}
       </div>
       <Button look="plain" icon="theme" onClick={next} aria-label={`Colours: ${theme}. Change`}>
         {theme}
@@ -98,6 +103,17 @@ function Top() {
         Leave
       </Button>
     </header>
+  )
+}
+
+/** What is there to pay with. Where the chain does not answer, the wallet's page says so. */
+function Balance() {
+  const { data: wallet } = useQuery({ ...queries.wallet(), refetchInterval: 60_000, retry: false })
+  if (wallet === undefined) return null
+  return (
+    <Link href="/wallet" className="small" aria-label={`Wallet: ${wallet.balance} ${wallet.money}`}>
+      <Amount value={wallet.balance} unit={wallet.money} />
+    </Link>
   )
 }
 

@@ -43,6 +43,7 @@ const ADMIN_CLIENT = [
   'node/admin/key-api.ts',
   'node/admin/market-api.ts',
   'node/admin/rate-api.ts',
+  'node/admin/series-api.ts',
   'node/admin/webhook-api.ts',
   'node/admin/subscription-api.ts',
   'node/config.ts'

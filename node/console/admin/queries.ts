@@ -1,10 +1,9 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type {
   ApiView,
   ChannelView,
   DoctorView,
   EarningsView,
-  ListingView,
   MappingView,
   PeerView,
   ReceiptsView,
@@ -12,10 +11,12 @@ import type {
   StatusView,
   WalletView
 } from '../../admin/api.ts'
-import type { SearchView } from '../../admin/market-api.ts'
+import type { MarketListingView, SearchView } from '../../admin/market-api.ts'
+import type { SeriesInput, SeriesView } from '../../admin/series-api.ts'
+import type { WebhookView } from '../../admin/webhook-api.ts'
 import type { DescriptionView } from '../../admin/description-api.ts'
-import type { KeysView, KeyView } from '../../admin/key-api.ts'
-import type { PlansView, SubscribersView } from '../../admin/subscription-api.ts'
+import type { KeysView } from '../../admin/key-api.ts'
+import type { PlansView, SubscribersView, SubscriptionView } from '../../admin/subscription-api.ts'
 import { get } from './client.ts'
 
 /** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
@@ -80,11 +81,40 @@ export const queries = {
       queryKey: ['channels'],
       queryFn: ({ signal }) => get<{ channels: readonly ChannelView[] }>('/channels', signal)
     }),
-  search: (query: string) =>
+  series: (role: NonNullable<SeriesInput['role']>, spanMs: number) =>
+    queryOptions({
+      queryKey: ['series', role, spanMs],
+      queryFn: ({ signal }) => get<SeriesView>(`/series?role=${role}&since=${Date.now() - spanMs}`, signal),
+      refetchInterval: 30_000
+    }),
+  /** Of the reader's day. */
+  today: (role: NonNullable<SeriesInput['role']>) =>
+    queryOptions({
+      queryKey: ['series', role, 'today'],
+      queryFn: ({ signal }) => get<SeriesView>(`/series?role=${role}&since=${new Date().setHours(0, 0, 0, 0)}`, signal),
+      refetchInterval: 60_000
+    }),
+  search: (query: Readonly<Record<string, string>>) =>
     queryOptions({
       queryKey: ['search', query],
-      queryFn: ({ signal }) => get<SearchView>(`/search?${new URLSearchParams({ q: query })}`, signal)
+      queryFn: ({ signal }) => get<SearchView>(`/search?${new URLSearchParams(query)}`, signal),
+      placeholderData: keepPreviousData
+    }),
+  listing: (id: string) =>
+    queryOptions({
+      queryKey: ['listings', id],
+      queryFn: ({ signal }) => get<MarketListingView>(`/listings/${encodeURIComponent(id)}`, signal)
+    }),
+  subscriptions: () =>
+    queryOptions({
+      queryKey: ['subscriptions'],
+      queryFn: ({ signal }) => get<{ subscriptions: readonly SubscriptionView[] }>('/subscriptions', signal)
+    }),
+  webhooks: () =>
+    queryOptions({
+      queryKey: ['webhooks'],
+      queryFn: ({ signal }) => get<{ webhooks: readonly WebhookView[] }>('/webhooks', signal)
     })
 } as const
 
-export type { ApiView, ChannelView, DoctorView, EarningsView, KeyView, ListingView, StatusView, WalletView }
+export type { ApiView, ChannelView, DoctorView, EarningsView, StatusView, WalletView }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { type ApiView, type DoctorView, queries } from '../admin/queries.ts'
+import { type ApiView, type DoctorView, type EarningsView, queries } from '../admin/queries.ts'
 import { Amount } from '../parts/amount.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Figures } from '../parts/figures.tsx'
@@ -8,38 +8,72 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
+import { msText } from '../parts/units.ts'
+import { Charts } from './overview-charts.tsx'
 
 /** How the node does, and what wants attention. */
 export function Overview() {
-  const status = useQuery(queries.status())
-  const apis = useQuery({ ...queries.apis(), refetchInterval: 5_000 })
+  const apis = useQuery(queries.apis())
   const doctor = useQuery({ ...queries.doctor(), refetchInterval: 60_000 })
   return (
     <Page title="Overview" intro="What this node sells and calls, and how it is doing.">
-      <Loaded query={status}>
-        {({ peers, serving, calling }) => (
-          <Figures
-            figures={[
-              { name: 'Peers', value: peers },
-              { name: 'Calls now', value: serving + calling, note: `${serving} served, ${calling} made` },
-              ...totals(apis.data?.apis ?? [])
-            ]}
-          />
-        )}
-      </Loaded>
+      <Today />
       <Loaded query={doctor}>{(view) => <Attention view={view} />}</Loaded>
+      <Charts />
       <Loaded query={apis}>{({ apis }) => (apis.length === 0 ? <Nothing /> : <Served apis={apis} />)}</Loaded>
     </Page>
   )
 }
 
-function totals(apis: readonly ApiView[]) {
-  const captured = apis.reduce((sum, { calls }) => sum + calls.captured, 0)
-  const voided = apis.reduce((sum, { calls }) => sum + calls.voided, 0)
-  return [
-    { name: 'Calls answered', value: captured.toLocaleString() },
-    { name: 'Not charged', value: voided.toLocaleString(), note: 'failed or refused' }
-  ]
+/** Of the reader's day, as far back as the node was running. */
+function Today() {
+  const status = useQuery(queries.status())
+  const served = useQuery(queries.today('owner'))
+  const made = useQuery(queries.today('payer'))
+  const earnings = useQuery({ ...queries.earnings(), enabled: status.data?.wallet != null, retry: false })
+  return (
+    <Loaded query={served}>
+      {({ total, known_since }) => (
+        <Figures
+          figures={[
+            {
+              name: 'Served today',
+              value: total.calls.toLocaleString(),
+              note: known_since > new Date().setHours(0, 0, 0, 0) ? 'since the node was started' : undefined
+            },
+            { name: 'Errors', value: total.errors.toLocaleString(), note: partText(total.errors, total.calls) },
+            {
+              name: 'Median time',
+              value: total.p50_ms === null ? '–' : msText(total.p50_ms),
+              note: total.p95_ms === null ? undefined : `95% within ${msText(total.p95_ms)}`
+            },
+            { name: 'Earned today', value: <Amount value={total.charged} />, note: '95% of it is yours' },
+            ...(earnings.data === undefined ? [] : [pendingFigure(earnings.data)]),
+            {
+              name: 'Made today',
+              value: (made.data?.total.calls ?? 0).toLocaleString(),
+              note: <Amount value={made.data?.total.charged ?? '0'} />
+            },
+            {
+              name: 'Peers',
+              value: status.data?.peers ?? '–',
+              note:
+                status.data === undefined ? undefined : `${status.data.serving + status.data.calling} calls under way`
+            }
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function pendingFigure({ providers }: EarningsView) {
+  const [own] = providers
+  return { name: 'Not settled yet', value: <Amount value={own?.captured ?? '0'} />, note: 'in channels' }
+}
+
+function partText(some: number, all: number): string {
+  return all === 0 ? 'no call yet' : `${((some / all) * 100).toFixed(some === 0 || some === all ? 0 : 1)}%`
 }
 
 function Attention({ view }: { readonly view: DoctorView }) {
@@ -86,8 +120,8 @@ function Nothing() {
     <Empty
       title="Nothing is sold here yet"
       action={
-        <Link href="/register" className="button first">
-          Register an API
+        <Link href="/setup" className="button first">
+          Set this node up
         </Link>
       }
     >

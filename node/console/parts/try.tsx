@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { CallInput } from '../../admin/api.ts'
 import type { DescriptionView, OperationView } from '../../admin/description-api.ts'
 import { useCall } from '../admin/use-call.ts'
@@ -6,7 +6,7 @@ import { AnswerView } from './answer.tsx'
 import { Amount } from './amount.tsx'
 import { Button } from './button.tsx'
 import { Command, word } from './command.tsx'
-import { CheckField, SelectField, TextField } from './field.tsx'
+import { CheckField, SelectField } from './field.tsx'
 import { Form } from './form.tsx'
 import { isJsonObject, isObject, type Json, startOf } from './schema.ts'
 import { JsonField, SchemaForm } from './schema-form.tsx'
@@ -18,45 +18,50 @@ export interface TryProps {
   readonly description: DescriptionView
   /** Of a call, decimal USDC. */
   readonly price: string
+  /** What stands below, of the request as it is written now. */
+  readonly children?: (body: Json, isStream: boolean) => ReactNode
 }
 
 /** Calls an API from here, at this node's cost. */
-export function Try({ api, protocol, description, price }: TryProps) {
+export function Try({ api, protocol, description, price, children }: TryProps) {
   const { answer, send, stop } = useCall()
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
   const [isStream, setStream] = useState(false)
   const input = { api, body: body as CallInput['body'], max_price: price, ...(isStream ? { stream: true } : {}) }
   const isRunning = answer?.isOpen === true
   return (
-    <div className="two">
-      <Form onSubmit={() => void send(input)}>
-        <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />
-        <div className="row">
-          <Button look="first" type="submit" disabled={body === undefined} isBusy={isRunning}>
-            Call
-          </Button>
-          {isRunning && (
-            <Button icon="bad" onClick={stop}>
-              Stop
+    <>
+      <div className="two">
+        <Form onSubmit={() => void send(input)}>
+          <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />
+          <div className="row">
+            <Button look="first" type="submit" disabled={body === undefined} isBusy={isRunning}>
+              Call
             </Button>
+            {isRunning && (
+              <Button icon="bad" onClick={stop}>
+                Stop
+              </Button>
+            )}
+            {protocol !== 'SOAP' && (
+              <CheckField label="as a stream" checked={isStream} onChange={({ target }) => setStream(target.checked)} />
+            )}
+            <span className="quiet small">
+              costs up to <Amount value={price} />
+            </span>
+          </div>
+          {body !== undefined && (
+            <Command>{`souk call ${word(api)} ${word(JSON.stringify(body))} --max-price ${price}${isStream ? ' --stream' : ''}`}</Command>
           )}
-          {protocol !== 'SOAP' && (
-            <CheckField label="as a stream" checked={isStream} onChange={({ target }) => setStream(target.checked)} />
-          )}
-          <span className="quiet small">
-            costs up to <Amount value={price} />
-          </span>
-        </div>
-        {body !== undefined && (
-          <Command>{`souk call ${word(api)} ${word(JSON.stringify(body))} --max-price ${price}${isStream ? ' --stream' : ''}`}</Command>
+        </Form>
+        {answer === undefined ? (
+          <p className="quiet answer-place">The answer shows here, with its status, latency, size and cost.</p>
+        ) : (
+          <AnswerView answer={answer} />
         )}
-      </Form>
-      {answer === undefined ? (
-        <p className="quiet answer-place">The answer shows here, with its status, latency, size and cost.</p>
-      ) : (
-        <AnswerView answer={answer} />
-      )}
-    </div>
+      </div>
+      {body !== undefined && children?.(body, isStream)}
+    </>
   )
 }
 
@@ -68,9 +73,12 @@ interface TryRequestProps {
   readonly onChange: (body: Json | undefined) => void
 }
 
+/** Every GraphQL API answers it. */
+const FIRST_QUERY = '{\n  __typename\n}'
+
 /** The body that a form starts with. */
 export function firstBody(protocol: string, { operations }: DescriptionView): Json {
-  return protocol === 'GraphQL' ? { query: '', variables: {} } : bodyFor(protocol, operations[0])
+  return protocol === 'GraphQL' ? { query: FIRST_QUERY, variables: {} } : bodyFor(protocol, operations[0])
 }
 
 function bodyFor(protocol: string, operation: OperationView | undefined): Json {
@@ -83,7 +91,11 @@ function bodyFor(protocol: string, operation: OperationView | undefined): Json {
 
 /** What is sent: an operation and its fields, or a GraphQL document. */
 export function TryRequest(props: TryRequestProps) {
-  return props.protocol === 'GraphQL' ? <GraphqlRequest onChange={props.onChange} /> : <OperationRequest {...props} />
+  return props.protocol === 'GraphQL' ? (
+    <GraphqlRequest sdl={props.description.sdl} onChange={props.onChange} />
+  ) : (
+    <OperationRequest {...props} />
+  )
 }
 
 function OperationRequest({ protocol, description: { operations }, body, onChange }: TryRequestProps) {
@@ -109,8 +121,14 @@ function OperationRequest({ protocol, description: { operations }, body, onChang
   )
 }
 
-function GraphqlRequest({ onChange }: Pick<TryRequestProps, 'onChange'>) {
-  const [query, setQuery] = useState('')
+const GraphqlEditor = lazy(async () => ({ default: (await import('./graphql-editor.tsx')).GraphqlEditor }))
+
+interface GraphqlRequestProps extends Pick<TryRequestProps, 'onChange'> {
+  readonly sdl: string | null
+}
+
+function GraphqlRequest({ sdl, onChange }: GraphqlRequestProps) {
+  const [query, setQuery] = useState(FIRST_QUERY)
   const [variables, setVariables] = useState<Json | undefined>({})
   const change = (query: string, variables: Json | undefined) => {
     setQuery(query)
@@ -119,14 +137,17 @@ function GraphqlRequest({ onChange }: Pick<TryRequestProps, 'onChange'>) {
   }
   return (
     <>
-      <TextField
-        label="Query"
-        required
-        rows={8}
-        value={query}
-        placeholder="query { … }"
-        onChange={({ target }) => change(target.value, variables)}
-      />
+      <div className="field">
+        <p className="title" aria-hidden="true">
+          Query
+        </p>
+        <Suspense fallback={<div className="code-editor" aria-busy="true" />}>
+          <GraphqlEditor label="Query" sdl={sdl} value={query} onChange={(typed) => change(typed, variables)} />
+        </Suspense>
+        <p className="hint">
+          {sdl === null ? 'Its schema is not published.' : 'Ctrl and the space bar show what fits.'}
+        </p>
+      </div>
       <JsonField label="Variables" isTitled value={variables} onChange={(changed) => change(query, changed)} />
     </>
   )

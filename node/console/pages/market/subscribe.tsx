@@ -1,0 +1,98 @@
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { PlanView, SubscribeInput, SubscriptionChangeView } from '../../../admin/subscription-api.ts'
+import { send } from '../../admin/client.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/command.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { CheckField, Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { PlanTerms } from './plan-terms.tsx'
+
+interface SubscribeProps {
+  /** `name@provider`. */
+  readonly api: string
+  readonly plan: PlanView
+  readonly onClose: () => void
+}
+
+/** Buys a plan. What it may cost is said first, and never more is paid. */
+export function Subscribe({ api, plan, onClose }: SubscribeProps) {
+  const [, go] = useLocation()
+  const dearest = plan.overage.at(-1)?.price ?? '0'
+  const [input, setInput] = useState({ max_price: dearest, max_fee: plan.fee, daily_cap: '' })
+  const [hasTrial, setTrial] = useState(plan.trial_days > 0)
+  const subscribing = useWrite(
+    (wish: SubscribeInput) => send<SubscriptionChangeView>('POST', '/subscriptions', wish),
+    ['subscriptions', 'wallet', 'channels'],
+    () => go('/subscriptions')
+  )
+  const { max_price, max_fee, daily_cap } = input
+  const wish: SubscribeInput = {
+    api,
+    plan: plan.id,
+    max_price,
+    max_fee,
+    ...(daily_cap === '' ? {} : { daily_cap }),
+    ...(plan.trial_days > 0 ? { trial: hasTrial } : {})
+  }
+  const set = (name: keyof typeof input) => ({
+    value: input[name],
+    inputMode: 'decimal' as const,
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      setInput({ ...input, [name]: target.value })
+  })
+  return (
+    <Dialog title={`Subscribe to ${plan.name}`} onClose={onClose}>
+      <Form onSubmit={() => subscribing.mutate(wish)}>
+        <PlanTerms plan={plan} />
+        <Field
+          label="Most for a call, USDC"
+          hint="Calls beyond those included, where the plan has them. 0: never any."
+          required
+          {...set('max_price')}
+        />
+        <Field
+          label={`Most for a ${plan.period}, USDC`}
+          hint="No dearer fee is ever paid."
+          required
+          {...set('max_fee')}
+        />
+        <Field label="Most in a day (UTC), USDC" hint="Fees included. Empty: no such limit." {...set('daily_cap')} />
+        {plan.trial_days > 0 && (
+          <CheckField
+            label={`Begin with ${plan.trial_days} days on trial`}
+            checked={hasTrial}
+            onChange={({ target }) => setTrial(target.checked)}
+          />
+        )}
+        <p>
+          {hasTrial
+            ? 'Nothing is paid now.'
+            : `${plan.fee} USDC is paid now, and for each ${plan.period} that is begun.`}
+        </p>
+        {subscribing.error !== null && <Trouble error={subscribing.error} />}
+        <Command>{commandOf(wish)}</Command>
+        <div className="row">
+          <Button look="first" type="submit" isBusy={subscribing.isPending}>
+            Subscribe
+          </Button>
+          <Button look="plain" onClick={onClose}>
+            Not now
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+function commandOf({ api, plan, max_price, max_fee, daily_cap, trial }: SubscribeInput): string {
+  return [
+    `souk subscribe ${word(api)} --plan ${word(plan)} --max-price ${word(max_price)}`,
+    ...(max_fee === undefined ? [] : [`--max-fee ${word(max_fee)}`]),
+    ...(daily_cap === undefined ? [] : [`--daily-cap ${word(daily_cap)}`]),
+    ...(trial === false ? ['--no-trial'] : [])
+  ].join(' ')
+}

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { MarketListingView } from '../../../admin/market-api.ts'
+import { queries } from '../../admin/queries.ts'
+import { Choice } from '../../parts/choice.tsx'
+import { Text } from '../../parts/code.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import type { Json } from '../../parts/schema.ts'
+import { Try } from '../../parts/try.tsx'
+import { curlOf, pythonOf, typescriptOf } from './code.ts'
+
+/** Calls it from here, and shows the code that does the same. */
+export function TryIt({ listing }: { readonly listing: MarketListingView }) {
+  const { id, protocol, price, methods, sdl } = listing
+  const description = { operations: methods, sdl }
+  return (
+    <section className="card">
+      <h2>Try it</h2>
+      <Try api={id} protocol={protocol} description={description} price={price}>
+        {(body, isStream) => <Code api={id} body={body} isStream={isStream} />}
+      </Try>
+    </section>
+  )
+}
+
+const LANGUAGES = [
+  { value: 'curl', name: 'curl', write: curlOf },
+  { value: 'TypeScript', name: 'TypeScript', write: typescriptOf },
+  { value: 'Python', name: 'Python', write: pythonOf }
+] as const
+
+interface CodeProps {
+  readonly api: string
+  readonly body: Json
+  readonly isStream: boolean
+}
+
+/** The same call, for a program. */
+function Code({ api, body, isStream }: CodeProps) {
+  const { data: status } = useQuery(queries.status())
+  const [language, setLanguage] = useState<(typeof LANGUAGES)[number]['value']>('curl')
+  const write = LANGUAGES.find(({ value }) => value === language)?.write ?? curlOf
+  if (status === undefined) return null
+  if (status.ingress === null) {
+    return (
+      <Notice>
+        <p>This node has no ingress, so programs cannot call through it. Start it without --no-ingress.</p>
+      </Notice>
+    )
+  }
+  const text = write({ ingress: status.ingress, api, body, isStream })
+  return (
+    <section className="stack code-beside">
+      <h3>Call it from a program</h3>
+      <p className="quiet">
+        At this node’s ingress, with a key in SOUK_KEY: <Link href="/keys">Consumers & keys</Link> makes one.
+      </p>
+      <div className="row between">
+        <Choice label="Language" isBare options={LANGUAGES} value={language} onChange={setLanguage} />
+        <Copy text={text} what="the code" />
+      </div>
+      <Text label={`Code in ${language}`}>{text}</Text>
+    </section>
+  )
+}

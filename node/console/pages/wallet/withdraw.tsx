@@ -1,0 +1,96 @@
+import { useState } from 'react'
+import type { WithdrawalView } from '../../../admin/api.ts'
+import { send } from '../../admin/client.ts'
+import type { WalletView } from '../../admin/queries.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/command.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+
+interface WithdrawProps {
+  readonly wallet: WalletView
+  readonly onClose: () => void
+}
+
+/** Sends money away, after it was looked at twice. Under one id: however often it is tried, nothing is sent twice. */
+export function Withdraw({ wallet: { network, money, balance }, onClose }: WithdrawProps) {
+  const [input, setInput] = useState({ amount: '', to: '' })
+  const [isSure, setSure] = useState(false)
+  const [id] = useState(() => crypto.randomUUID())
+  const sending = useWrite(() => send<WithdrawalView>('POST', '/wallet/withdrawals', { ...input, id }), ['wallet'])
+  if (sending.data !== undefined) {
+    const { amount, to, transaction } = sending.data
+    return (
+      <Dialog title="Sent" onClose={onClose}>
+        <Facts
+          facts={[
+            ['Amount', `${amount} ${money}`],
+            [
+              'To',
+              <span key="to" className="id">
+                {to}
+              </span>
+            ],
+            [
+              'Transaction',
+              <span key="hash" className="id">
+                {transaction}
+              </span>
+            ]
+          ]}
+        />
+        <Button look="first" onClick={onClose}>
+          Close
+        </Button>
+      </Dialog>
+    )
+  }
+  const set = (name: keyof typeof input) => ({
+    value: input[name],
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => {
+      setInput({ ...input, [name]: target.value.trim() })
+      setSure(false)
+    }
+  })
+  return (
+    <Dialog title="Withdraw" onClose={onClose}>
+      <Form onSubmit={() => (isSure ? sending.mutate(undefined) : setSure(true))}>
+        <p className="quiet">
+          {balance} {money} are in the wallet. What is in channels has to come back first.
+        </p>
+        <Field label={`Amount, ${money}`} inputMode="decimal" pattern="\d+(\.\d{1,6})?" required {...set('amount')} />
+        <Field
+          label="To"
+          hint={`An account on the chain of ${network}.`}
+          placeholder="0x…"
+          pattern="0x[0-9a-fA-F]{40}"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          {...set('to')}
+        />
+        {isSure && (
+          <div className="notice warn" role="alert">
+            <p>
+              {input.amount} {money} go to <span className="id">{input.to}</span> on {network}. It cannot be taken back.
+            </p>
+          </div>
+        )}
+        {sending.error !== null && <Trouble error={sending.error} />}
+        <Command>{`souk wallet withdraw ${word(input.amount || '<amount>')} --to ${word(input.to || '<address>')} --id ${id}`}</Command>
+        <div className="row">
+          <Button look={isSure ? 'grave' : 'first'} type="submit" isBusy={sending.isPending}>
+            {isSure ? 'Send it' : 'Look it over'}
+          </Button>
+          <Button look="plain" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

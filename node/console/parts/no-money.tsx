@@ -1,0 +1,11 @@
+import { Command } from './command.tsx'
+import { Empty } from './empty.tsx'
+
+/** In place of anything about money, where the node moves none. */
+export function NoMoney() {
+  return (
+    <Empty title="This node moves no money" action={<Command>souk wallet create</Command>}>
+      It has no wallet, or was told to count calls only. Make a wallet, then start it again with: souk up
+    </Empty>
+  )
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import type { ListingView } from '../../../node/admin/api.ts'
+import type { SubscriptionView } from '../../../node/admin/subscription-api.ts'
+import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { type NodeProcess, type SoukHome, soukHome } from '../../helpers/souk-process.ts'
+
+interface Way {
+  readonly url: string
+  readonly code: string
+}
+
+/** Two real nodes: one sells an API of this machine, the other one's console is looked at. */
+describe('the console of a node that calls', () => {
+  let home: SoukHome
+  let upstream: Server
+  let owner: NodeProcess
+  let buyer: NodeProcess
+  let browser: Browser
+  let id: string
+  let url: string
+
+  before(async function () {
+    this.timeout(120_000)
+    upstream = createServer((request, response) => {
+      if (request.headers.accept?.includes('event-stream') === true) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"tick":1}\n\n')
+        return
+      }
+      request.resume().once('end', () => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"temperature":21}')
+      })
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    home = await soukHome()
+    owner = await home.up('owner', '--no-ingress')
+    buyer = await home.up('buyer', '--bootstrap', owner.p2p[0] ?? '')
+    const endpoint = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`
+    const { api } = await owner.cli<{ api: ListingView }>(
+      `api register --name weather --protocol REST --price 0.001 --endpoint ${endpoint} --description`,
+      'The weather of yesterday.'
+    )
+    ;({ id } = api)
+    await owner.cli('plan set weather basic --included 5 --fee 0 --name', 'Basic')
+    await eventually('the listing, with its plan', 20_000, async () => {
+      const found = await buyer.cli<{ plans: readonly unknown[] }>(`market show ${id}`).catch(() => undefined)
+      return found?.plans.length === 1 ? true : undefined
+    })
+    browser = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  after(async function () {
+    this.timeout(30_000)
+    await browser?.close()
+    await home?.close()
+    upstream?.closeAllConnections()
+    upstream?.close()
+  })
+
+  async function enter(colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; mishaps: string[] }> {
+    const way = await buyer.cli<Way>('console')
+    url = way.url
+    const { page, mishaps } = await openPage(browser, url, { colorScheme })
+    await page.goto(url)
+    await page.getByLabel('Setup code').fill(way.code)
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    return { page, mishaps }
+  }
+
+  it('finds an API, subscribes to a plan and tries it, by keyboard alone', async function () {
+    this.timeout(60_000)
+    const { page, mishaps } = await enter()
+    await page.getByRole('link', { name: 'Marketplace' }).press('Enter')
+    await page.getByLabel('Search', { exact: true }).focus()
+    await page.keyboard.type('yesterday')
+    await page.waitForURL(/q=yesterday/)
+    await page.getByRole('link', { name: 'weather' }).press('Enter')
+    await page.getByRole('heading', { name: 'weather', level: 1 }).waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+
+    await page.getByRole('link', { name: 'Plans' }).press('Enter')
+    await page.getByRole('button', { name: 'Subscribe' }).press('Enter')
+    await page.getByText(`souk subscribe ${id} --plan basic --max-price 0 --max-fee 0`).waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('dialog').getByLabel('Most for a call, USDC').press('Enter')
+    await page.getByRole('heading', { name: 'My subscriptions', level: 1 }).waitFor()
+    const [held] = (await buyer.cli<{ subscriptions: SubscriptionView[] }>('subscriptions list')).subscriptions
+    assert.deepEqual([held?.api, held?.plan.id, held?.state], [id, 'basic', 'active'])
+
+    await page.getByRole('link', { name: 'weather' }).press('Enter')
+    await page.getByRole('link', { name: 'Try', exact: true }).press('Enter')
+    await page.getByRole('button', { name: 'Call', exact: true }).press('Enter')
+    await page.getByText('"temperature": 21').waitFor()
+    await page.getByText('200', { exact: true }).waitFor()
+    await page.getByText(`/api/${id.split('@')[1]}/api/weather`).waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('shows a stream as it comes, and stops it', async () => {
+    const { page, mishaps } = await enter()
+    await page.goto(`${url}/market/${encodeURIComponent(id)}/try`)
+    await page.getByLabel('as a stream').check()
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByText('data: {"tick":1}').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('shows calls as they end, holds still when paused, and keeps filters in the address', async () => {
+    const { page, mishaps } = await enter()
+    await page.getByRole('link', { name: 'Calls' }).click()
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
+    await buyer.cli(`call ${id} {}`)
+    await page
+      .getByRole('button', { name: /^weather/ })
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    const rows = await page.getByRole('row').count()
+    await buyer.cli(`call ${id} {}`)
+    await page.getByRole('button', { name: /Go on, 1 new/ }).waitFor()
+    assert.equal(await page.getByRole('row').count(), rows)
+    await page.getByRole('button', { name: /Go on/ }).click()
+    await page.waitForFunction((before) => document.querySelectorAll('tr').length > before, rows)
+
+    await page.getByLabel('Result').selectOption('errors')
+    await page.waitForURL(/result=errors/)
+    await page.reload()
+    assert.equal(await page.getByLabel('Result').inputValue(), 'errors')
+    await page.goto(`${url}/calls?way=made`)
+    await page
+      .getByRole('button', { name: /^weather/ })
+      .first()
+      .press('Enter')
+    await page.getByRole('dialog').getByText('X-Consumer-Key: $SOUK_KEY', { exact: false }).waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('pauses, resumes, changes and cancels a subscription', async function () {
+    this.timeout(60_000)
+    const { page, mishaps } = await enter()
+    await page.goto(`${url}/subscriptions`)
+    await page.getByText(/of 5 calls used/).waitFor()
+    const state = (name: string) => page.locator('.state').getByText(name, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+    await state('paused')
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await state('active')
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByLabel('Most in a day (UTC), USDC').fill('2.5')
+    await page.getByText(/subscriptions change .* --daily-cap 2.5/).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByText('2.5', { exact: false }).first().waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Cancel the subscription' }).click()
+    await state('canceling')
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
+    await state('active')
+    assert.deepEqual(mishaps, [])
+  })
+
+  for (const scheme of ['light', 'dark'] as const) {
+    it(`shows every page of it in ${scheme}, usable by everybody, without an error or a request to anywhere else`, async function () {
+      this.timeout(60_000)
+      const { page, mishaps } = await enter(scheme)
+      const listing = `/market/${encodeURIComponent(id)}`
+      const pages = [
+        '/',
+        '/calls',
+        '/market',
+        '/market?q=nothing-like-it',
+        listing,
+        `${listing}/try`,
+        `${listing}/plans`
+      ]
+      for (const path of [...pages, '/subscriptions']) {
+        await page.goto(url + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForFunction(() => document.querySelector('.loading, [aria-busy="true"]') === null)
+        assert.deepEqual(await axeViolations(page), [], path)
+      }
+      assert.deepEqual(mishaps, [])
+    })
+  }
+})

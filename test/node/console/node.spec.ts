@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser } from 'playwright-core'
+import { axeViolations, openBrowser } from '../../helpers/browser.ts'
+import { type Bench, startBench } from '../admin/harness.ts'
+import { entered } from './entered.ts'
+
+const PAGES = [
+  ['/earnings', 'Earnings'],
+  ['/wallet', 'Wallet'],
+  ['/network', 'Network'],
+  ['/settings', 'Settings & diagnostics'],
+  ['/setup', 'Set up']
+] as const
+/** What is no mishap: a node that moves no money says so by a status, and browsers write down every such status. */
+const NO_MONEY = /status of 503/
+
+describe('the console of a node', () => {
+  let bench: Bench
+  let browser: Browser
+
+  before(async function () {
+    this.timeout(60_000)
+    bench = await startBench()
+    browser = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  after(async () => {
+    await browser?.close()
+    await bench?.stop()
+  })
+
+  for (const scheme of ['light', 'dark'] as const) {
+    it(`shows every page of it in ${scheme}, usable by everybody, without an error or a request to anywhere else`, async function () {
+      this.timeout(60_000)
+      const { page, mishaps } = await entered(browser, bench, scheme)
+      for (const [path, title] of PAGES) {
+        await page.goto(bench.url + path)
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+        await page.waitForFunction(() => document.querySelector('.loading') === null)
+        assert.deepEqual(await axeViolations(page), [], path)
+      }
+      assert.deepEqual(
+        mishaps.filter((mishap) => !NO_MONEY.test(mishap)),
+        []
+      )
+    })
+  }
+
+  it('fits on a narrow screen', async () => {
+    const { page } = await entered(browser, bench)
+    await page.setViewportSize({ width: 400, height: 800 })
+    for (const path of ['/', '/calls', '/market', ...PAGES.map(([path]) => path)]) {
+      await page.goto(bench.url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForFunction(() => document.querySelector('.loading') === null)
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 400, path)
+    }
+  })
+
+  it('says where a node moves no money, and what to do about it', async () => {
+    const { page } = await entered(browser, bench)
+    for (const path of ['/wallet', '/earnings']) {
+      await page.goto(bench.url + path)
+      await page.getByRole('heading', { name: 'This node moves no money' }).waitFor()
+      await page.getByText('souk wallet create').waitFor()
+    }
+  })
+
+  it('adds a webhook, shows its secret once, tests it and removes it', async () => {
+    const server = createServer((request, response) => request.resume().once('end', () => response.end()))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/settings`)
+    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    await page.getByLabel('URL').fill(target)
+    await page.getByLabel('It is on this machine').check()
+    await page.getByText(`souk webhook add ${target} --allow-private`).waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const secret = await page.getByText(/^whsec_/).textContent()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: `Test ${target}` }).click()
+    await page.getByText('It took a test.').waitFor()
+    assert.equal(await page.getByText(secret ?? '').count(), 0)
+    await page.getByRole('button', { name: `Remove ${target}` }).click()
+    await page.getByRole('button', { name: 'Remove it' }).click()
+    await page.getByText('Nobody is told').waitFor()
+    assert.deepEqual(mishaps, [])
+    server.close()
+  })
+
+  it('gives a support bundle that holds no secret and no address', async () => {
+    await bench.client.register({ name: 'inner', protocol: 'REST', endpoint: 'http://127.0.0.1:9/?k=hush', price: '1' })
+    const { page } = await entered(browser, bench)
+    await page.goto(`${bench.url}/settings`)
+    const waiting = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download the bundle' }).click()
+    const text = await readFile(await (await waiting).path(), 'utf8')
+    const bundle = JSON.parse(text) as { apis: ReadonlyArray<{ id: string }>; status: { version: string } }
+    assert.equal(bundle.status.version, '0.0.0')
+    assert.match(bundle.apis[0]?.id ?? '', /^inner@/)
+    for (const hidden of ['hush', '127.0.0.1:9', bench.url, 'token']) assert.ok(!text.includes(hidden), hidden)
+  })
+
+  it('draws how calls went, and follows them live', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.getByText('0 in the last 1 h', { exact: false }).waitFor()
+    await page.locator('canvas').nth(1).waitFor()
+    await page.getByText('Made', { exact: true }).click()
+    const { body } = await bench.client.call({ api: 'inner', body: {} })
+    for await (const _ of body);
+    await page.getByText('1 in the last 1 h, 0 of them errors', { exact: false }).waitFor()
+    assert.deepEqual(mishaps, [])
+  })
+})
