@@ -106,8 +106,8 @@ export const OVERLOAD_PAUSE_MS = 1 * SECOND
 export const RATE_CALLS_MAX = 100_000
 /** The longest time that a rate limit spreads its calls over; what is longer is a quota. */
 export const RATE_PER_MS_MAX = DAY
-/** Name of a limit, as headers tell it. */
-export const RATE_POLICY_CHARS_MAX = 63
+/** Name of a limit, as headers tell it: `plan-` and the id of a plan. */
+export const RATE_POLICY_CHARS_MAX = 68
 /** Consumers whose rate an owner keeps; past it, those that are new share with others of their node. */
 export const RATED_CONSUMERS_MAX = 65_536
 /** What such newcomers share, so that a flood by one node leaves those of nearly all others alone. */

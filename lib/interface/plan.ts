@@ -1,3 +1,4 @@
+import type { RateLimit } from '../base/gcra.ts'
 import type { Atoms } from '../base/money.ts'
 
 /** How long a plan's period is: whole days and weeks of UTC, or months and years of its calendar. */
@@ -26,6 +27,10 @@ export interface Plan {
   readonly included?: number
   /** What calls cost beyond those. Empty, or past the last tier: there are none, and the quota is a hard limit. */
   readonly overage: readonly Tier[]
+  /** Of its calls, in place of the listing's. Absent: the listing's holds. */
+  readonly rateLimit?: RateLimit
+  /** Calls of one consumer under way at once, 1 to `IN_FLIGHT_PER_API_MAX`. Absent: what the owner allows any. */
+  readonly inFlightMax?: number
   /** From when on these terms are offered, milliseconds since the epoch: who subscribed before keeps his own for a while. */
   readonly since: number
   /** From then on nobody can subscribe to it. */
@@ -48,4 +53,8 @@ export interface PlanInit {
   readonly included?: number
   /** Default: none, so that `included` is a hard limit. */
   readonly overage?: ReadonlyArray<{ readonly upTo?: number; readonly price: string }>
+  /** Default: the listing's. */
+  readonly rateLimit?: RateLimit
+  /** Default: the listing's `inFlightPerConsumer`. */
+  readonly inFlightMax?: number
 }

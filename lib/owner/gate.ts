@@ -8,7 +8,7 @@ import { RATE_MEMBER, type RateStanding } from '../interface/rate.ts'
 
 /** What one consumer may do at one API: by its listing, or by the plan that the call is made under. */
 export interface CallLimits {
-  /** Names them in headers: `default` for the listing's own, else the plan's. What is counted is counted by it. */
+  /** Names them in headers: `default` for the listing's own, `plan-` and its id for a plan's. What is counted is counted by it. */
   readonly policy: string
   readonly rateLimit?: RateLimit
   /** Calls under way at once. */

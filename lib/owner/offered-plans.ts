@@ -38,6 +38,7 @@ export function offeredPlans(
 
 function planOf(init: PlanInit, now: number): Plan {
   const { id, name = id, description, fee = '0', period = 'month', trialDays = 0, included, overage = [] } = init
+  const { rateLimit, inFlightMax } = init
   return {
     id,
     name,
@@ -47,6 +48,8 @@ function planOf(init: PlanInit, now: number): Plan {
     trialDays,
     ...(included === undefined ? {} : { included }),
     overage: overage.map(({ upTo, price }) => ({ ...(upTo === undefined ? {} : { upTo }), price: parseUsdc(price) })),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(inFlightMax === undefined ? {} : { inFlightMax }),
     since: now
   }
 }
@@ -58,6 +61,6 @@ function since(plan: Plan, last: readonly Plan[] = [], now: number): Plan {
 }
 
 function sameTerms(a: Plan, b: Plan): boolean {
-  const terms = ({ fee, period, trialDays, included, overage }: Plan) => ({ fee, period, trialDays, included, overage })
+  const terms = ({ id: _, name: __, description: ___, since: ____, closedAt: _____, ...rest }: Plan) => rest
   return isDeepStrictEqual(terms(a), terms(b))
 }

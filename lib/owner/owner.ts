@@ -143,7 +143,7 @@ export class Owner {
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
-    const pass = this.#gate.enter(api.signed.id, call, limitsOf(api))
+    const pass = this.#gate.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
     this.#enter(api)
     const leave = once(() => {
       pass.leave()

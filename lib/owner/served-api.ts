@@ -8,6 +8,7 @@ import {
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
+import type { Plan } from '../interface/plan.ts'
 import type { CallLimits } from './gate.ts'
 
 /** Terms of a listing that only its owner needs; they are not part of the manifest. */
@@ -32,11 +33,12 @@ export const DEFAULT_TERMS: ServingTerms = {
   inFlightPerConsumer: IN_FLIGHT_PER_CONSUMER_MAX
 }
 
-/** What a call is held to that is made under no plan. */
-export function limitsOf({ signed, terms }: ServedApi): CallLimits {
-  const { rateLimit } = signed.manifest
-  const inFlightMax = terms.inFlightPerConsumer
-  return rateLimit === undefined ? { policy: 'default', inFlightMax } : { policy: 'default', rateLimit, inFlightMax }
+/** What a call is held to: what its plan says, and of what that does not say, what the listing does. */
+export function limitsOf({ signed, terms }: ServedApi, plan?: Plan): CallLimits {
+  const { rateLimit = signed.manifest.rateLimit, inFlightMax = terms.inFlightPerConsumer } = plan ?? {}
+  // A name that no listing's own limit has, whatever a plan is called.
+  const policy = plan?.rateLimit === undefined ? 'default' : `plan-${plan.id}`
+  return rateLimit === undefined ? { policy, inFlightMax } : { policy, rateLimit, inFlightMax }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isProviderId } from '../base/api-name.ts'
 import type { ApiId } from '../base/api-name.ts'
 import { text, utf8 } from '../base/bytes.ts'
+import type { RateLimit } from '../base/gcra.ts'
 import { SoukError } from '../base/errors.ts'
 import { ACCOUNT_PSEUDONYM_CHARS_MAX, SUBSCRIPTION_PEERS_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
@@ -120,10 +121,8 @@ export function readReply(body: Uint8Array): SubscriptionReply {
 }
 
 function planIn(told: unknown): Plan {
-  const { id, name, description, fee, period, trialDays, included, overage, since, closedAt } = (told ?? {}) as Record<
-    string,
-    unknown
-  >
+  const { id, name, description, fee, period, trialDays, included, overage, since, closedAt, rateLimit, inFlightMax } =
+    (told ?? {}) as Record<string, unknown>
   const isSound =
     typeof id === 'string' &&
     typeof name === 'string' &&
@@ -134,6 +133,8 @@ function planIn(told: unknown): Plan {
     (included === undefined || isTime(included)) &&
     Array.isArray(overage) &&
     overage.every(isTier) &&
+    (rateLimit === undefined || isRateLimit(rateLimit)) &&
+    (inFlightMax === undefined || isTime(inFlightMax)) &&
     isTime(since) &&
     (closedAt === undefined || isTime(closedAt))
   if (!isSound) throw unreadable()
@@ -147,6 +148,8 @@ function planIn(told: unknown): Plan {
     trialDays,
     ...(included === undefined ? {} : { included }),
     overage: tiers.map(({ upTo, price }) => ({ ...(upTo === undefined ? {} : { upTo }), price })),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(inFlightMax === undefined ? {} : { inFlightMax }),
     since,
     ...(closedAt === undefined ? {} : { closedAt })
   })
@@ -156,6 +159,12 @@ function isTier(tier: unknown): boolean {
   if (typeof tier !== 'object' || tier === null) return false
   const { upTo, price } = tier as Record<string, unknown>
   return isAmount(price) && (upTo === undefined || isTime(upTo))
+}
+
+function isRateLimit(told: unknown): told is RateLimit {
+  if (typeof told !== 'object' || told === null) return false
+  const { calls, perMs, burst = calls } = told as Record<string, unknown>
+  return [calls, perMs, burst].every(isTime)
 }
 
 function termsIn({ plan, since, fee }: Record<string, unknown>): AgreedTerms {

@@ -7,6 +7,7 @@ import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { PlanDesk as Desk, PlanTicket } from '../interface/plan-desk.ts'
+import type { Plan } from '../interface/plan.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
 import { checkMajor, decide, inactive, isHolder, unknownSubscription } from './decide.ts'
@@ -59,6 +60,13 @@ export class PlanDesk implements Desk {
       if (typeof place === 'object') return this.#ticket(held, held.book, place, call)
     }
     return this.#find(id, signed, call)
+  }
+
+  planOf({ id: api }: SignedManifest, { service, subscription, peer }: IncomingCall): Plan | undefined {
+    if (service !== undefined || subscription === undefined) return undefined
+    const sold = this.#book.known(formatRequestId(subscription))
+    if (sold?.api !== api) return undefined
+    return sold.peer === peer || sold.peers.includes(peer) ? sold.plan : undefined
   }
 
   /** Newest first. */

@@ -65,6 +65,11 @@ export class SoldBook {
     return held?.book !== undefined && this.#isFresh(held) ? held : undefined
   }
 
+  /** As it was last seen. */
+  known(id: string): SoldSubscription | undefined {
+    return this.#held.get(id)?.sold
+  }
+
   async find(id: string): Promise<Held | undefined> {
     const held = this.#held.get(id)
     if (held !== undefined && this.#isFresh(held)) return held

@@ -1,5 +1,7 @@
 import { isApiName, isProviderId } from '../base/api-name.ts'
+import { checkRateLimit } from '../base/gcra.ts'
 import {
+  IN_FLIGHT_PER_API_MAX,
   LINK_CHARS_MAX,
   MAJOR_MAX,
   PLAN_CALLS_MAX,
@@ -30,7 +32,8 @@ export function checkPlans(manifest: Manifest, must: Must, isText: (text: string
 }
 
 function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): void {
-  const { id, name, description, fee, period, trialDays, included, overage, since, closedAt } = plan
+  const { id, name, description, fee, period, trialDays, included, overage, since, closedAt, rateLimit, inFlightMax } =
+    plan
   must(isApiName(id), 'the id of a plan must be a-z, 0-9 and "-", not starting with "-"')
   const of = `of its plan "${id.slice(0, PLAN_NAME_CHARS_MAX)}"`
   must(name.length > 0 && name.length <= PLAN_NAME_CHARS_MAX && isText(name), `the name ${of} is empty or too long`)
@@ -44,6 +47,11 @@ function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): v
   must(included === undefined || isCount(included, PLAN_CALLS_MAX), `the included calls ${of} are out of range`)
   must(included !== undefined || overage.length === 0, `any number of calls is included ${of}: there is no overage`)
   must(included !== 0 || overage.length > 0, `no call is included ${of}, and there is no overage`)
+  if (rateLimit !== undefined) checkRateLimit(rateLimit)
+  must(
+    inFlightMax === undefined || (isCount(inFlightMax, IN_FLIGHT_PER_API_MAX) && inFlightMax > 0),
+    `the calls at once ${of} are not 1 to ${IN_FLIGHT_PER_API_MAX}`
+  )
   checkTiers(overage, of, must)
   must(isCount(since) && (closedAt === undefined || (isCount(closedAt) && closedAt > 0)), `the times ${of} are wrong`)
 }

@@ -7,6 +7,7 @@ import type { Deprecation, ListingState, Manifest } from '../interface/manifest.
 import type { Plan } from '../interface/plan.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
 import { deprecationCodec, planCodec } from './plan-codec.ts'
+import { rateLimitCodec } from './rate-limit-codec.ts'
 
 /** `souk.Manifest` and `souk.Operation` of `docs/souk-directory.proto`. JSON Schemas travel as JSON texts. */
 
@@ -31,22 +32,6 @@ const operationCodec = codec<OperationMessage>({
     else if (tag === bytesTag(2)) value.description = reader.string()
     else if (tag === bytesTag(3)) value.input = reader.string()
     else if (tag === bytesTag(4)) value.output = reader.string()
-    else return false
-    return true
-  }
-})
-
-const rateLimitCodec = codec<{ calls: number; perMs: number; burst?: number }>({
-  start: () => ({ calls: 0, perMs: 0 }),
-  write({ calls, perMs, burst }, writer) {
-    writeInteger(writer, 1, calls)
-    writeInteger(writer, 2, perMs)
-    if (burst !== undefined) writeInteger(writer, 3, burst)
-  },
-  read(value, tag, reader) {
-    if (tag === varintTag(1)) value.calls = readSafeInteger(reader)
-    else if (tag === varintTag(2)) value.perMs = readSafeInteger(reader)
-    else if (tag === varintTag(3)) value.burst = readSafeInteger(reader)
     else return false
     return true
   }

@@ -2,6 +2,7 @@ import { PLAN_TIERS_MAX } from '../base/limits.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
 import type { ApiId } from '../base/api-name.ts'
 import type { Deprecation } from '../interface/manifest.ts'
+import { rateLimitCodec } from './rate-limit-codec.ts'
 import type { Period, Plan, Tier } from '../interface/plan.ts'
 
 /** `souk.Plan`, `souk.Tier` and `souk.Deprecation` of `docs/souk-directory.proto`. */
@@ -41,6 +42,11 @@ export const planCodec = codec<PlanMessage>({
     }
     writeInteger(writer, 9, value.since)
     writeInteger(writer, 10, value.closedAt ?? 0)
+    if (value.rateLimit !== undefined) {
+      writer.uint32(bytesTag(11))
+      rateLimitCodec.encode(value.rateLimit, writer)
+    }
+    writeInteger(writer, 12, value.inFlightMax ?? 0)
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.id = reader.string()
@@ -53,6 +59,8 @@ export const planCodec = codec<PlanMessage>({
     else if (tag === bytesTag(8)) append(value.overage, tierCodec.decode(reader, reader.uint32()), PLAN_TIERS_MAX)
     else if (tag === varintTag(9)) value.since = readSafeInteger(reader)
     else if (tag === varintTag(10)) value.closedAt = readSafeInteger(reader)
+    else if (tag === bytesTag(11)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
+    else if (tag === varintTag(12)) value.inFlightMax = readSafeInteger(reader)
     else return false
     return true
   }

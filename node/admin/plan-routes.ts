@@ -8,6 +8,7 @@ import type { ApiView } from './api.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
 import { deprecationSchema, planSchema, type PlansView, revisionSchema } from './subscription-api.ts'
+import { rateLimitOf } from './rate-api.ts'
 import { apiView } from './views.ts'
 
 interface Named {
@@ -42,9 +43,18 @@ export function planRoutes(app: FastifyInstance, { souk, registrations, clock }:
 
   app.put<PlanNamed>('/apis/:name/plans/:plan', async (request): Promise<PlansView> => {
     const { name, plan: id } = request.params
-    const { trial_days: trialDays, overage, ...rest } = parse(planSchema, request.body)
+    const {
+      trial_days: trialDays,
+      overage,
+      rate_limit,
+      in_flight_max: inFlightMax,
+      ...rest
+    } = parse(planSchema, request.body)
     const tiers = overage?.map(({ up_to: upTo, price }) => present({ upTo, price }))
-    const plan: PlanInit = { id, ...present({ ...rest, trialDays, overage: tiers }) }
+    const plan: PlanInit = {
+      id,
+      ...present({ ...rest, trialDays, overage: tiers, inFlightMax, rateLimit: rate_limit && rateLimitOf(rate_limit) })
+    }
     await registrations.revise(name, (terms) => withPlans(terms, [...otherPlans(terms, id), plan]))
     return plansOf(name)
   })

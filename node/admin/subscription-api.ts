@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rateLimitSchema, type RateLimitView } from './rate-api.ts'
 import { PERIODS } from '../../lib/interface/index.ts'
 
 /**
@@ -22,7 +23,11 @@ export const planSchema = z.strictObject({
   /** Calls in a period. Default: any number. */
   included: z.int().min(0).optional(),
   /** Prices of calls beyond those, in turn; the last may have no end. Default: there are none. */
-  overage: z.array(z.strictObject({ up_to: calls.optional(), price: amount })).optional()
+  overage: z.array(z.strictObject({ up_to: calls.optional(), price: amount })).optional(),
+  /** Of its calls. Default: the listing's. */
+  rate_limit: rateLimitSchema.optional(),
+  /** Calls of one consumer under way at once. Default: the listing's. */
+  in_flight_max: calls.optional()
 })
 export type PlanInput = z.input<typeof planSchema>
 
@@ -98,6 +103,10 @@ export interface PlanView {
   readonly included: number | null
   /** What calls cost beyond those. Empty: there are none. */
   readonly overage: readonly TierView[]
+  /** Of its calls; null: the listing's holds. */
+  readonly rate_limit: RateLimitView | null
+  /** Of one consumer; null: the listing's holds. */
+  readonly in_flight_max: number | null
   /** Nobody can subscribe to it any more. */
   readonly closed: boolean
 }

@@ -2,9 +2,10 @@ import { InvalidArgumentError } from 'commander'
 import type { PlanInput, PlanView } from '../admin/subscription-api.ts'
 import type { AddCommand } from './cli.ts'
 import { decimal, wholeNumber } from './number-option.ts'
+import { addRateOptions, type RateFlags, rateInputOf, rateText } from './rate-option.ts'
 import { table } from './table.ts'
 
-interface SetFlags {
+interface SetFlags extends RateFlags {
   readonly name?: string
   readonly description?: string
   readonly fee?: string
@@ -12,12 +13,13 @@ interface SetFlags {
   readonly trialDays?: number
   readonly included?: number
   readonly overage?: PlanInput['overage']
+  readonly inFlight?: number
 }
 
 export const addPlan: AddCommand = (to, cli) => {
   const plan = to.command('plan').description('subscription plans of your APIs, beside pay per call')
 
-  plan
+  const set = plan
     .command('set')
     .description('offer a plan, or change it; subscribers keep the old terms for 14 days')
     .argument('<api>', 'name of an API of yours')
@@ -33,10 +35,17 @@ export const addPlan: AddCommand = (to, cli) => {
       'price of calls beyond: 0.001, or 1000:0.001,5000:0.0008,*:0.0005 (default: none)',
       tiers
     )
-    .action(async (api: string, id: string, { trialDays, ...flags }: SetFlags) => {
-      const view = await (await cli.node()).setPlan(api, id, { ...flags, trial_days: trialDays })
+    .option('--in-flight <calls>', 'of one consumer at once (default: as the API allows)', wholeNumber)
+  addRateOptions(set, 'calls of one consumer').action(
+    async (api: string, id: string, { trialDays, inFlight, rate, burst, ...flags }: SetFlags) => {
+      const limits = {
+        rate_limit: rateInputOf({ ...(rate && { rate }), ...(burst === undefined ? {} : { burst }) }),
+        in_flight_max: inFlight
+      }
+      const view = await (await cli.node()).setPlan(api, id, { ...flags, ...limits, trial_days: trialDays })
       await cli.print(view, () => planLines(view.plans))
-    })
+    }
+  )
 
   plan
     .command('list')
@@ -63,7 +72,7 @@ export const addPlan: AddCommand = (to, cli) => {
 export function planLines(plans: readonly PlanView[]): string[] {
   if (plans.length === 0) return []
   return table(
-    ['PLAN', 'FEE', 'PERIOD', 'TRIAL', 'INCLUDED', 'BEYOND', 'NAME'],
+    ['PLAN', 'FEE', 'PERIOD', 'TRIAL', 'INCLUDED', 'BEYOND', 'LIMITS', 'NAME'],
     plans.map((plan) => [
       plan.closed ? `${plan.id} (closed)` : plan.id,
       `${plan.fee} USDC`,
@@ -71,9 +80,19 @@ export function planLines(plans: readonly PlanView[]): string[] {
       plan.trial_days === 0 ? '-' : `${plan.trial_days} d`,
       plan.included === null ? 'any number' : String(plan.included),
       beyond(plan),
+      limits(plan),
       plan.name
     ])
   )
+}
+
+/** `100/1m, 20 under way`. */
+function limits({ rate_limit, in_flight_max }: PlanView): string {
+  const all = [
+    ...(rate_limit === null ? [] : [rateText(rate_limit)]),
+    ...(in_flight_max === null ? [] : [`${in_flight_max} under way`])
+  ]
+  return all.length === 0 ? '-' : all.join(', ')
 }
 
 /** `1000:0.001, *:0.0005`, as `--overage` takes it. */

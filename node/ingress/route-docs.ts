@@ -81,6 +81,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     trial_days: count,
     included: maybeCount,
     overage: list(of({ up_to: maybeCount, price: usdc })),
+    rate_limit: orNull(of({ calls: count, per_ms: count, burst: count })),
+    in_flight_max: maybeCount,
     closed: flag
   }),
   Api: of(

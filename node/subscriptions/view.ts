@@ -1,5 +1,6 @@
 import { formatUsdc } from '../../lib/index.ts'
 import type { OwnSubscription, Plan, Quota, Subscription, SubscriptionChange } from '../../lib/interface/index.ts'
+import { rateLimitView } from '../admin/rate-api.ts'
 import type {
   PlanView,
   QuotaView,
@@ -20,6 +21,8 @@ export function planView(plan: Plan, now: number): PlanView {
     trial_days: plan.trialDays,
     included: plan.included ?? null,
     overage: plan.overage.map(({ upTo, price }) => ({ up_to: upTo ?? null, price: formatUsdc(price) })),
+    rate_limit: rateLimitView(plan.rateLimit),
+    in_flight_max: plan.inFlightMax ?? null,
     closed: plan.closedAt !== undefined && plan.closedAt <= now
   }
 }

@@ -41,6 +41,10 @@ describe('a manifest with plans', () => {
     'a fraction of a call': { included: 1.5 },
     'less than no calls': { included: -1 },
     'no call at all': { included: 0 },
+    'a rate of no calls': { rateLimit: { calls: 0, perMs: 1 } },
+    'a rate over more than a day': { rateLimit: { calls: 1, perMs: 86_400_001 } },
+    'no call at once': { inFlightMax: 0 },
+    'more calls at once than a listing has': { inFlightMax: 513 },
     'overage where any number is included': { overage: [TIER] },
     'a tier after the last one': { included: 1, overage: [TIER, TIER] },
     'tiers that do not follow each other': {

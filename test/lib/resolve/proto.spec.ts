@@ -86,6 +86,8 @@ describe('docs/souk-directory.proto', () => {
       trialDays: 7,
       included: 0,
       overage: tiers,
+      rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
+      inFlightMax: 20,
       since: NOW,
       closedAt: NOW + 1
     }
@@ -175,7 +177,7 @@ describe('docs/souk-directory.proto', () => {
     )
     assert.deepEqual(fields, {
       Manifest: 23,
-      Plan: 10,
+      Plan: 12,
       Tier: 2,
       Deprecation: 4,
       Operation: 4,
