@@ -15,8 +15,6 @@ export const searchSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).optional(),
   cursor: z.string().optional()
 })
-/** Orders of a search, as `sort` takes them. */
-export { LISTING_SORTS }
 export type SearchInput = z.input<typeof searchSchema>
 
 /** A listing as a search finds it. */

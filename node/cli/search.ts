@@ -1,8 +1,13 @@
-import { type FoundListingView, LISTING_SORTS, type SearchInput } from '../admin/market-api.ts'
+import type { FoundListingView, SearchInput } from '../admin/market-api.ts'
 import type { AddCommand } from './cli.ts'
 import { protocolNamed } from './protocol-option.ts'
 import { milliseconds, table } from './table.ts'
 import { UsageError } from './usage-error.ts'
+
+/** Written out: a list of the library would load all of it at each start of the command line. */
+const SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const satisfies ReadonlyArray<
+  NonNullable<SearchInput['sort']>
+>
 
 interface SearchFlags {
   readonly protocol?: string
@@ -22,7 +27,7 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--tag <tag>', 'with this tag')
     .option('--max-price <price>', 'at most this, in USDC per call')
     .option('--min-quality <number>', 'at least this, 0 to 1, by calls of this node', qualityOf)
-    .option('--sort <order>', `${LISTING_SORTS.join(', ')} (default: relevance)`, sortNamed)
+    .option('--sort <order>', `${SORTS.join(', ')} (default: relevance)`, sortNamed)
     .option('--limit <number>', 'how many')
     .option('--cursor <cursor>', 'where the page before ended')
     .action(async (words: readonly string[], flags: SearchFlags) => {
@@ -35,8 +40,8 @@ export const addSearch: AddCommand = (to, cli) => {
 }
 
 function sortNamed(text: string): SearchInput['sort'] {
-  const sort = LISTING_SORTS.find((known) => known === text)
-  if (sort === undefined) throw new UsageError(`"${text}" is no order.`, `--sort ${LISTING_SORTS.join(', or ')}`)
+  const sort = SORTS.find((known) => known === text)
+  if (sort === undefined) throw new UsageError(`"${text}" is no order.`, `--sort ${SORTS.join(', or ')}`)
   return sort
 }
 

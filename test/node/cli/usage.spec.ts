@@ -67,6 +67,20 @@ describe('souk, the command line', () => {
     )
   })
 
+  it('loads nothing for its help but itself and commander: starting has to be quick', async () => {
+    const hooks = `import { registerHooks } from 'node:module'
+      registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })`
+    const preload = `data:text/javascript,${encodeURIComponent(hooks)}`
+    const { code, stderr } = await souk(['--help'], { home, preload })
+    assert.equal(code, 0)
+    const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'))
+    assert.ok(loaded.length > 20)
+    const heavy = loaded.filter(
+      (url) => !/\/node_modules\/commander\/|\/node\/(?:cli|profile)\/|\/node\/[\w-]+\.ts$/.test(url)
+    )
+    assert.deepEqual(heavy, [])
+  })
+
   it('exits 69 when no node runs, and says how to start one', async () => {
     const { code, stdout, stderr } = await souk(['--profile', 'shop', 'status'], { home })
     assert.equal(code, 69)
