@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { copyFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { checksummed, parseUsdc } from '../../lib/index.ts'
+import type { Address } from '../../lib/interface/index.ts'
+import type { SubscribersView } from '../../node/admin/subscription-api.ts'
+import { openProfile, profileFile } from '../../node/profile/profile.ts'
+import { createWallet } from '../../node/wallet/wallet.ts'
+import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { post } from '../helpers/ingress-client.ts'
+import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
+import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+
+const PASSPHRASE = 'correct horse battery staple'
+/** A weak key derivation: what is tested is the nodes, not scrypt. */
+const QUICK = { n: 1_024 }
+const USDC = 1_000_000n
+const INCLUDED = 300
+const CAP = 100_000n
+const PRICE = 1_000n
+const WORKERS = 8
+/** Of the calls that are included, when one of the owners is killed. */
+const ANSWERS_BEFORE_KILL = 100
+
+type Json = Record<string, unknown>
+
+/** Two ingresses with one set of accounts, two owners of one API, each pair on PostgreSQL: six processes with those. */
+describe('two ingress nodes and two owner nodes that share their limits', function () {
+  this.timeout(120_000)
+  let chain: ChainBench
+  let postgres: TestPostgres
+  let home: SoukHome
+  let near: JudgeApi
+  let far: JudgeApi
+  let provider: NodeProcess
+  let replica: NodeProcess
+  let ingresses: NodeProcess[]
+  let owners: string
+  let managing: string
+  let id: string
+
+  const profileOf = (name: string) => ({ name, directory: join(home.directory, name) })
+  const flags = (store: string) => {
+    const passphrase = ['--passphrase-file', join(home.directory, 'passphrase')]
+    return ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl, ...passphrase, '--store', store]
+  }
+  async function wallet(name: string): Promise<Address> {
+    await openProfile(profileOf(name))
+    return (await createWallet(profileOf(name), 'dev', PASSPHRASE, QUICK)).address
+  }
+  /** As an operator does it who adds a node to those that share a store. */
+  const copyPepper = (from: string, to: string) =>
+    copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))
+
+  async function ask(method: string, path: string, body?: object, at = 0): Promise<[number, Json]> {
+    const response = await fetch(`${ingresses[at]!.ingress}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-consumer-key': managing },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return [response.status, (await response.json()) as Json]
+  }
+  const account = async () => {
+    const [, shown] = await ask('GET', '/v1/account')
+    return { balance: parseUsdc(String(shown['balance'])), spent: parseUsdc(String(shown['spent'])) }
+  }
+  async function newKey(terms: object): Promise<string> {
+    const [status, made] = await ask('POST', '/v1/keys', { apis: ['shared'], ...terms })
+    assert.equal(status, 201)
+    return String(made['key'])
+  }
+  const reached = () => [...near.reached, ...far.reached]
+
+  /** Calls through both ingresses at once until each worker was told that it is over; which of them were answered. */
+  async function callUntil(over: string, key: string, onAnswer: (answers: number) => void = () => {}) {
+    const [answered, others]: [string[], Set<string>] = [[], new Set()]
+    let next = 0
+    const work = async ({ ingress }: NodeProcess) => {
+      for (;;) {
+        const id = `${over}-${next++}`
+        assert.ok(next < 3_000, `never told ${over}, only ${[...others].join(', ')}`)
+        const { status, json } = await post(ingress, 'shared', { key, body: { id } })
+        const { code = '' } = json as { code?: string }
+        if (status === 200) onAnswer(answered.push(id))
+        else if (code === over) return
+        else others.add(code)
+      }
+    }
+    await Promise.all(ingresses.flatMap((node) => Array.from({ length: WORKERS }, () => work(node))))
+    return { answered, others: [...others] }
+  }
+
+  before(async () => {
+    ;[chain, postgres, home, near, far] = await Promise.all([
+      chainBench(),
+      startPostgres(),
+      soukHome(),
+      judgeApi('provider'),
+      judgeApi('replica')
+    ])
+    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
+    for (const name of ['provider', 'replica']) await chain.fundGas(await wallet(name))
+    // What is paid in at one is in its wallet: the other pays owners from its own.
+    for (const name of ['first', 'second']) {
+      const address = await wallet(name)
+      await chain.fundGas(address)
+      await chain.mint(address, 2n * USDC)
+    }
+    owners = await postgres.create()
+    const accounts = await postgres.create()
+    const payout = checksummed(actor('provider of shared limits').address.toLowerCase() as Address)
+    provider = await home.up('provider', '--no-ingress', ...flags(owners), '--payout', payout)
+    await copyPepper('provider', 'replica')
+    const bootstrap = ['--bootstrap', ...provider.p2p]
+    const [, first] = await Promise.all([
+      home.up('replica', '--no-ingress', ...flags(owners), ...bootstrap).then((node) => (replica = node)),
+      home.up('first', '--accounts', ...flags(accounts), ...bootstrap)
+    ])
+    await copyPepper('first', 'second')
+    const adding = home.up('second', '--accounts', ...flags(accounts), ...bootstrap)
+    await provider.cli(`api register --name shared --protocol REST --price 0.001 --endpoint ${near.url}`)
+    await provider.cli(`plan set shared basic --included ${INCLUDED}`)
+    await provider.cli(`provider delegate ${replica.peer}`)
+    await replica.cli(`api serve shared@${provider.peer} --endpoint ${far.url}`)
+    ingresses = [first, await adding]
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home?.close()
+    await Promise.all([near?.close(), far?.close(), chain?.close()])
+    await postgres?.stop()
+  })
+
+  it('have an account that is opened and paid into at one, and known at the other', async () => {
+    const { ingress } = ingresses[0]!
+    managing = ((await (await fetch(`${ingress}/v1/account`, { method: 'POST' })).json()) as { key: string }).key
+    await chain.mint(actor('sharer').address, 2n * USDC)
+    const network = `eip155:${chain.parameters.chainId}` as const
+    const schemes = [{ network, client: new ExactEvmScheme(actor('sharer')) }]
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes, spendControls: { allowedAssets: true } })
+    const paid = await pay(`${ingress}/v1/account/deposits`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-consumer-key': managing },
+      body: JSON.stringify({ amount: '1' })
+    })
+    assert.equal(paid.status, 200, await paid.text())
+    const [status, shown] = await ask('GET', '/v1/account', undefined, 1)
+    assert.deepEqual([status, shown['balance']], [200, '1'])
+  })
+
+  it('never take one atom beyond the daily cap of a key', async () => {
+    const key = await newKey({ daily_cap: '0.1' })
+    const { answered, others } = await callUntil('spend_cap_reached', key)
+    assert.deepEqual(others, [])
+    assert.equal(BigInt(answered.length) * PRICE, CAP)
+    assert.deepEqual(await account(), { balance: USDC - CAP, spent: CAP })
+    assert.deepEqual(reached().sort(), answered.sort(), 'what was refused reached no API')
+  })
+
+  it('never let in one call beyond the quota, also when one of the owners is killed on the way', async () => {
+    const [status, sold] = await ask('POST', '/v1/subscriptions', { api: 'shared', plan: 'basic', max_price: '0' })
+    assert.equal(status, 201, JSON.stringify(sold))
+    id = (sold['subscription'] as { id: string }).id
+    const { subscribers } = await provider.cli<SubscribersView>('subscribers shared')
+    // It is who sold it that is needed to change it; the other one only takes its calls.
+    const [other, stays] = subscribers.some((each) => each.id === id) ? [replica, provider] : [provider, replica]
+    const key = await newKey({})
+    // The other ingress has looked lately whether there is one, and looks again after a few seconds.
+    for (const { ingress } of ingresses) {
+      await eventually('both to call with it', 10_000, async () => {
+        const { status, headers } = await post(ingress, 'shared', { key, body: { id: 'looking' } })
+        return status === 200 && headers.get('ratelimit-policy') === `"quota";q=${INCLUDED}` ? true : undefined
+      })
+    }
+    const [before, money] = [reached().length, await account()]
+    const { answered, others } = await callUntil('quota_exceeded', key, (answers) => {
+      if (answers === ANSWERS_BEFORE_KILL) process.kill(other.pid, 'SIGKILL')
+    })
+    assert.ok(answered.length >= ANSWERS_BEFORE_KILL && answered.length <= INCLUDED, `${answered.length} were answered`)
+    const came = reached().slice(before)
+    await eventually('the killed owner to be gone', 5_000, () => (other.isRunning() ? undefined : true))
+    assert.ok(stays.isRunning())
+    // What was under way at the one that died was told to be so, and is within the quota too.
+    const counted = reached().length - before
+    assert.ok(counted <= INCLUDED, `${counted} reached the API`)
+    assert.deepEqual(
+      answered.filter((call) => !came.includes(call) && !reached().includes(call)),
+      [],
+      'what was answered had reached the API'
+    )
+    assert.deepEqual(
+      others.filter((code) => !['call_interrupted', 'owner_unreachable', 'deadline_exceeded'].includes(code)),
+      []
+    )
+    assert.deepEqual(await account(), money, 'calls of the plan cost nothing')
+  })
+
+  it('go on from where the killed one stood when it is back, to the last call of the quota and no further', async () => {
+    const other = provider.isRunning() ? 'replica' : 'provider'
+    const back = await home.up(other, '--no-ingress', ...flags(owners))
+    assert.ok(back.isRunning())
+    const key = await newKey({})
+    const used = async (at: number) => {
+      const [, shown] = await ask('GET', `/v1/subscriptions/${id}`, undefined, at)
+      return { state: shown['state'], used: (shown['quota'] as Json | null)?.['used'] }
+    }
+    await callUntil('quota_exceeded', key)
+    const counted = reached().filter((call) => call.startsWith('quota')).length
+    assert.ok(counted <= INCLUDED, `${counted} reached the API`)
+    for (const at of [0, 1]) {
+      const { state, used: told } = await used(at)
+      assert.equal(state, 'active')
+      assert.ok(Number(told) <= INCLUDED)
+    }
+  })
+
+  it('are both where it is canceled, and known to be at the other', async () => {
+    const [status, canceled] = await ask('DELETE', `/v1/subscriptions/${id}?now=true`, undefined, 1)
+    assert.equal(status, 200, JSON.stringify(canceled))
+    const [, { data }] = await ask('GET', '/v1/subscriptions', undefined, 0)
+    assert.deepEqual(data, [])
+  })
+})
