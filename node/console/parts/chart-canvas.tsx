@@ -52,18 +52,19 @@ function optionsFor(place: HTMLElement, lines: ChartProps['lines'], unit: string
       axis,
       {
         ...axis,
-        size: 56,
+        size: 68,
         incrs: STEPS,
         values: (_, splits) => splits.map((value) => `${value.toLocaleString()}${unit}`)
       }
     ],
     series: [
       {},
-      ...lines.map(({ name, colour }) => ({
+      ...lines.map(({ name, colour, values }) => ({
         label: name,
         stroke: colourOf(place, colour),
         width: 1.6,
-        points: { show: false },
+        // A value between two gaps is no line.
+        points: { show: values.includes(null), size: 5, fill: colourOf(place, colour) },
         spanGaps: false
       }))
     ]
