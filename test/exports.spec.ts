@@ -92,6 +92,7 @@ const EXPORTS: Record<string, Names> = {
       'SoukInit',
       'SoukNode',
       'SplitterFactory',
+      'SqliteStore',
       'SqliteStoreInit',
       'Timer'
     ]
