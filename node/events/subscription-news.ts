@@ -5,7 +5,7 @@ import type { Events } from './events.ts'
 type Happened = 'created' | 'renewed' | 'changed' | 'canceled'
 
 /** What became of a subscription by a change of it; undefined where nothing that others would want to hear of. */
-export function happenedTo(before: Subscription | undefined, after: Subscription): Happened | undefined {
+function happenedTo(before: Subscription | undefined, after: Subscription): Happened | undefined {
   if (before === undefined || before.state === 'incomplete') return after.state === 'incomplete' ? undefined : 'created'
   const isEnding = after.state === 'canceling' || after.state === 'canceled'
   if (isEnding && after.state !== before.state) return 'canceled'
