@@ -1,6 +1,6 @@
 /**
  * The one table of errors. Everything a consumer, a provider or a peer is told goes through it: the HTTP status, the safe
- * text and whether a repeat may help are looked up here and nowhere else, and `docs/ERRORS.md` is held to it by a test.
+ * text and whether a repeat may help are looked up here and nowhere else, and `docs/reference/errors.md` is held to it by a test.
  *
  * Match on `code`, never on the class: an error may have crossed a process, a link or a copy of this package.
  */

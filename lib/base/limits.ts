@@ -1,6 +1,6 @@
 /**
  * Every limit of Souk, with its unit in the name and its reason beside it. Nothing else in the code carries a bound of its
- * own; `test/lib/base/limits.spec.ts` asserts the relations between neighbours, `docs/LIMITS.md` is held to this file.
+ * own; `test/lib/base/limits.spec.ts` asserts the relations between neighbours, `docs/reference/limits.md` is held to this file.
  */
 
 const KiB = 1024

@@ -3,7 +3,7 @@ import type { RateStanding } from '../interface/rate.ts'
 import type { Quota } from '../interface/subscription.ts'
 
 /**
- * The messages of `/souk/call/1.0.0`, one to a frame. `docs/souk-call.proto` specifies them for other implementations, and a
+ * The messages of `/souk/call/1.0.0`, one to a frame. `docs/reference/souk-call.proto` specifies them for other implementations, and a
  * test holds `frame-codec.ts` to it.
  */
 export type Frame =

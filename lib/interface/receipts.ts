@@ -36,7 +36,7 @@ export interface ReceiptRow {
    * book of calls, which is what it signs.
    */
   readonly signature: 'valid' | 'invalid' | 'unknown' | 'own'
-  /** At the payer: the receipt as the owner sent it, `souk.Receipt` of `docs/souk-pay.proto`. */
+  /** At the payer: the receipt as the owner sent it, `souk.Receipt` of `docs/reference/souk-pay.proto`. */
   readonly proof?: Uint8Array
 }
 

@@ -93,7 +93,7 @@ export interface ChannelTill extends Till {
 }
 
 /**
- * Calls are paid in USDC through channels; `docs/PAYMENTS.md` says how.
+ * Calls are paid in USDC through channels; `docs/explanation/payments.md` says how.
  * @throws SoukError `invalid_request` for rules that cannot work, `settlement_unavailable` on a network without a treasury
  */
 export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {

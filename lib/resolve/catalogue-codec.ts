@@ -12,7 +12,7 @@ import {
   writeText
 } from '../base/wire.ts'
 
-/** `souk.Announcement` of `docs/souk-directory.proto`: a record, and the manifest it names where that is small. */
+/** `souk.Announcement` of `docs/reference/souk-directory.proto`: a record, and the manifest it names where that is small. */
 export interface Announcement {
   readonly record: Uint8Array
   readonly manifest?: Uint8Array

@@ -12,7 +12,7 @@ import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger }
 
 const DELEGATION = envelopeKind('delegation', RECORD_BYTES_MAX)
 
-/** `souk.Delegation` of `docs/souk-directory.proto`. The provider is whoever signed the envelope. */
+/** `souk.Delegation` of `docs/reference/souk-directory.proto`. The provider is whoever signed the envelope. */
 interface DelegationMessage {
   peer: Uint8Array
   expiresAt: number

@@ -3,7 +3,7 @@ import { PAGE_MAX } from '../base/limits.ts'
 import { append, bytesTag, codec, writeText } from '../base/wire.ts'
 
 /**
- * `souk.ManifestRequest` of `docs/souk-directory.proto`: one API by name and provider, all of a bare name, or, without a
+ * `souk.ManifestRequest` of `docs/reference/souk-directory.proto`: one API by name and provider, all of a bare name, or, without a
  * name, a page of everything that is served, after `cursor`.
  */
 export interface ManifestRequest {

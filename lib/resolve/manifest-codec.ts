@@ -9,7 +9,7 @@ import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writ
 import { deprecationCodec, planCodec } from './plan-codec.ts'
 import { rateLimitCodec } from './rate-limit-codec.ts'
 
-/** `souk.Manifest` and `souk.Operation` of `docs/souk-directory.proto`. JSON Schemas travel as JSON texts. */
+/** `souk.Manifest` and `souk.Operation` of `docs/reference/souk-directory.proto`. JSON Schemas travel as JSON texts. */
 
 interface OperationMessage {
   name: string

@@ -5,7 +5,7 @@ import type { Deprecation } from '../interface/manifest.ts'
 import { rateLimitCodec } from './rate-limit-codec.ts'
 import type { Period, Plan, Tier } from '../interface/plan.ts'
 
-/** `souk.Plan`, `souk.Tier` and `souk.Deprecation` of `docs/souk-directory.proto`. */
+/** `souk.Plan`, `souk.Tier` and `souk.Deprecation` of `docs/reference/souk-directory.proto`. */
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

@@ -1,6 +1,6 @@
 import { codec, readSafeInteger, varintTag, writeInteger } from '../base/wire.ts'
 
-/** `souk.RateLimit` of `docs/souk-directory.proto`. */
+/** `souk.RateLimit` of `docs/reference/souk-directory.proto`. */
 export const rateLimitCodec = codec<{ calls: number; perMs: number; burst?: number }>({
   start: () => ({ calls: 0, perMs: 0 }),
   write({ calls, perMs, burst }, writer) {

@@ -22,7 +22,7 @@ import {
 const RECORD = envelopeKind('record', RECORD_BYTES_MAX)
 const HASH_BYTES = 32
 
-/** `souk.Record` of `docs/souk-directory.proto`. */
+/** `souk.Record` of `docs/reference/souk-directory.proto`. */
 interface RecordMessage {
   id: string
   seq: bigint

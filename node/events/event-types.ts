@@ -38,7 +38,7 @@ const quota = z.object({
 })
 
 /**
- * What a node tells of as events, and what goes with each. One table: `docs/EVENTS.md` is made from it, and nothing else is sent. Its names are
+ * What a node tells of as events, and what goes with each. One table: `docs/reference/events.md` is made from it, and nothing else is sent. Its names are
  * for good: what changes gets a new one.
  */
 export const EVENT_TYPES = {

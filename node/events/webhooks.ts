@@ -99,7 +99,10 @@ export class Webhooks {
     checkUrl(url, allowsPrivate)
     const unknown = events.find((name) => !isWish(name))
     if (unknown !== undefined) {
-      throw new SoukError('invalid_request', `There is no event "${unknown.slice(0, 80)}": docs/EVENTS.md has them.`)
+      throw new SoukError(
+        'invalid_request',
+        `There is no event "${unknown.slice(0, 80)}": docs/reference/events.md has them.`
+      )
     }
     if (this.#known.size >= limits.WEBHOOKS_MAX) {
       throw new SoukError('quota_exceeded', `A node has at most ${limits.WEBHOOKS_MAX} webhooks.`)

@@ -10,7 +10,7 @@ import { referencePages } from './reference.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 
 async function pages(): Promise<Map<string, string>> {
-  const docs = (await readdir(resolve(ROOT, 'docs')))
+  const docs = (await readdir(resolve(ROOT, 'docs'), { recursive: true }))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
   const paths = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs]
@@ -30,7 +30,7 @@ function anchor(heading: string): string {
 describe('the documentation', () => {
   it('says of errors, limits and examples what the code says', async () => {
     for (const [path, page] of await referencePages()) {
-      assert.equal(await readFile(resolve(ROOT, path), 'utf8'), page, `run: node test/docs/reference.ts (${path})`)
+      assert.equal(await readFile(resolve(ROOT, path), 'utf8'), page, `run: npm run docs (${path})`)
     }
   })
 

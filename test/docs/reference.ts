@@ -1,6 +1,6 @@
 /**
  * The parts of the documentation that are made from the code. `test/docs/docs.spec.ts` holds the files to it;
- * `node test/docs/reference.ts` writes them anew.
+ * `npm run docs` writes them anew.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -13,18 +13,18 @@ import { SUBSCRIPTION_MOVES } from '../../lib/interface/subscription.ts'
 import { KEY_STATES } from '../../node/keys/state.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const NOTICE = '<!-- Made from the code by `node test/docs/reference.ts`. -->'
+const NOTICE = '<!-- Made from the code by `npm run docs`. -->'
 
 /** Path in the repository → what it should hold. */
 export async function referencePages(): Promise<Map<string, string>> {
   return new Map([
-    ['docs/ERRORS.md', errorsPage()],
-    ['docs/LIMITS.md', limitsPage(await read('lib/base/limits.ts'))],
-    ['docs/EVENTS.md', withEventTypes(await read('docs/EVENTS.md'))],
-    ['docs/PAYMENTS.md', withStates(await read('docs/PAYMENTS.md'), 'channel', CHANNEL_MOVES)],
-    ['docs/PLANS.md', plansPage(await read('docs/PLANS.md'))],
+    ['docs/reference/errors.md', errorsPage()],
+    ['docs/reference/limits.md', limitsPage(await read('lib/base/limits.ts'))],
+    ['docs/reference/events.md', withEventTypes(await read('docs/reference/events.md'))],
+    ['docs/explanation/payments.md', withStates(await read('docs/explanation/payments.md'), 'channel', CHANNEL_MOVES)],
+    ['docs/explanation/plans.md', plansPage(await read('docs/explanation/plans.md'))],
     ['docs/how-to/keys.md', withKeyStates(await read('docs/how-to/keys.md'))],
-    ['docs/EMBEDDING.md', await withExamples(await read('docs/EMBEDDING.md'))]
+    ['docs/how-to/embed.md', await withExamples(await read('docs/how-to/embed.md'))]
   ])
 }
 

@@ -12,7 +12,7 @@ export const PAY_PROTOCOL = '/souk/pay/1.0.0'
 /** Member of a refusal's problem document: the owner's books of the channel, so that the payer can put its own right. */
 export const BOOKS_MEMBER = 'channel'
 
-/** `souk.PayRequest` and `souk.PayReply` of `docs/souk-pay.proto`. */
+/** `souk.PayRequest` and `souk.PayReply` of `docs/reference/souk-pay.proto`. */
 
 /** A deposit as its payer asks an owner to bring it in. */
 export interface DepositRequest {

@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../base/hex.ts'
 import { bytesTag, codec, varintTag, writeBytes, writeInteger } from '../../base/wire.ts'
 import type { Voucher } from '../../interface/channel.ts'
 
-/** `souk.Authorization` of `docs/souk-pay.proto`: what a payer's till sends along with a call. */
+/** `souk.Authorization` of `docs/reference/souk-pay.proto`: what a payer's till sends along with a call. */
 
 interface AuthorizationMessage {
   channel: Uint8Array

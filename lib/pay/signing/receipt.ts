@@ -21,7 +21,7 @@ import type { Address, Signature } from '../../interface/signer.ts'
 import { signerOf } from './signature.ts'
 import { type Digest, digestsOf, hashStruct, typeHash } from './typed-data.ts'
 
-/** The owner's signed word on one call: `souk.Receipt` of `docs/souk-pay.proto`. */
+/** The owner's signed word on one call: `souk.Receipt` of `docs/reference/souk-pay.proto`. */
 export interface ReceiptBody {
   readonly channelId: ChannelId
   readonly requestId: Uint8Array

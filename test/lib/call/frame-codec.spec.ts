@@ -85,11 +85,11 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]))
 }
 
-describe('docs/souk-call.proto and the frame codec', () => {
+describe('docs/reference/souk-call.proto and the frame codec', () => {
   let frameType: protobuf.Type
 
   before(async () => {
-    frameType = (await protobuf.load('docs/souk-call.proto')).lookupType('souk.call.v1.Frame')
+    frameType = (await protobuf.load('docs/reference/souk-call.proto')).lookupType('souk.call.v1.Frame')
   })
 
   /** What protobufjs makes of the bytes, in our own shape. */

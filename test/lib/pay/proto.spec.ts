@@ -46,10 +46,10 @@ const replies: PayReply[] = [
   { kind: 'refusal', code: 'payment_rejected', detail: 'No.' }
 ]
 
-describe('docs/souk-pay.proto', () => {
+describe('docs/reference/souk-pay.proto', () => {
   let types: protobuf.Root
   before(async () => {
-    types = await protobuf.load('docs/souk-pay.proto')
+    types = await protobuf.load('docs/reference/souk-pay.proto')
   })
   const read = (type: string, bytes: Uint8Array): unknown => {
     const message = types.lookupType(`souk.${type}`)

@@ -32,11 +32,11 @@ const plain = (value: unknown): unknown =>
     })
   )
 
-describe('docs/souk-directory.proto', () => {
+describe('docs/reference/souk-directory.proto', () => {
   let types: protobuf.Root
 
   before(async () => {
-    types = await protobuf.load('docs/souk-directory.proto')
+    types = await protobuf.load('docs/reference/souk-directory.proto')
   })
 
   function read(type: string, bytes: Uint8Array): unknown {
