@@ -14,13 +14,16 @@ export interface Mortal {
   kill(): void
 }
 
-/** `dieAt` counts the instants from 0; without it the process lives until it is killed. */
-export function mortal(dieAt = Infinity): Mortal {
+/** Whether the process dies at the next instant, by those it has lived through. */
+export type Death = (lived: readonly string[], next: string) => boolean
+
+/** `dieAt` counts the instants from 0, or chooses one; without it the process lives until it is killed. */
+export function mortal(dieAt: number | Death = Infinity): Mortal {
   const lived: string[] = []
   let isDead = false
   const never = new Promise<never>(() => undefined)
   const instant = (name: string): void => {
-    if (lived.length === dieAt) isDead = true
+    if (typeof dieAt === 'number' ? lived.length === dieAt : dieAt(lived, name)) isDead = true
     else lived.push(name)
   }
   const around = <T extends object>(target: T, counted: readonly string[]): T =>

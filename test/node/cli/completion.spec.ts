@@ -38,7 +38,7 @@ describe('souk completion', function () {
     assert.match((await offered('')).get('doctor') ?? '', /checks this node/)
     assert.deepEqual(await words('do'), ['doctor'])
     assert.ok((await words('api', '')).includes('register'))
-    assert.deepEqual(await words('api', 're'), ['register', 'resume'])
+    assert.deepEqual(await words('api', 're'), ['register', 'resume', 'retire'])
     assert.equal((await words('completion', '')).includes('words'), false)
     assert.deepEqual(await words('nothing', 'of', 'ours', ''), [])
   })
