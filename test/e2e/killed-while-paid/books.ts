@@ -8,9 +8,12 @@ import { readChannel, readVoucher } from '../../../lib/pay/payee/payee-channel.t
 import { readPayerChannel } from '../../../lib/pay/payer/payer-channel.ts'
 import { ReceiptCheck, readReceipt, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
 import { storeAt } from './roles/store.ts'
+import { checkStreams } from './stream-books.ts'
 import { PRICE_ATOMS, WALLET_ATOMS, type World } from './world.ts'
 
 const EVERYTHING = Number.MAX_SAFE_INTEGER
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /** Everything that has to hold when both processes are stopped. Returns a line about it. */
 export async function checkBooks(world: World, refused: readonly string[]): Promise<string> {
@@ -20,16 +23,17 @@ export async function checkBooks(world: World, refused: readonly string[]): Prom
   assert.ok(owner !== undefined && payer !== undefined)
   await Promise.all([owner.open(), payer.open()])
   try {
-    const captured = await checkCalls(world, owner)
+    const charged = await checkCalls(world, owner)
+    const cut = checkStreams(world, await owner.calls.recent({ limit: EVERYTHING }))
     await checkSums(owner)
     await checkSums(payer)
-    await checkReceipts(world, payer, captured)
+    await checkReceipts(world, payer, charged)
     const channelId = await checkChannels(owner, payer)
     assert.deepEqual(refused, [])
     await checkChain(world, channelId, owner, payer)
     const { kills } = world.owner
     const answered = [...world.told.values()].filter(({ kind }) => kind === 'answered').length
-    return `${world.told.size} calls, ${answered} answered, ${captured.size} charged; ${kills} + ${world.consumer.kills} kills`
+    return `${world.told.size} calls, ${answered} answered, ${charged.size} charged, ${cut} streams cut off; ${kills} + ${world.consumer.kills} kills`
   } finally {
     await Promise.all([owner.close(), payer.close()])
   }
@@ -45,36 +49,42 @@ function checkIntegrity(path: string): void {
   }
 }
 
-/** At most once at the upstream, captured once, charged exactly where it was answered so. */
-async function checkCalls(world: World, owner: Store): Promise<ReadonlySet<string>> {
-  const { told, upstream } = world
+/**
+ * At most once at the upstream, captured once, charged exactly where it was answered so. Returns what was charged, payments for events
+ * as well, by request id.
+ */
+async function checkCalls(world: World, owner: Store): Promise<ReadonlyMap<string, bigint>> {
+  const { told, upstream, streams } = world
   for (const [id, times] of upstream.reached) assert.equal(times, 1, `${id} reached the API ${times} times`)
   const records = await owner.calls.recent({ limit: EVERYTHING })
-  const byId = new Map(records.map((record) => [Buffer.from(record.requestId).toString('hex'), record]))
+  const byId = new Map(records.map((record) => [hexOf(record.requestId), record]))
   assert.equal(byId.size, records.length)
-  const captured = new Set<string>()
-  for (const [id, { outcome, charged }] of byId) {
-    assert.equal(charged, outcome === 'captured' ? PRICE_ATOMS : 0n)
-    if (outcome === 'captured') captured.add(id)
+  const charged = new Map<string, bigint>()
+  for (const [id, { outcome, charged: atoms, api }] of byId) {
+    if (outcome === 'captured') charged.set(id, atoms)
+    else assert.equal(atoms, 0n)
+    if (outcome === 'captured' && api !== streams.api) {
+      assert.equal(atoms, PRICE_ATOMS)
+      assert.ok(told.has(id), `${id} was charged, and nobody asked for it`)
+    }
   }
   for (const [id, what] of told) {
     if (what.kind === 'interrupted') {
-      assert.ok(!captured.has(id), `${id} was charged, and its answer is lost: ${what.why}`)
+      assert.ok(!charged.has(id), `${id} was charged, and its answer is lost: ${what.why}`)
     } else {
       assert.ok(upstream.reached.has(id), `${id} was answered, by nobody`)
       assert.deepEqual(what.echoed, { id })
-      assert.equal(what.charged, captured.has(id) ? PRICE_ATOMS : 0n, `${id} was told ${what.charged}`)
-      assert.equal(what.status === 200, captured.has(id), `${id} was told ${what.status}`)
+      assert.equal(what.charged, charged.get(id) ?? 0n, `${id} was told ${what.charged}`)
+      assert.equal(what.status === 200, charged.has(id), `${id} was told ${what.status}`)
     }
   }
-  for (const id of captured) assert.ok(told.has(id), `${id} was charged, and nobody asked for it`)
   const entries = (await owner.ledger.entries({ limit: EVERYTHING })).filter(({ kind }) => kind === 'call')
   assert.deepEqual(
     entries.map(({ reference }) => reference.replaceAll('-', '')).sort(),
-    [...captured].sort(),
+    [...charged.keys()].sort(),
     'one entry for each captured call'
   )
-  return captured
+  return charged
 }
 
 async function checkSums({ ledger }: Store): Promise<void> {
@@ -87,15 +97,14 @@ async function checkSums({ ledger }: Store): Promise<void> {
   for (const { account, amount } of await ledger.balances('')) assert.equal(amount, sums.get(account), account)
 }
 
-async function checkReceipts(world: World, payer: Store, captured: ReadonlySet<string>): Promise<void> {
+async function checkReceipts(world: World, payer: Store, charged: ReadonlyMap<string, bigint>): Promise<void> {
   const check = new ReceiptCheck(receiptDigests(world.chain.parameters))
   for (const { key, value } of await payer.documents.list('receipts')) {
     const receipt = readReceipt(Buffer.from(value, 'base64'))
     assert.ok(receipt !== undefined && check.isSigned(receipt, world.signers.owner.address), `the receipt of ${key}`)
     const id = toHex(receipt.body.requestId).slice(2)
     assert.equal(id, key.replaceAll('-', ''))
-    assert.ok(captured.has(id), `a receipt for ${id}, which was not charged`)
-    assert.equal(receipt.body.charged, PRICE_ATOMS)
+    assert.equal(receipt.body.charged, charged.get(id), `the receipt of ${id}`)
   }
 }
 

@@ -12,12 +12,19 @@ export interface Behaviour {
 /** The provider's own API, which outlives the nodes and counts. */
 export interface CountingUpstream {
   readonly url: string
+  /** Where each call is answered by a stream of events, numbered from 1. */
+  readonly ticksUrl: string
+  /** Streams go on from now on, or end, those that begin later as well. */
+  tick(isOn: boolean): void
   /** How often each id reached it. */
   readonly reached: ReadonlyMap<string, number>
   /** Resolves when it has answered so many more calls from now on. */
   answered(more: number): Promise<void>
   close(): Promise<void>
 }
+
+const TICKS = '/ticks'
+const TICK_MS = 5
 
 export async function countingUpstream(behaviour: (id: string) => Behaviour): Promise<CountingUpstream> {
   const reached = new Map<string, number>()
@@ -33,11 +40,25 @@ export async function countingUpstream(behaviour: (id: string) => Behaviour): Pr
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => void answer(Buffer.concat(chunks), response))
+    request.on('end', () => void answer(Buffer.concat(chunks), response, request.url === TICKS))
   })
-  const answer = async (request: Buffer, response: ServerResponse) => {
+  let isTicking = true
+  const streams = new Set<ServerResponse>()
+  const stream = (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    let ticks = 0
+    const timer = setInterval(() => response.writable && response.write(`data: ${++ticks}\n\n`), TICK_MS)
+    streams.add(response)
+    response.once('close', () => {
+      clearInterval(timer)
+      streams.delete(response)
+    })
+    if (!isTicking) response.end()
+  }
+  const answer = async (request: Buffer, response: ServerResponse, isStream: boolean) => {
     const { id } = JSON.parse(request.toString()) as { id: string }
     reached.set(id, (reached.get(id) ?? 0) + 1)
+    if (isStream) return stream(response)
     const { delayMs, status } = behaviour(id)
     await pause(delayMs)
     const body = JSON.stringify({ id })
@@ -50,6 +71,11 @@ export async function countingUpstream(behaviour: (id: string) => Behaviour): Pr
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/`,
+    ticksUrl: `http://127.0.0.1:${port}${TICKS}`,
+    tick(isOn) {
+      isTicking = isOn
+      if (!isOn) for (const response of streams) response.end()
+    },
     reached,
     answered: (more) =>
       new Promise((resolve) => {

@@ -10,11 +10,17 @@ import type { PlannedCall, Round, VictimName } from './plan.ts'
 import type { CallArgs, CallResult, ConsumerArgs } from './roles/consumer.ts'
 import { identityOf, secretOf } from './roles/identity.ts'
 import type { NodeInfo, OwnerArgs } from './roles/owner.ts'
+import { Streams } from './streams.ts'
 import { type CountingUpstream, countingUpstream } from './upstream.ts'
 import { Victim } from './victim.ts'
 
 const PRICE = '0.001003'
 export const PRICE_ATOMS = parseUsdc(PRICE)
+const EVENT_PRICE = '0.000101'
+export const EVENT_ATOMS = parseUsdc(EVENT_PRICE)
+export const EVENTS_INCLUDED = 2
+/** At the same time. */
+const STREAMS = 3
 export const WALLET_ATOMS = 50_000_000n
 
 /** What was told of a call at last. */
@@ -46,7 +52,8 @@ interface Surroundings {
   readonly chain: DevChain
   readonly upstream: CountingUpstream
   readonly hub: SoukNode
-  readonly api: string
+  /** Id of its provider. */
+  readonly provider: string
 }
 
 /** Owner and consumer as processes, and around them what is never killed: chain, upstream and one more node. */
@@ -58,13 +65,14 @@ export class World {
   readonly upstream: CountingUpstream
   readonly owner: Victim<NodeInfo>
   readonly consumer: Victim<NodeInfo>
+  readonly streams: Streams
   readonly payout = actor('provider of killed').address.toLowerCase() as `0x${string}`
   readonly #directory: string
   readonly #database: string | undefined
   readonly #hub: SoukNode
   #isClosed = false
 
-  private constructor({ directory, database, chain, upstream, hub, api }: Surroundings) {
+  private constructor({ directory, database, chain, upstream, hub, provider }: Surroundings) {
     this.#directory = directory
     this.#database = database
     this.chain = chain
@@ -85,13 +93,25 @@ export class World {
         parameters,
         payout: this.payout,
         price: PRICE,
-        endpoint: upstream.url
+        endpoint: upstream.url,
+        streams: { endpoint: upstream.ticksUrl, pricePerEvent: EVENT_PRICE, eventsIncluded: EVENTS_INCLUDED }
       })
     })
     this.consumer = new Victim<NodeInfo>({
       name: 'consumer',
       role: role('consumer'),
-      args: (): ConsumerArgs => ({ place: this.placeOf('consumer'), bootstrap: bootstrap(this.owner), parameters, api })
+      args: (): ConsumerArgs => ({
+        place: this.placeOf('consumer'),
+        bootstrap: bootstrap(this.owner),
+        parameters,
+        api: apiId('paid', provider)
+      })
+    })
+    this.streams = new Streams({
+      consumer: this.consumer,
+      api: apiId('ticks', provider),
+      diary: join(directory, 'events-read'),
+      included: EVENTS_INCLUDED
     })
   }
 
@@ -104,8 +124,7 @@ export class World {
     const hub = await createNode({ network: 'killed' })
     await hub.start()
     const provider = (await identityOf('owner')).publicKey.toString()
-    const api = apiId('paid', provider)
-    const world = new World({ directory, database, chain, upstream, hub, api })
+    const world = new World({ directory, database, chain, upstream, hub, provider })
     await chain.fundGas(world.signers.owner.address)
     await chain.mint(world.signers.consumer.address, WALLET_ATOMS)
     return world
@@ -122,8 +141,10 @@ export class World {
     return createChain(this.chain.parameters).balance(account, 'latest')
   }
 
-  /** All callers at once, and the kills in the midst of their calls. Resolves when every call has its end. */
+  /** All callers at once, streams beside them, and the kills in the midst. Resolves when every call and stream has its end. */
   async play({ callers, kills }: Round): Promise<void> {
+    this.upstream.tick(true)
+    await this.streams.start(STREAMS)
     const over = Promise.withResolvers<void>()
     const killing = kills.map(async ({ victim, answered, thenMs }) => {
       // A round in which fewer calls get so far ends with the kill.
@@ -131,8 +152,11 @@ export class World {
       await pause(thenMs)
       await this[victim].kill()
     })
-    await Promise.all(callers.map((calls) => this.#drive(calls))).finally(over.resolve)
+    const calling = callers.map((calls) => this.#drive(calls))
+    await Promise.all(calling).finally(over.resolve)
     await Promise.all(killing)
+    this.upstream.tick(false)
+    await this.streams.stop()
   }
 
   /** One call at a time, nobody killed. */
@@ -148,6 +172,7 @@ export class World {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    void this.streams.stop()
     await Promise.all([this.consumer.kill(), this.owner.kill()])
     await this.stop()
     await this.#hub.stop()

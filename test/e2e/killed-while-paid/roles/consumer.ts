@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { asSoukError, createChain, createChannelTill, createNode, fromHex, keySigner } from '../../../../lib/index.ts'
 import type { ErrorCode } from '../../../../lib/base/errors.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
@@ -20,6 +21,17 @@ export interface CallArgs {
   readonly sentTo?: string
 }
 
+export interface StreamArgs {
+  /** Of the call that opens it. */
+  readonly id: string
+  readonly api: string
+  /** Each event that was read is a line of it, `<id> <event>`: it is there for whoever looks after this process was killed. */
+  readonly diary: string
+}
+
+/** Of the opening. What was read of the stream is in the diary. */
+export type StreamResult = { readonly charged: string } | { readonly code: ErrorCode }
+
 export type CallResult =
   | { readonly status: number; readonly charged: string; readonly echoed: unknown }
   | { readonly code: ErrorCode; readonly detail: string }
@@ -27,6 +39,20 @@ export type CallResult =
 /** Far above what the calls of a run cost: what a restart takes for signed, whether it was or not, is not its subject. */
 const RULES = { dailyMax: 1_000_000_000n }
 const CALL_MS = 20_000
+const EVENTS = [
+  ['content-type', 'application/json'],
+  ['accept', 'text/event-stream']
+] as const
+
+async function readInto(diary: string, id: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const events = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) if (event.startsWith('data: ')) appendFileSync(diary, `${id} ${event.slice(6)}\n`)
+  }
+}
 
 play(async ({ place, bootstrap, parameters, api }: ConsumerArgs) => {
   const store = storeAt(place, () => process.exit(1))
@@ -52,6 +78,18 @@ play(async ({ place, bootstrap, parameters, api }: ConsumerArgs) => {
         } catch (error) {
           const { code, message } = asSoukError(error)
           return { code, detail: message }
+        }
+      },
+
+      /** Ends when the stream does, whatever it is that ends it. */
+      async stream({ id, api, diary }: StreamArgs): Promise<StreamResult> {
+        try {
+          const requestId = fromHex(`0x${id}`, 16)
+          const reply = await node.souk.call({ api, body: { id }, requestId, headers: EVENTS, timeoutMs: CALL_MS })
+          await readInto(diary, id, reply.body as AsyncIterable<Uint8Array>).catch(() => {})
+          return { charged: reply.charged.toString() }
+        } catch (error) {
+          return { code: asSoukError(error).code }
         }
       }
     },

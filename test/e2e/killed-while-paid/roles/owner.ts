@@ -14,6 +14,8 @@ export interface OwnerArgs {
   readonly payout: Address
   readonly price: string
   readonly endpoint: string
+  /** Of an API whose answers are streams. */
+  readonly streams: { readonly endpoint: string; readonly pricePerEvent: string; readonly eventsIncluded: number }
 }
 
 export interface NodeInfo {
@@ -24,7 +26,7 @@ export interface NodeInfo {
 /** Redeemed often, so that processes are killed in the middle of that as well. */
 const POLICY = { atoms: 20_000n, ageMs: 2_000 }
 
-play(async ({ place, bootstrap, parameters, payout, price, endpoint }: OwnerArgs) => {
+play(async ({ place, bootstrap, parameters, payout, price, endpoint, streams }: OwnerArgs) => {
   // What a failed commit left is for the next process to find.
   const store = storeAt(place, () => process.exit(1))
   const make = createChannelTill({
@@ -41,8 +43,9 @@ play(async ({ place, bootstrap, parameters, payout, price, endpoint }: OwnerArgs
     store,
     till: (components) => (till = make(components)),
     prepare: async (souk) => {
-      const adapter = restFactory.open({ endpoint }, '')
-      await souk.serve({ name: 'paid', price, payout }, adapter)
+      await souk.serve({ name: 'paid', price, payout }, restFactory.open({ endpoint }, ''))
+      const { endpoint: ticks, ...events } = streams
+      await souk.serve({ name: 'ticks', price, payout, ...events }, restFactory.open({ endpoint: ticks }, ''))
     }
   })
   await node.start()
