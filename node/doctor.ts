@@ -8,7 +8,8 @@ import { moneyChecks } from './payments/money-checks.ts'
 import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
 import { PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
-import type { Registrations, RegistrationStatus } from './registrations.ts'
+import type { RegistrationStatus } from './registrations/registration.ts'
+import type { Registrations } from './registrations/registrations.ts'
 import { SetupError } from './setup-error.ts'
 
 const NODE_MAJOR_MIN = 24

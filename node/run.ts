@@ -25,7 +25,7 @@ import { openPayments, type Payments, type PaymentsInit } from './payments/payme
 import { backUpProfile } from './profile/profile-backup.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
-import { Registrations } from './registrations.ts'
+import { Registrations } from './registrations/registrations.ts'
 import { NodeGuard } from './upstream/guard.ts'
 import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'

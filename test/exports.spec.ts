@@ -17,6 +17,8 @@ const EXPORTS: Record<string, Names> = {
     values: [
       'CREATE2_DEPLOYER',
       'ERRORS',
+      'KeyedMutex',
+      'Mutex',
       'RateLimiter',
       'SoukError',
       'apiId',

@@ -11,6 +11,7 @@ import {
   UPLOAD_BYTES_CEILING
 } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
+import { Mutex } from '../base/mutex.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import {
   type Delegation,
@@ -58,7 +59,8 @@ type LastManifest = KeptManifest & { readonly signed?: SignedManifest }
 /** The provider's side of listings: signs their manifests, moves their states, keeps them announced. */
 export class Provider {
   readonly #init: ProviderInit
-  #lastChange: Promise<unknown> = Promise.resolve()
+  /** No revision is signed twice, and none from what another change has just replaced. */
+  readonly #changes = new Mutex()
 
   constructor(init: ProviderInit) {
     this.#init = init
@@ -68,7 +70,7 @@ export class Provider {
   async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
     const name = checkApiName(init.name)
     const terms = servingTerms(init)
-    const id = await this.#inTurn(async () => {
+    const id = await this.#changes.run(async () => {
       const last = await this.#lastManifest(name)
       this.#checkNotHeld(name, last)
       const wanted = this.#manifestFor(init, adapter, last)
@@ -84,7 +86,7 @@ export class Provider {
   async move(name: string, state: ListingState, notice: DeprecationNotice = {}): Promise<Listing> {
     const { owner, notary } = this.#init
     const id = apiId(name, notary.provider)
-    await this.#inTurn(async () => {
+    await this.#changes.run(async () => {
       const api = owner.get(id)
       if (api === undefined)
         throw new SoukError('api_not_found', `This node serves no API called "${name}" of its own.`)
@@ -104,7 +106,7 @@ export class Provider {
     const own = apiId(name, notary.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
-    await this.#inTurn(async () => {
+    await this.#changes.run(async () => {
       await owner.delete(api.signed.id)
       if (api.signed.manifest.state === 'retired') await this.#forgetTombstone(api.signed.manifest.name)
     })
@@ -157,7 +159,7 @@ export class Provider {
   async renew(): Promise<void> {
     const { owner, notary } = this.#init
     for (const { id } of owner.list().map(({ signed }) => signed)) {
-      const isRenewed = await this.#inTurn(async () => {
+      const isRenewed = await this.#changes.run(async () => {
         const api = owner.get(id)
         const isOwn = api?.signed.manifest.provider === notary.provider
         if (api === undefined || !isOwn) return false
@@ -172,13 +174,6 @@ export class Provider {
       })
       if (isRenewed) await this.#announce(id)
     }
-  }
-
-  /** One change after the other: no revision is signed twice, and none from what another change has just replaced. */
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const turn = this.#lastChange.then(change)
-    this.#lastChange = turn.catch(() => {})
-    return turn
   }
 
   #manifestFor(init: ListingInit, adapter: Adapter, last: LastManifest | undefined): Manifest {

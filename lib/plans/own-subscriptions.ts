@@ -2,6 +2,7 @@ import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
+import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
 import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { Resolution, ResolveOptions } from '../interface/directory.ts'
@@ -49,8 +50,8 @@ interface Wish {
 export class OwnSubscriptions implements Subscriptions {
   readonly #init: OwnSubscriptionsInit
   readonly #renewing = new Map<string, Promise<SubscriptionChange>>()
-  /** By subscription: the last of those that change it, one after the other. */
-  readonly #changing = new Map<string, Promise<unknown>>()
+  /** By subscription. */
+  readonly #changes = new KeyedMutex()
   readonly sold: Subscriptions['sold']
 
   constructor(init: OwnSubscriptionsInit) {
@@ -71,7 +72,7 @@ export class OwnSubscriptions implements Subscriptions {
     const { records, requestIds } = this.#init
     const { id = formatRequestId(requestIds.next()) } = init
     checkInit(init, id)
-    return this.#inTurn(id, async () => {
+    return this.#changes.run(id, async () => {
       const known = await records.find(id)
       if (known !== undefined) {
         const settled = await this.#settled(known, options)
@@ -88,13 +89,13 @@ export class OwnSubscriptions implements Subscriptions {
       const { subscription } = await running
       return { subscription, charged: 0n }
     }
-    const renewing = this.#inTurn(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
+    const renewing = this.#changes.run(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
     this.#renewing.set(id, renewing)
     return renewing
   }
 
   change(id: string, terms: SubscriptionTerms, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
-    return this.#inTurn(id, async () => {
+    return this.#changes.run(id, async () => {
       const { records } = this.#init
       const settled = await this.#settled(await records.get(id), options)
       const record = await records.put(withLimits(settled, terms))
@@ -118,7 +119,7 @@ export class OwnSubscriptions implements Subscriptions {
     id: string,
     { now = false, ...options }: SubscriptionOptions & { now?: boolean } = {}
   ): Promise<SubscriptionChange> {
-    return this.#inTurn(id, async () => {
+    return this.#changes.run(id, async () => {
       const { records, clock } = this.#init
       const record = await this.#settled(await records.get(id), options)
       try {
@@ -145,7 +146,7 @@ export class OwnSubscriptions implements Subscriptions {
   async settle(id: string, options: SubscriptionOptions = {}): Promise<OwnRecord> {
     const record = await this.#init.records.get(id)
     if (record.pending === undefined) return record
-    return this.#inTurn(id, async () => this.#settled(await this.#init.records.get(id), options))
+    return this.#changes.run(id, async () => this.#settled(await this.#init.records.get(id), options))
   }
 
   async #subscribe(init: SubscribeInit, id: string, options: SubscriptionOptions): Promise<SubscriptionChange> {
@@ -239,7 +240,7 @@ export class OwnSubscriptions implements Subscriptions {
   }
 
   #simply(id: string, action: 'pause' | 'resume', options: SubscriptionOptions): Promise<SubscriptionChange> {
-    return this.#inTurn(id, async () => {
+    return this.#changes.run(id, async () => {
       const record = await this.#settled(await this.#init.records.get(id), options)
       return this.#ask(record, { request: { id, action }, price: 0n }, options)
     })
@@ -340,17 +341,6 @@ export class OwnSubscriptions implements Subscriptions {
 
   #unchanged(record: OwnRecord): SubscriptionChange {
     return { subscription: this.#init.records.shown(record), charged: 0n }
-  }
-
-  #inTurn<T>(id: string, change: () => Promise<T>): Promise<T> {
-    const turn = (this.#changing.get(id) ?? Promise.resolve()).then(change, change)
-    const done = turn
-      .catch(() => {})
-      .finally(() => {
-        if (this.#changing.get(id) === done) this.#changing.delete(id)
-      })
-    this.#changing.set(id, done)
-    return turn
   }
 }
 

@@ -2,6 +2,7 @@ import { collect } from '../base/collect.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { PAGE_MAX, SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits.ts'
+import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
@@ -35,8 +36,8 @@ export interface PlanDeskInit {
 export class PlanDesk implements Desk {
   readonly #init: PlanDeskInit
   readonly #book: SoldBook
-  /** By subscription: the last of those that change it, one after the other. */
-  readonly #changing = new Map<string, Promise<void>>()
+  /** By subscription. */
+  readonly #changes = new KeyedMutex()
 
   constructor(init: PlanDeskInit) {
     this.#init = init
@@ -146,7 +147,7 @@ export class PlanDesk implements Desk {
   async #change(signed: SignedManifest, call: IncomingCall): Promise<PlanTicket> {
     const tooLarge = () => new SoukError('request_too_large')
     const request = readRequest(await collect(call.body, SUBSCRIPTION_BODY_BYTES_MAX, tooLarge))
-    const leave = await this.#inTurn(request.id)
+    const leave = await this.#changes.enter(request.id)
     try {
       return await this.#decide(request, signed, call, leave)
     } catch (error) {
@@ -215,19 +216,6 @@ export class PlanDesk implements Desk {
     throw new SoukError('payment_required', 'The trial of this API was used before. Subscribe without one.', {
       notAccepted: true
     })
-  }
-
-  /** Resolves when nobody else changes the subscription, with what lets the next one in. */
-  async #inTurn(id: string): Promise<() => void> {
-    const before = this.#changing.get(id)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const turn = (before ?? Promise.resolve()).then(() => promise)
-    this.#changing.set(id, turn)
-    await before
-    return () => {
-      if (this.#changing.get(id) === turn) this.#changing.delete(id)
-      resolve()
-    }
   }
 }
 

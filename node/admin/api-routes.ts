@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Registered, RegistrationStatus } from '../registrations.ts'
+import type { Registered, RegistrationStatus } from '../registrations/registration.ts'
 import {
   type ApiView,
   type MappingCheckView,

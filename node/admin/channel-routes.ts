@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type ChannelSummary, checksummed, formatUsdc, type Hex, SoukError } from '../../lib/index.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import type { AdminInit } from './admin-init.ts'
-import type { ChannelView, ClosedChannelsView } from './api.ts'
+import type { ChannelView, ClosedChannelsView } from './money-api.ts'
 import { moving } from './moving.ts'
 
 interface Named {

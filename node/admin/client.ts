@@ -18,24 +18,26 @@ import type {
   CallEvent,
   CallHead,
   CallInput,
-  ChannelView,
-  ClosedChannelsView,
   DelegationView,
   DoctorView,
-  EarningsView,
   PeerView,
-  ReceiptsInput,
-  ReceiptsView,
   RegisteredView,
   RegisterInput,
   ReplicaInput,
-  SettlementView,
   SetupCodeView,
-  StatusView,
+  StatusView
+} from './api.ts'
+import type {
+  ChannelView,
+  ClosedChannelsView,
+  EarningsView,
+  ReceiptsInput,
+  ReceiptsView,
+  SettlementView,
   WalletView,
   WithdrawalView,
   WithdrawInput
-} from './api.ts'
+} from './money-api.ts'
 import { type ListingClient, listingClient } from './listing-client.ts'
 import { queryOf } from './query.ts'
 import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'

@@ -11,7 +11,7 @@ import {
   type WalletView,
   type WithdrawalView,
   withdrawSchema
-} from './api.ts'
+} from './money-api.ts'
 import { moving } from './moving.ts'
 import { earningsView, receiptView, walletView } from './money-views.ts'
 import { present } from './present.ts'

@@ -8,7 +8,7 @@ import type {
   WalletBalance
 } from '../../lib/interface/index.ts'
 import { formatEther } from '../payments/ether.ts'
-import type { EarningsView, ProviderEarningsView, ReceiptView, TransactionView, WalletView } from './api.ts'
+import type { EarningsView, ProviderEarningsView, ReceiptView, TransactionView, WalletView } from './money-api.ts'
 
 export function walletView(
   { address, network, money }: { readonly address: Address; readonly network: string; readonly money: string },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { parseApiRef, SoukError } from '../../lib/index.ts'
 import type { ApiId, ListingInit, PlanInit } from '../../lib/interface/index.ts'
-import type { RegistrationStatus } from '../registrations.ts'
+import type { RegistrationStatus } from '../registrations/registration.ts'
 import { planView } from '../subscriptions/view.ts'
 import type { AdminInit } from './admin-init.ts'
 import type { ApiView } from './api.ts'

@@ -1,6 +1,6 @@
 import { type ApiRef, formatUsdc } from '../../lib/index.ts'
 import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
-import type { RegistrationStatus } from '../registrations.ts'
+import type { RegistrationStatus } from '../registrations/registration.ts'
 import type { ApiView, ListingView } from './api.ts'
 import { termsView } from '../subscriptions/terms-view.ts'
 import { rateLimitView } from './rate-api.ts'

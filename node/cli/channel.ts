@@ -1,4 +1,4 @@
-import type { ChannelView } from '../admin/api.ts'
+import type { ChannelView } from '../admin/money-api.ts'
 import type { AdminClient } from '../admin/client.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { EXIT } from './exit-code.ts'

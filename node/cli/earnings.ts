@@ -1,4 +1,4 @@
-import type { EarningsView, ProviderEarningsView } from '../admin/api.ts'
+import type { EarningsView, ProviderEarningsView } from '../admin/money-api.ts'
 import type { AddCommand } from './cli.ts'
 import { csvLine } from './csv.ts'
 import { facts, moment } from './table.ts'

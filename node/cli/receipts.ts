@@ -1,4 +1,4 @@
-import type { ReceiptsInput, ReceiptView } from '../admin/api.ts'
+import type { ReceiptsInput, ReceiptView } from '../admin/money-api.ts'
 import type { AdminClient } from '../admin/client.ts'
 import type { AddCommand } from './cli.ts'
 import { type Cell, csvLine } from './csv.ts'

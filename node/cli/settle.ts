@@ -1,4 +1,4 @@
-import type { SettlementView } from '../admin/api.ts'
+import type { SettlementView } from '../admin/money-api.ts'
 import type { AddCommand } from './cli.ts'
 import { facts } from './table.ts'
 import { UsageError } from './usage-error.ts'

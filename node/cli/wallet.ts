@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WalletView } from '../admin/api.ts'
+import type { WalletView } from '../admin/money-api.ts'
 import { loadConfig, locateProfile, processEnvironment } from '../config.ts'
 import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'

@@ -2,7 +2,7 @@ import { asSoukError, checksummed, formatUsdc, limits, parseUsdc } from '../../l
 import type { Address } from '../../lib/interface/index.ts'
 import type { DoctorCheck } from '../admin/api.ts'
 import { type Finding, fail, ok, warn } from '../finding.ts'
-import type { Registrations } from '../registrations.ts'
+import type { Registrations } from '../registrations/registrations.ts'
 import { formatEther } from './ether.ts'
 import type { Money } from './money.ts'
 

@@ -1,4 +1,4 @@
-import { type Atoms, limits } from '../../lib/index.ts'
+import { type Atoms, KeyedMutex, limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
 /** Where slices come from: something shared and durable, such as what is left of a balance or of a day's cap. */
@@ -21,8 +21,6 @@ interface Slice<T> {
   size: Atoms
   /** What those who wait for the next one need together. */
   awaited: Atoms
-  /** One thing after the other is asked of the source. */
-  turn: Promise<unknown>
   dryUntil: number
   touched: boolean
 }
@@ -36,6 +34,8 @@ export class Slices<T extends { readonly id: string }> {
   readonly #clock: Clock
   readonly #source: SliceSource<T>
   readonly #slices = new Map<string, Slice<T>>()
+  /** Of each owner, one thing after the other is asked of the source. */
+  readonly #turns = new KeyedMutex()
   #isSweeping = false
 
   constructor(clock: Clock, source: SliceSource<T>) {
@@ -84,8 +84,7 @@ export class Slices<T extends { readonly id: string }> {
       known.touched = true
       return known
     }
-    const turn = Promise.resolve()
-    const slice = { owner, left: 0n, size: 0n, awaited: 0n, turn, dryUntil: -Infinity, touched: true }
+    const slice = { owner, left: 0n, size: 0n, awaited: 0n, dryUntil: -Infinity, touched: true }
     this.#slices.set(owner.id, slice)
     this.#sweepLater()
     return slice
@@ -93,7 +92,7 @@ export class Slices<T extends { readonly id: string }> {
 
   async #await(slice: Slice<T>, amount: Atoms): Promise<void> {
     slice.awaited += amount
-    await this.#inTurn(slice, async () => {
+    await this.#turns.run(slice.owner.id, async () => {
       try {
         // Others may take from what is at hand while the source is asked.
         while (slice.left < amount) {
@@ -111,13 +110,15 @@ export class Slices<T extends { readonly id: string }> {
     const now = this.#clock.elapsed()
     if (now < slice.dryUntil) return
     slice.dryUntil = Infinity
-    this.#inTurn(slice, async () => {
-      const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, 0n) : 0n
-      this.#put(slice, taken)
-      slice.dryUntil = taken === 0n ? this.#clock.elapsed() + limits.SLICE_PAUSE_MS : -Infinity
-    }).catch(() => {
-      slice.dryUntil = this.#clock.elapsed() + limits.SLICE_PAUSE_MS
-    })
+    this.#turns
+      .run(slice.owner.id, async () => {
+        const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, 0n) : 0n
+        this.#put(slice, taken)
+        slice.dryUntil = taken === 0n ? this.#clock.elapsed() + limits.SLICE_PAUSE_MS : -Infinity
+      })
+      .catch(() => {
+        slice.dryUntil = this.#clock.elapsed() + limits.SLICE_PAUSE_MS
+      })
   }
 
   #put(slice: Slice<T>, taken: Atoms): void {
@@ -126,17 +127,11 @@ export class Slices<T extends { readonly id: string }> {
   }
 
   #giveBack(slice: Slice<T>): Promise<void> {
-    return this.#inTurn(slice, async () => {
+    return this.#turns.run(slice.owner.id, async () => {
       const amount = slice.left
       slice.left = 0n
       if (amount > 0n) await this.#source.giveBack(slice.owner, amount)
     })
-  }
-
-  #inTurn(slice: Slice<T>, run: () => Promise<void>): Promise<void> {
-    const result = slice.turn.then(run)
-    slice.turn = result.catch(() => {})
-    return result
   }
 
   #sweepLater(): void {

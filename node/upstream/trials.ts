@@ -1,13 +1,13 @@
 import { asSoukError, type Clock, deadline, limits, SoukError, utf8 } from '../../lib/index.ts'
 import type {
   Adapter,
-  AdapterFactory,
   AdapterReply,
   ApiDescription,
   Inspection,
   Protocol,
   UpstreamConfig
 } from '../../lib/interface/index.ts'
+import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, KeptUpstream, Vault } from './vault.ts'
 
 /** An upstream as somebody might register it. */
@@ -25,7 +25,7 @@ export interface TrialAnswer extends Pick<AdapterReply, 'status' | 'headers' | '
 }
 
 export interface TrialsInit {
-  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly adapters: Adapters
   readonly clock: Clock
   readonly vault: Vault
   readonly known: (name: string) => (KeptUpstream & { readonly protocol: Protocol }) | undefined
@@ -46,40 +46,31 @@ export class Trials {
 
   /** Reads an upstream and calls it once. @throws SoukError those of `AdapterFactory.inspect` and `Adapter.call` */
   async call(asked: TrialUpstream, body: unknown, signal: AbortSignal): Promise<TrialAnswer> {
-    const { factory, config, inspection } = await this.#inspected(asked, signal)
-    const adapter = factory.open(config, inspection.snapshot)
+    const { adapters, clock } = this.#init
+    const { config, inspection } = await this.#inspected(asked, signal)
+    const adapter = adapters.factory(asked.protocol).open(config, inspection.snapshot)
     try {
-      return await answered(adapter, body, this.#init.clock, signal)
+      return await answered(adapter, body, clock, signal)
     } finally {
       await adapter.close?.()
     }
   }
 
   /** What an API that is registered says of itself, whether it is served at the moment or not. */
-  async description(kept: KeptUpstream & { protocol: Protocol; snapshot: string }): Promise<ApiDescription> {
-    const adapter = this.#factory(kept.protocol).open(kept.upstream, kept.snapshot)
+  async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
+    const adapter = this.#init.adapters.factory(protocol).open(upstream, snapshot)
     await adapter.close?.()
     return adapter.description
   }
 
-  async #inspected({ protocol, name = '', ...asked }: TrialUpstream, signal: AbortSignal) {
-    const { vault, known, clock } = this.#init
+  async #inspected(
+    { protocol, name = '', ...asked }: TrialUpstream,
+    signal: AbortSignal
+  ): Promise<{ config: UpstreamConfig; inspection: Inspection }> {
+    const { vault, known, adapters } = this.#init
     const before = known(name)
-    const config: UpstreamConfig = vault.taken(name, asked, before?.protocol === protocol ? before : undefined)
-    const factory = this.#factory(protocol)
-    const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
-    const limit = deadline(clock, limits.INSPECT_MS, late, signal)
-    try {
-      return { factory, config, inspection: await factory.inspect(config, limit.signal) }
-    } finally {
-      limit.clear()
-    }
-  }
-
-  #factory(protocol: Protocol): AdapterFactory {
-    const factory = this.#init.factories[protocol]
-    if (factory === undefined) throw new SoukError('invalid_request', `This node has no adapter for ${protocol}.`)
-    return factory
+    const config = vault.taken(name, asked, before?.protocol === protocol ? before : undefined)
+    return { config, inspection: await adapters.inspected(protocol, config, signal) }
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { checksummed, createChain } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
-import type { WalletView } from '../admin/api.ts'
+import type { WalletView } from '../admin/money-api.ts'
 import { walletView } from '../admin/money-views.ts'
 import { givePlayMoney } from '../demo/play-chain.ts'
 import { type NetworkName, NETWORKS } from '../networks.ts'

@@ -5,7 +5,8 @@ import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { checksummed, parseUsdc } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
-import type { CallHead, EarningsView } from '../../node/admin/api.ts'
+import type { CallHead } from '../../node/admin/api.ts'
+import type { EarningsView } from '../../node/admin/money-api.ts'
 import type {
   PlansView,
   SubscribersView,

@@ -42,6 +42,7 @@ const ADMIN_CLIENT = [
   'node/admin/description-api.ts',
   'node/admin/key-api.ts',
   'node/admin/market-api.ts',
+  'node/admin/money-api.ts',
   'node/admin/rate-api.ts',
   'node/admin/series-api.ts',
   'node/admin/webhook-api.ts',

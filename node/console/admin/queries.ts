@@ -1,16 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type {
-  ApiView,
-  ChannelView,
-  DoctorView,
-  EarningsView,
-  MappingView,
-  PeerView,
-  ReceiptsView,
-  SessionView,
-  StatusView,
-  WalletView
-} from '../../admin/api.ts'
+import type { ApiView, DoctorView, MappingView, PeerView, SessionView, StatusView } from '../../admin/api.ts'
+import type { ChannelView, EarningsView, ReceiptsView, WalletView } from '../../admin/money-api.ts'
 import type { MarketListingView, SearchView } from '../../admin/market-api.ts'
 import type { SeriesInput, SeriesView } from '../../admin/series-api.ts'
 import type { WebhookView } from '../../admin/webhook-api.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ProviderEarningsView, SettlementView, TransactionView } from '../../admin/api.ts'
+import type { ProviderEarningsView, SettlementView, TransactionView } from '../../admin/money-api.ts'
 import { Problem, send } from '../admin/client.ts'
 import { type EarningsView, queries } from '../admin/queries.ts'
 import { useWrite } from '../admin/use-write.ts'

@@ -21,7 +21,7 @@ import { startEvents } from '../../../node/events/start-events.ts'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
 import { Spending } from '../../../node/spending/spending.ts'
-import { Registrations } from '../../../node/registrations.ts'
+import { Registrations } from '../../../node/registrations/registrations.ts'
 import { openSubscriptions } from '../../../node/subscriptions/open.ts'
 
 export const TOKEN = 'token-of-the-tests'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { WithdrawalView } from '../../../admin/api.ts'
+import type { WithdrawalView } from '../../../admin/money-api.ts'
 import { send } from '../../admin/client.ts'
 import type { WalletView } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { createMemoryStore, SoukError } from '../../lib/index.ts'
-import type { Adapter, AdapterFactory, Clock, Listing, Souk, Store } from '../../lib/interface/index.ts'
-import { Payout } from '../../node/payments/payout.ts'
-import { Registrations } from '../../node/registrations.ts'
+import { createMemoryStore, SoukError } from '../../../lib/index.ts'
+import type { Adapter, AdapterFactory, Clock, Listing, Souk, Store } from '../../../lib/interface/index.ts'
+import { Payout } from '../../../node/payments/payout.ts'
+import { Registrations } from '../../../node/registrations/registrations.ts'
 
 const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 const ID = `ticker@${PROVIDER}` as const
@@ -121,6 +121,16 @@ describe('registrations', () => {
     await turn(() => served.length === 1)
     assert.equal(again.show('ticker').problem, undefined)
     assert.deepEqual(logged.slice(1), ['ticker is served again.'])
+    assert.equal(clock.waiting.size, 0)
+  })
+
+  it('waits once for the next try, however often it was told to serve', async () => {
+    providerIsUp = false
+    const again = registrations()
+    await again.restore('replica')
+    await again.restore()
+    assert.equal(clock.waiting.size, 1)
+    again.stop()
     assert.equal(clock.waiting.size, 0)
   })
 

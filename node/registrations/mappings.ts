@@ -1,5 +1,11 @@
-import { SoukError } from '../lib/index.ts'
-import type { AdapterFactory, Inspection, JsonSchema, MappingProblem, MappingSupport } from '../lib/interface/index.ts'
+import { SoukError } from '../../lib/index.ts'
+import type {
+  AdapterFactory,
+  Inspection,
+  JsonSchema,
+  MappingProblem,
+  MappingSupport
+} from '../../lib/interface/index.ts'
 
 /** What of a registration a mapping is about. */
 interface Mapped {

@@ -1,0 +1,300 @@
+import { type Clock, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import type {
+  Adapter,
+  AdapterFactory,
+  Address,
+  DeprecationNotice,
+  Documents,
+  Inspection,
+  ListingInit,
+  ListingState,
+  MappingProblem,
+  Protocol,
+  Souk,
+  UpstreamConfig
+} from '../../lib/interface/index.ts'
+import type { Events } from '../events/events.ts'
+import { ListingNews } from '../events/listing-news.ts'
+import type { Payout } from '../payments/payout.ts'
+import { Adapters } from '../upstream/adapters.ts'
+import { DescriptionNews } from '../upstream/description-news.ts'
+import { Health } from '../upstream/health.ts'
+import { Trials } from '../upstream/trials.ts'
+import { type AskedUpstream, Vault, type VaultInit } from '../upstream/vault.ts'
+import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
+import {
+  isListingOf,
+  type Registered,
+  type Registration,
+  type RegistrationBase,
+  type RegistrationStatus
+} from './registration.ts'
+import { Serving } from './serving.ts'
+
+const COLLECTION = 'registrations'
+
+export interface RegistrationsInit extends VaultInit {
+  readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
+  readonly documents: Documents
+  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly clock: Clock
+  readonly payout: Payout
+  /** Whoever wants to know what becomes of listings. Default: nobody. */
+  readonly events?: Pick<Events, 'emit'>
+  /** Told what could not be served, and when it could again. */
+  readonly log: (line: string) => void
+}
+
+/**
+ * The upstreams of this node: checked when they are registered, kept, and served again after a restart. A name is used
+ * once on a node, whether for an own API or a replica.
+ */
+export class Registrations {
+  readonly #init: RegistrationsInit
+  readonly #known = new Map<string, Registration>()
+  readonly #vault: Vault
+  readonly #adapters: Adapters
+  readonly #health: Health
+  readonly #serving: Serving
+  readonly #told: ListingNews
+  /** What could be registered. */
+  readonly trials: Trials
+  /** One change at a time: two registrations of one name would race for its revision. */
+  readonly #changes = new Mutex()
+
+  constructor(init: RegistrationsInit) {
+    this.#init = init
+    const { clock, documents, factories, log } = init
+    const vault = new Vault(init)
+    const adapters = new Adapters({ factories, clock, vault })
+    this.#vault = vault
+    this.#adapters = adapters
+    this.#told = new ListingNews(init.events)
+    this.trials = new Trials({ clock, vault, adapters, known: (name) => this.#known.get(name) })
+    this.#health = new Health({
+      clock,
+      documents,
+      log,
+      move: (name, from, to) => this.#moveFrom(name, from, to),
+      tell: (name, why) => this.#told.health(this.show(name).listing?.signed.id ?? name, why)
+    })
+    const news = new DescriptionNews({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
+    this.#serving = new Serving({ ...init, adapters, news, health: this.#health, retry: () => void this.#retry() })
+  }
+
+  /**
+   * Serves what was registered before: all, or those of one kind. This provider's own need no network, so they can be served
+   * before any peer is heard and could find them missing. What cannot be served yet is tried again later, and said.
+   */
+  async restore(kind?: Registration['kind']): Promise<void> {
+    for (const { value } of await this.#init.documents.list(COLLECTION)) {
+      const registration = JSON.parse(value) as Registration
+      this.#known.set(registration.name, registration)
+    }
+    await this.#serving.serveAll([...this.#known.values()].filter((known) => kind === undefined || known.kind === kind))
+  }
+
+  stop(): void {
+    this.#serving.stop()
+  }
+
+  /**
+   * Checks the upstream for real, publishes the listing and keeps both. An own name that is known gets a new revision.
+   *
+   * @param asked.auth - null for none. Where it is not said, what is known for the same name and origin stays.
+   * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
+   */
+  async register(
+    terms: ListingInit,
+    protocol: Protocol,
+    asked: AskedUpstream,
+    signal: AbortSignal
+  ): Promise<Registered> {
+    const { name } = terms
+    const known = this.#known.get(name)
+    const upstream = this.#vault.taken(name, asked, known)
+    if (known?.kind === 'replica') throw taken(name)
+    this.#init.payout.check(parseUsdc(terms.price))
+    // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
+    const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
+    return this.#changes.run(async () => {
+      const before = this.#known.get(name)
+      if (before?.kind === 'replica') {
+        await adapter.close?.()
+        throw taken(name)
+      }
+      const made = this.#made(name, protocol, upstream, inspection)
+      const registered = await this.#publish({ ...made, kind: 'own', terms }, inspection.warnings, adapter)
+      await this.#told.changed(registered.listing)
+      return registered
+    })
+  }
+
+  /**
+   * Serves another provider's published API from this node's upstream.
+   * @throws SoukError those of `Souk.resolve`, `AdapterFactory.inspect` and `Souk.serveReplica`
+   */
+  serve(api: string, asked: AskedUpstream, signal: AbortSignal): Promise<Registered> {
+    return this.#changes.run(async () => {
+      const ref = parseApiRef(api)
+      const { name } = ref
+      const before = this.#known.get(name)
+      const upstream = this.#vault.taken(name, asked, before)
+      if (before?.kind === 'own') throw taken(name)
+      const { signed } = await this.#init.souk.resolve(ref, { signal })
+      const { protocol, provider, price } = signed.manifest
+      this.#init.payout.checkEarning(price)
+      if (before !== undefined && before.provider !== provider) throw taken(name)
+      const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, before)
+      const made = this.#made(name, protocol, upstream, inspection)
+      return this.#publish({ ...made, kind: 'replica', provider }, inspection.warnings, adapter)
+    })
+  }
+
+  list(): readonly RegistrationStatus[] {
+    return [...this.#known.keys()].sort().map((name) => this.show(name))
+  }
+
+  /** @throws SoukError `api_not_found` */
+  show(name: string): RegistrationStatus {
+    const registration = this.#known.get(name)
+    if (registration === undefined)
+      throw new SoukError('api_not_found', `No API "${name.slice(0, 80)}" is registered here.`)
+    const listing = this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
+    return { registration, listing, problem: this.#serving.problemOf(name) }
+  }
+
+  /** @throws SoukError `api_not_found`, `invalid_request` */
+  async move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<RegistrationStatus> {
+    return this.#changes.run(async () => {
+      this.show(name)
+      await this.#health.overrule(name)
+      await this.#told.changed(await this.#init.souk.move(name, state, notice))
+      return this.show(name)
+    })
+  }
+
+  /** Publishes an own API on other terms, as a new revision. @throws SoukError `api_not_found`, `invalid_request` */
+  revise(name: string, change: (terms: ListingInit) => ListingInit): Promise<Registered> {
+    return this.#changes.run(async () => {
+      const { registration } = this.show(name)
+      if (registration.kind !== 'own') throw new SoukError('invalid_request', 'Its terms are its provider’s to change.')
+      return this.#publish({ ...registration, terms: change(registration.terms) })
+    })
+  }
+
+  /** False where the listing is in another state by now. */
+  #moveFrom(name: string, from: ListingState, to: 'paused' | 'published'): Promise<boolean> {
+    return this.#changes.run(async () => {
+      if (this.#known.get(name) === undefined || this.show(name).listing?.state !== from) return false
+      await this.#init.souk.move(name, to)
+      return true
+    })
+  }
+
+  /** Stops serving it and forgets it. @throws SoukError `api_not_found` */
+  remove(name: string): Promise<void> {
+    return this.#changes.run(async () => {
+      const { listing } = this.show(name)
+      if (listing !== undefined) await this.#init.souk.remove(listing.own ? name : listing.signed.id)
+      await this.#serving.forget(name)
+      await this.#init.documents.delete(COLLECTION, name)
+      this.#known.delete(name)
+      await this.#told.removed(listing?.signed.id ?? name)
+    })
+  }
+
+  /** From now on this provider is paid there: its APIs get a new revision that says so. */
+  payTo(address: Address): Promise<void> {
+    return this.#changes.run(async () => {
+      await this.#init.payout.set(address)
+      await this.#serving.serveAll([...this.#known.values()].filter(({ kind }) => kind === 'own'))
+    })
+  }
+
+  /** @throws SoukError `api_not_found`, `invalid_request` where there is nothing to map */
+  mapping(name: string): ShownMapping {
+    const { registration } = this.show(name)
+    return shownMapping(this.#adapters.factory(registration.protocol), registration)
+  }
+
+  /** The API as another mapping would make it. @throws SoukError as `map` */
+  previewMapping(name: string, document: unknown): Inspection {
+    const { registration } = this.show(name)
+    return remapped(this.#adapters.factory(registration.protocol), registration, document)
+  }
+
+  /** What of a document does not fit. @throws SoukError as `mapping` */
+  checkMapping(name: string, document: unknown): readonly MappingProblem[] {
+    const { registration } = this.show(name)
+    return mappingProblems(this.#adapters.factory(registration.protocol), registration, document)
+  }
+
+  /** Serves an API with another mapping from now on. @throws SoukError as `mapping`, with the `problems` where it does not fit */
+  map(name: string, document: unknown): Promise<Registered> {
+    return this.#changes.run(async () => {
+      const { registration } = this.show(name)
+      const { snapshot, warnings } = remapped(this.#adapters.factory(registration.protocol), registration, document)
+      return this.#publish({ ...registration, snapshot }, warnings)
+    })
+  }
+
+  /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
+  async check(registration: Registration, signal: AbortSignal): Promise<void> {
+    const { name, protocol } = registration
+    await this.#adapters.factory(protocol).inspect(this.#vault.opened(name, registration), signal)
+  }
+
+  async #inspected(
+    protocol: Protocol,
+    upstream: UpstreamConfig,
+    signal: AbortSignal,
+    before: Registration | undefined
+  ): Promise<{ adapter: Adapter; inspection: Inspection }> {
+    const factory = this.#adapters.factory(protocol)
+    const same = before?.protocol === protocol ? before : undefined
+    const inspection = keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
+    return { adapter: factory.open(upstream, inspection.snapshot), inspection }
+  }
+
+  #made(name: string, protocol: Protocol, upstream: UpstreamConfig, { snapshot }: Inspection): RegistrationBase {
+    const registeredAt = this.#known.get(name)?.registeredAt ?? this.#init.clock.now()
+    return { name, protocol, ...this.#vault.sealed(name, upstream), snapshot, registeredAt }
+  }
+
+  /** Serves it as it is from now on, and keeps it. */
+  async #publish(registration: Registration, warnings: readonly string[] = [], adapter?: Adapter): Promise<Registered> {
+    const { name } = registration
+    const listing = await this.#serving.serve(registration, adapter)
+    await this.#init.documents.put(COLLECTION, name, JSON.stringify(registration))
+    const updated = this.#known.has(name)
+    this.#known.set(name, registration)
+    return { registration, listing, updated, warnings }
+  }
+
+  /** The API says something else of itself: its listing gets a new revision that says so. */
+  #renew(name: string, snapshot: string): Promise<void> {
+    return this.#changes.run(async () => {
+      const registration = this.#known.get(name)
+      if (registration?.kind !== 'own' || registration.snapshot === snapshot) return
+      const { listing } = await this.#publish({ ...registration, snapshot })
+      const { revision } = listing.signed.manifest
+      this.#init.log(`${name} describes itself anew: revision ${revision} is published.`)
+    })
+  }
+
+  /** What could not be served, as far as it is still registered. */
+  #retry(): Promise<void> {
+    return this.#changes.run(() => {
+      const waiting = [...this.#known.values()].filter(({ name }) => this.#serving.problemOf(name) !== undefined)
+      return this.#serving.serveAll(waiting)
+    })
+  }
+}
+
+function taken(name: string): SoukError {
+  return new SoukError(
+    'invalid_request',
+    `The name "${name}" is used on this node already, for another provider's API or your own.`
+  )
+}

@@ -1,0 +1,117 @@
+import { asSoukError, type Clock, limits, parseUsdc, type Timer } from '../../lib/index.ts'
+import type { Adapter, Listing, ListingInit, Souk } from '../../lib/interface/index.ts'
+import type { Payout } from '../payments/payout.ts'
+import type { Adapters } from '../upstream/adapters.ts'
+import type { DescriptionNews } from '../upstream/description-news.ts'
+import type { Health } from '../upstream/health.ts'
+import type { Registration } from './registration.ts'
+
+export interface ServingInit {
+  readonly souk: Pick<Souk, 'serve' | 'serveReplica'>
+  readonly adapters: Adapters
+  readonly payout: Payout
+  readonly health: Health
+  readonly news: DescriptionNews
+  readonly clock: Clock
+  /** Told what could not be served, and when it could again. */
+  readonly log: (line: string) => void
+  /** Some could not be served; it is time to try again. */
+  readonly retry: () => void
+}
+
+/** Serves what is registered, looks after it, and knows what could not be served, and why. */
+export class Serving {
+  readonly #init: ServingInit
+  readonly #problems = new Map<string, string>()
+  #retry: Timer | undefined
+  #isStopped = false
+
+  constructor(init: ServingInit) {
+    this.#init = init
+  }
+
+  /** Why an API is not served, where it should be. */
+  problemOf(name: string): string | undefined {
+    return this.#problems.get(name)
+  }
+
+  /** @param looks - the API may say something else of itself than what is known of it */
+  async serve(
+    registration: Registration,
+    adapter = this.#init.adapters.opened(registration.name, registration),
+    looks = false
+  ): Promise<Listing> {
+    const { souk, health, news } = this.#init
+    const { name } = registration
+    const listing = await serving(adapter, () =>
+      registration.kind === 'own'
+        ? this.#serve(registration.terms, adapter)
+        : souk.serveReplica(`${name}@${registration.provider}`, adapter)
+    )
+    this.#problems.delete(name)
+    if (registration.kind === 'own') {
+      await health.watch(name, adapter)
+      adapter.follow?.((snapshot) => news.heard(name, snapshot), looks)
+    }
+    return listing
+  }
+
+  /** What cannot be served now is tried again later, and said. */
+  async serveAll(registrations: readonly Registration[]): Promise<void> {
+    for (let at = 0; at < registrations.length && !this.#isStopped; at += limits.RESTORE_AT_ONCE_MAX) {
+      const some = registrations.slice(at, at + limits.RESTORE_AT_ONCE_MAX)
+      await Promise.all(some.map((registration) => this.#serveAgain(registration)))
+    }
+    if (this.#problems.size > 0 && !this.#isStopped) this.#retryLater()
+  }
+
+  async forget(name: string): Promise<void> {
+    this.#problems.delete(name)
+    await this.#init.health.forget(name)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#retry?.cancel()
+    this.#init.health.stop()
+    this.#init.news.stop()
+  }
+
+  /** One address for all of a provider's APIs: it is no part of the terms that are kept. */
+  async #serve(terms: ListingInit, adapter: Adapter): Promise<Listing> {
+    const { souk, payout } = this.#init
+    payout.check(parseUsdc(terms.price))
+    return souk.serve({ ...terms, ...(payout.address === undefined ? {} : { payout: payout.address }) }, adapter)
+  }
+
+  async #serveAgain(registration: Registration): Promise<void> {
+    const { name } = registration
+    const { adapters, log } = this.#init
+    const before = this.#problems.get(name)
+    try {
+      // It may have changed while this node was off.
+      await this.serve(registration, adapters.opened(name, registration), true)
+      if (before !== undefined) log(`${name} is served again.`)
+    } catch (error) {
+      const why = asSoukError(error).message
+      if (before !== why) log(`${name} is not served: ${why}`)
+      this.#problems.set(name, why)
+    }
+  }
+
+  /** A replica's manifest comes from its provider, who may start after us. */
+  #retryLater(): void {
+    this.#retry?.cancel()
+    this.#retry = this.#init.clock.after(limits.RESTORE_RETRY_MS, this.#init.retry)
+  }
+}
+
+/** Hands an adapter over; one that was not taken is let go of. */
+async function serving(adapter: Adapter, serve: () => Promise<Listing>): Promise<Listing> {
+  try {
+    return await serve()
+  } catch (error) {
+    await adapter.close?.()
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { type Clock, deadline, limits, SoukError } from '../../lib/index.ts'
+import type { Adapter, AdapterFactory, Inspection, Protocol, UpstreamConfig } from '../../lib/interface/index.ts'
+import type { KeptUpstream, Vault } from './vault.ts'
+
+export interface AdaptersInit {
+  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly clock: Clock
+  readonly vault: Vault
+}
+
+/** An upstream that was read before. */
+export interface ReadUpstream extends KeptUpstream {
+  readonly protocol: Protocol
+  /** What the adapter read of it, so that a restart needs no upstream. */
+  readonly snapshot: string
+}
+
+/** The adapters of this node, each made for one upstream. */
+export class Adapters {
+  readonly #init: AdaptersInit
+
+  constructor(init: AdaptersInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `invalid_request` */
+  factory(protocol: Protocol): AdapterFactory {
+    const factory = this.#init.factories[protocol]
+    if (factory === undefined) throw new SoukError('invalid_request', `This node has no adapter for ${protocol}.`)
+    return factory
+  }
+
+  /** Reads an upstream. @throws SoukError those of `AdapterFactory.inspect`, `upstream_timeout` */
+  async inspected(protocol: Protocol, upstream: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
+    const factory = this.factory(protocol)
+    const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
+    const limit = deadline(this.#init.clock, limits.INSPECT_MS, late, signal)
+    try {
+      return await factory.inspect(upstream, limit.signal)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** An adapter for an upstream as it was read before, with its credentials. */
+  opened(name: string, { protocol, snapshot, ...kept }: ReadUpstream): Adapter {
+    return this.factory(protocol).open(this.#init.vault.opened(name, kept), snapshot)
+  }
+}
