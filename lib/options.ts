@@ -39,11 +39,21 @@ export interface SoukInit {
    * up the next change of that subscription.
    */
   readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
+  /**
+   * The manifests of own listings say, in coarse steps, how many calls there were in the last days, how many were answered well and how
+   * quickly. Default true.
+   */
+  readonly selfReport?: boolean
+  /**
+   * Tries now and then whether APIs that were called or looked at here can be reached, without calling them. Default false.
+   */
+  readonly probes?: boolean
   readonly clock?: Clock
   readonly random?: Random
 }
 
-export type SoukOptions = SoukInit & Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'clock' | 'random'>>
+export type SoukOptions = SoukInit &
+  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'clock' | 'random'>>
 
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 
@@ -56,6 +66,8 @@ export function soukOptions(init: SoukInit): SoukOptions {
     network: 'dev',
     bootstrap: [],
     agent: 'souk',
+    selfReport: true,
+    probes: false,
     clock: systemClock,
     random: systemRandom,
     ...init

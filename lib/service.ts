@@ -37,6 +37,7 @@ import { Announcer } from './owner/announcer.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { Owner } from './owner/owner.ts'
 import { Provider } from './owner/provider.ts'
+import { TrackRecord } from './owner/track-record.ts'
 import { createMeteredTill } from './pay/metered-till.ts'
 import type { GossipSub } from '@libp2p/gossipsub'
 import { serveCatalogue } from './resolve/catalogue-exchange.ts'
@@ -80,6 +81,7 @@ export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk 
 interface Running {
   readonly owner: Owner
   readonly provider: Provider
+  readonly track: TrackRecord
   readonly announcer: Announcer
   readonly calls: CallProtocol
   readonly consumer: Consumer
@@ -132,6 +134,7 @@ class SoukService implements Souk, Startable {
     await this.#options.sharedStore?.open()
     this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
     await this.#running.discovery.quality.start()
+    await this.#running.track.start()
     await this.#running.till.start?.()
     await this.#running.desk.start()
     await this.#running.provider.restore()
@@ -141,8 +144,7 @@ class SoukService implements Souk, Startable {
 
   async afterStart(): Promise<void> {
     const { announcer, provider, discovery } = this.#run()
-    discovery.announcements.start()
-    discovery.catalogue.start()
+    discovery.start()
     this.#components.events.addEventListener('peer:identify', this.#onPeer)
     announcer.start(async () => {
       await provider.renew()
@@ -161,8 +163,7 @@ class SoukService implements Souk, Startable {
     this.#neighbours.stop()
     this.#components.events.removeEventListener('peer:identify', this.#onPeer)
     announcer.stop()
-    discovery.catalogue.stop()
-    discovery.announcements.stop()
+    discovery.stop()
     calls.drain()
     await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
     // libp2p stops its parts at the same time, connections among them: the last answers have to be out before that.
@@ -176,6 +177,7 @@ class SoukService implements Souk, Startable {
     for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
     await running?.till.stop?.()
     await running?.discovery.quality.stop()
+    await running?.track.stop()
     await this.store.close()
     if (this.#options.sharedStore !== this.store) await this.#options.sharedStore?.close()
   }
@@ -325,7 +327,9 @@ class SoukService implements Souk, Startable {
       ...(onSold && { onSold })
     })
     const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk })
-    const handler = owner.handle.bind(owner)
+    const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
+    const track = new TrackRecord({ documents, clock, isOwn })
+    const handler = track.watching(owner.handle.bind(owner))
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
     const gossip = gossipOf(this.#components, network, this.#log)
@@ -340,7 +344,8 @@ class SoukService implements Souk, Startable {
       clock,
       random,
       ...(this.#options.providerKey === undefined ? {} : { providerKey: this.#options.providerKey }),
-      ...(gossip === undefined ? {} : { gossip })
+      ...(gossip === undefined ? {} : { gossip }),
+      ...(this.#options.probes ? { probe: this.resolve.bind(this) } : {})
     })
     const learn = discovery.catalogue.learn.bind(discovery.catalogue)
     const resolver = createResolver({ directory, link, documents, local, clock, random, learn })
@@ -351,11 +356,12 @@ class SoukService implements Souk, Startable {
       caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
       requestIds: ids,
-      observe: discovery.quality.observe.bind(discovery.quality)
+      observe: discovery.observe
     })
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
-    const provider = new Provider({ clock, documents, notary, owner, announcer })
+    const report = this.#options.selfReport ? track.report.bind(track) : undefined
+    const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
     // What nodes that share a store hold, they hold together: an account calls through any of them.
     const held = shared ?? documents
     const records = new OwnRecords(held, clock)
@@ -372,7 +378,20 @@ class SoukService implements Souk, Startable {
       sold: desk.sold.bind(desk)
     })
     const planCaller = new PlanCaller({ clock, records, spend, call, subscriptions })
-    return { owner, provider, announcer, calls, consumer, resolver, discovery, till, desk, subscriptions, planCaller }
+    return {
+      owner,
+      provider,
+      track,
+      announcer,
+      calls,
+      consumer,
+      resolver,
+      discovery,
+      till,
+      desk,
+      subscriptions,
+      planCaller
+    }
   }
 }
 

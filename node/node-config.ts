@@ -54,6 +54,10 @@ export interface NodeConfig {
   readonly selfService?: boolean
   /** APIs that anybody may call with the public demo key: `name@provider` or bare names. Default: none, and no such key. */
   readonly demoKey?: readonly string[]
+  /** Manifests of own APIs say how these did. Default true. */
+  readonly selfReport?: boolean
+  /** Tries whether APIs called or looked at here can be reached. Default false. */
+  readonly probe?: boolean
 }
 
 /** How a node pays and is paid. */
@@ -95,6 +99,8 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     ...(all.store === undefined ? {} : { store: all.store }),
     ...(all.accounts === undefined ? {} : { accounts: all.accounts }),
     ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
+    ...(all.selfReport === undefined ? {} : { selfReport: all.selfReport }),
+    ...(all.probe === undefined ? {} : { probe: all.probe }),
     ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }

@@ -183,6 +183,8 @@ async function startSouk(
     onSold: (sold, before) => news.sold(before, sold),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
+    ...(config.selfReport === undefined ? {} : { selfReport: config.selfReport }),
+    probes: config.probe ?? false,
     prepare: async (souk) => {
       registrations = new Registrations({
         souk,

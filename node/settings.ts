@@ -69,7 +69,9 @@ const settingsSchema = z.object({
   store: postgresUrl.optional(),
   accounts: flag.optional(),
   selfService: flag.optional(),
-  demoKey: list(z.string()).optional()
+  demoKey: list(z.string()).optional(),
+  selfReport: flag.optional(),
+  probe: flag.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>

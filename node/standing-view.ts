@@ -1,6 +1,6 @@
-import type { Standing } from '../lib/interface/index.ts'
+import type { Manifest, Probed, SelfReport, Standing } from '../lib/interface/index.ts'
 
-/** How a listing did, as it is shown: the node's own calls and nothing else, with how many that were. */
+/** How a listing did, as it is shown: what this node knows by itself, and apart from it what the owner says. */
 export interface StandingView {
   /** When this node first heard of it, RFC 3339; null where it has not. */
   readonly known_since: string | null
@@ -14,9 +14,27 @@ export interface StandingView {
     readonly p50_ms: number | null
     readonly p95_ms: number | null
   }
+  /** Whether it was reached when this node tried, without a call; null where it does not try, or has not yet. */
+  readonly probed: {
+    readonly probes: number
+    readonly reached_rate: number
+    readonly p50_ms: number | null
+    readonly last_at: string
+  } | null
+  /** The owner's own word, checked by nobody; null where it says nothing. */
+  readonly claimed_by_owner: {
+    readonly days: number
+    /** RFC 3339: end of those days. */
+    readonly until: string
+    /** At least so many. */
+    readonly calls: number
+    readonly success_rate: number
+    readonly p50_ms: number | null
+    readonly p95_ms: number | null
+  } | null
 }
 
-export function standingView({ firstSeenAt, quality }: Standing): StandingView {
+export function standingView({ firstSeenAt, quality, probed }: Standing, { selfReport }: Manifest): StandingView {
   const { score, calls, successRate, p50Ms, p95Ms } = quality
   return {
     known_since: firstSeenAt === undefined ? null : new Date(firstSeenAt).toISOString(),
@@ -26,7 +44,26 @@ export function standingView({ firstSeenAt, quality }: Standing): StandingView {
       success_rate: successRate === undefined ? null : round(successRate, 1_000),
       p50_ms: p50Ms ?? null,
       p95_ms: p95Ms ?? null
-    }
+    },
+    probed: probed === undefined ? null : probedView(probed),
+    claimed_by_owner: selfReport === undefined ? null : claimView(selfReport)
+  }
+}
+
+function probedView({ probes, reachedRate, p50Ms, lastAt }: Probed): NonNullable<StandingView['probed']> {
+  const last_at = new Date(lastAt).toISOString()
+  return { probes: round(probes, 10), reached_rate: round(reachedRate, 1_000), p50_ms: p50Ms ?? null, last_at }
+}
+
+function claimView(report: SelfReport): NonNullable<StandingView['claimed_by_owner']> {
+  const { days, until, calls, goodPerMille, p50Ms, p95Ms } = report
+  return {
+    days,
+    until: new Date(until).toISOString(),
+    calls,
+    success_rate: goodPerMille / 1_000,
+    p50_ms: p50Ms ?? null,
+    p95_ms: p95Ms ?? null
   }
 }
 

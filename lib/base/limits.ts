@@ -263,6 +263,25 @@ export const CATALOGUE_TAGS_MAX = 1_000
 /** APIs of which this node remembers how its own calls went, and how long that waits for more to be written with it. */
 export const QUALITY_APIS_MAX = 5_000
 export const QUALITY_WRITE_MS = 5 * SECOND
+/** What an owner says of its API is about so many days, today among them, and said from so many calls on: fewer have no p95. */
+export const SELF_REPORT_DAYS = 7
+export const SELF_REPORT_CALLS_MIN = 20
+/** A manifest is not signed again for it sooner: each change goes to every node. */
+export const SELF_REPORT_AGE_MS = 1 * HOUR
+/** How long what is counted for it waits to be written. */
+export const SELF_REPORT_WRITE_MS = 1 * MINUTE
+/** A call that its caller ended counts as failed from here on: sooner, it was the caller's impatience. */
+export const SELF_REPORT_PATIENCE_MS = 10 * SECOND
+/** What such a report may say at most. */
+export const SELF_REPORT_DAYS_MAX = 31
+export const SELF_REPORT_CALLS_MAX = 10 ** 12
+export const SELF_REPORT_MS_MAX = 10 * MINUTE
+/** Between two probes of a node that probes, on average, and between two of the same API: a probe is an exchange, and may be a look-up. */
+export const PROBE_PAUSE_MS = 30 * SECOND
+export const PROBE_AGAIN_MS = 5 * MINUTE
+/** An API is probed for so long after somebody called it or looked at it, and so many of them are. */
+export const PROBE_INTEREST_MS = 1 * DAY
+export const PROBED_APIS_MAX = 200
 /** Between two looks for listings that have run out. */
 export const CATALOGUE_PRUNE_MS = 5 * MINUTE
 /** How old the catalogue may be before a search asks around first; and where what is new is announced anyway. */

@@ -10,13 +10,12 @@ import type { Attempt, CallAnswer, Caller, CallTerms } from '../interface/call.t
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
-import type { CallOutcomeSeen } from '../interface/quality.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
-import { seenAnswer, seenError } from './outcome-seen.ts'
+import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
 import { callFor, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 
 export interface ConsumerInit {

@@ -2,7 +2,7 @@ import type { ApiId, ApiRef } from '../base/api-name.ts'
 import type { PeerAddress } from './link.ts'
 import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
-import type { Quality } from './quality.ts'
+import type { Standing } from './quality.ts'
 
 /** What a node that serves an API tells the world. */
 export interface Offer {
@@ -108,11 +108,8 @@ export interface SearchQuery {
 }
 
 /** A listing as a search finds it. */
-export interface FoundListing extends SignedManifest {
-  /** When this node first heard of it: nobody can claim to be older. Milliseconds since the epoch. */
+export interface FoundListing extends SignedManifest, Standing {
   readonly firstSeenAt: number
-  /** By this node's own calls. */
-  readonly quality: Quality
 }
 
 export interface SearchPage {

@@ -93,10 +93,11 @@ export {
   type ListingState,
   type Manifest,
   type Notary,
+  type SelfReport,
   type SignedManifest
 } from './manifest.ts'
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
-export type { CallOutcomeSeen, Quality, Standing } from './quality.ts'
+export type { CallOutcomeSeen, Probed, Quality, Standing } from './quality.ts'
 export type { Headers, Payload } from './payload.ts'
 export { type Period, PERIODS, type Plan, type PlanInit, type Tier } from './plan.ts'
 export type { ChargeRule } from './charge-rule.ts'

@@ -46,6 +46,23 @@ export interface EventTerms {
   readonly included: number
 }
 
+/**
+ * What an owner says of how its API did, by its own count. Signed, and proven by nobody: it is shown as its word, and nothing is ordered
+ * by it. In coarse steps, each the worse way.
+ */
+export interface SelfReport {
+  /** End of the time it is about, milliseconds since the epoch, and that time in days. */
+  readonly until: number
+  readonly days: number
+  /** At least so many calls. What the caller got wrong is not among them. */
+  readonly calls: number
+  /** Of a thousand of them, so many or more were answered well. */
+  readonly goodPerMille: number
+  /** From a call's arrival to its answer's head, at the owner. Absent where none was answered well. */
+  readonly p50Ms?: number
+  readonly p95Ms?: number
+}
+
 /** The signed description of an API: what a consumer relies on. Amounts are USDC atoms, times ms since the epoch. */
 export interface Manifest {
   readonly name: string
@@ -74,6 +91,8 @@ export interface Manifest {
   readonly major?: number
   /** Set while it is deprecated, and after. */
   readonly deprecation?: Deprecation
+  /** Absent where the owner says nothing, or was called too little to say something. */
+  readonly selfReport?: SelfReport
   readonly state: ListingState
   /** Grows with every change. A lower one than seen before is refused. */
   readonly revision: number

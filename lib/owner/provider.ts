@@ -7,6 +7,7 @@ import {
   DELEGATION_TTL_MS,
   IN_FLIGHT_PER_API_MAX,
   MANIFEST_TTL_MS,
+  SELF_REPORT_AGE_MS,
   SUNSET_MS_MIN,
   UPLOAD_BYTES_CEILING
 } from '../base/limits.ts'
@@ -21,6 +22,7 @@ import {
   type ListingState,
   type Manifest,
   type Notary,
+  type SelfReport,
   type SignedManifest
 } from '../interface/manifest.ts'
 import type { Listing, ListingInit } from '../interface/souk.ts'
@@ -30,6 +32,7 @@ import { offeredPlans } from './offered-plans.ts'
 import type { Owner } from './owner.ts'
 import { DEFAULT_TERMS, type ServingTerms } from './served-api.ts'
 import { isHeld, tombstone } from './tombstone.ts'
+import { sameReport } from './track-record.ts'
 
 export interface ProviderInit {
   readonly clock: Clock
@@ -37,6 +40,8 @@ export interface ProviderInit {
   readonly notary: Notary
   readonly owner: Owner
   readonly announcer: Announcer
+  /** What manifests say of how their APIs did. Default: nothing. */
+  readonly report?: (api: ApiId) => SelfReport | undefined
 }
 
 /** Documents of this area: the last signed manifest of each own name, and the delegations given. */
@@ -155,7 +160,10 @@ export class Provider {
     return all.map(({ value }) => fromDocument(value)).filter(({ expiresAt }) => expiresAt > clock.now())
   }
 
-  /** Manifests run out like everything signed; those of this provider's listings are signed again in good time. */
+  /**
+   * Manifests run out like everything signed; those of this provider's listings are signed again in good time, and where there is
+   * something else to report of them.
+   */
   async renew(): Promise<void> {
     const { owner, notary } = this.#init
     for (const { id } of owner.list().map(({ signed }) => signed)) {
@@ -168,7 +176,7 @@ export class Provider {
           await owner.delete(id)
           return false
         }
-        if (this.#holdsLong(api.signed)) return false
+        if (this.#holdsLong(api.signed) && !this.#hasNewReport(api.signed)) return false
         await owner.set({ ...api, signed: await this.#sign(manifest, manifest.revision) })
         return true
       })
@@ -203,11 +211,13 @@ export class Provider {
     }
   }
 
-  async #sign(wanted: Manifest, lastRevision = 0): Promise<SignedManifest> {
+  async #sign({ selfReport: _, ...wanted }: Manifest, lastRevision = 0): Promise<SignedManifest> {
     const { clock, notary, documents } = this.#init
     const issuedAt = clock.now()
     const revision = lastRevision + 1
-    const signed = await notary.sign({ ...wanted, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
+    const report = this.#init.report?.(apiId(wanted.name, wanted.provider))
+    const reported = report === undefined ? wanted : { ...wanted, selfReport: report }
+    const signed = await notary.sign({ ...reported, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
     // Kept before anybody sees it: a revision is never used twice.
     const { name, state, deprecation } = wanted
     const before = state === 'retired' ? await this.#lastManifest(name) : undefined
@@ -274,6 +284,11 @@ export class Provider {
     return manifest.expiresAt - this.#init.clock.now() > MANIFEST_TTL_MS / 2
   }
 
+  #hasNewReport({ id, manifest }: SignedManifest): boolean {
+    if (this.#init.clock.now() - manifest.issuedAt < SELF_REPORT_AGE_MS) return false
+    return !sameReport(this.#init.report?.(id), manifest.selfReport)
+  }
+
   async #announce(id: ApiId): Promise<Listing> {
     const { owner, announcer } = this.#init
     const signed = owner.get(id)?.signed
@@ -322,9 +337,9 @@ function servingTerms(init: ListingInit): ServingTerms {
   return { requestBytesMax, forwardsPaths, inFlightPerConsumer }
 }
 
-/** Everything a consumer relies on is the same; only the signature's own dates and number may differ. */
+/** Everything a consumer relies on is the same; only the signature's own dates and number may differ, and what is reported. */
 function sameTerms(a: Manifest, b: Manifest): boolean {
-  const terms = (manifest: Manifest) => ({ ...manifest, revision: 0, issuedAt: 0, expiresAt: 0 })
+  const terms = ({ selfReport: _, ...manifest }: Manifest) => ({ ...manifest, revision: 0, issuedAt: 0, expiresAt: 0 })
   return isDeepStrictEqual(terms(a), terms(b))
 }
 

@@ -24,15 +24,15 @@ import { searchTerms } from '../base/search-terms.ts'
 import { within } from '../base/within.ts'
 import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
-import type { IndexedListing, ListingIndex, ListingQuery } from '../interface/listing-index.ts'
+import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../interface/listing-index.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
+import type { Standing } from '../interface/quality.ts'
 import { boundedMap } from './bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
 import { eachOf } from './each-of.ts'
 import { ignore } from './ignore.ts'
 import { keptManifest } from './kept-manifest.ts'
 import type { LocalManifests } from './manifest-exchange.ts'
-import type { QualityBook } from './quality-book.ts'
 
 export interface CatalogueInit {
   readonly directory: Directory
@@ -41,7 +41,9 @@ export interface CatalogueInit {
   readonly reader: CatalogueReader
   /** What this node serves itself: always in the catalogue. */
   readonly local: LocalManifests
-  readonly quality: Pick<QualityBook, 'of' | 'gradeOf'>
+  /** How listings did on this node's own calls, and its probes. */
+  readonly known: (id: ApiId) => Pick<Standing, 'quality' | 'probed'>
+  readonly gradeOf: (id: ApiId) => Grade
   /** What is new is announced to this node: it has to ask for what it missed only. */
   readonly isTold: boolean
   readonly clock: Clock
@@ -116,18 +118,18 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 
   #found({ id, envelope, firstSeenAt }: IndexedListing): FoundListing {
-    return { ...keptManifest(envelope), firstSeenAt, quality: this.#init.quality.of(id) }
+    return { ...keptManifest(envelope), firstSeenAt, ...this.#init.known(id) }
   }
 
   async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {
-    const { index, clock, quality } = this.#init
+    const { index, clock, gradeOf } = this.#init
     const now = clock.now()
     await index.put(
       manifests.map((signed) => ({
         signed,
         hash: sha256(signed.envelope),
         liveUntil: Math.min(now + CATALOGUE_ENTRY_MS, signed.manifest.expiresAt),
-        grade: quality.gradeOf(signed.id),
+        grade: gradeOf(signed.id),
         now,
         ...(source === undefined ? {} : { source })
       }))

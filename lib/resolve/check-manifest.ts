@@ -11,6 +11,9 @@ import {
   MANIFEST_TTL_MS,
   OPERATIONS_MAX,
   PRICE_ATOMS_MAX,
+  SELF_REPORT_CALLS_MAX,
+  SELF_REPORT_DAYS_MAX,
+  SELF_REPORT_MS_MAX,
   TAG_CHARS_MAX,
   TAGS_MAX
 } from '../base/limits.ts'
@@ -41,6 +44,7 @@ export function checkManifest(manifest: Manifest): void {
   must(!CONTROL.test(description), 'its description has control characters')
   if (manifest.rateLimit !== undefined) checkRateLimit(manifest.rateLimit)
   checkEvents(manifest)
+  checkSelfReport(manifest)
   must((manifest.api.requestHeaders ?? []).every(isExtraHeader), 'it names a header that cannot be passed on')
   checkTags(manifest.tags)
   checkOperations(manifest)
@@ -62,6 +66,18 @@ function checkEvents({ events, protocol }: Manifest): void {
     Number.isSafeInteger(included) && included >= 0 && included <= EVENTS_INCLUDED_MAX,
     `an opening includes at most ${EVENTS_INCLUDED_MAX} events`
   )
+}
+
+function checkSelfReport({ selfReport, issuedAt }: Manifest): void {
+  if (selfReport === undefined) return
+  const { until, days, calls, goodPerMille, p50Ms = 1, p95Ms = p50Ms } = selfReport
+  const isWithin = (value: number, min: number, max: number) =>
+    Number.isSafeInteger(value) && value >= min && value <= max
+  must(isWithin(until, 1, issuedAt), 'it reports on a time to come')
+  must(isWithin(days, 1, SELF_REPORT_DAYS_MAX), `it reports on more than ${SELF_REPORT_DAYS_MAX} days`)
+  must(isWithin(calls, 1, SELF_REPORT_CALLS_MAX), 'the calls it reports are out of range')
+  must(isWithin(goodPerMille, 0, 1_000), 'the success it reports is out of range')
+  must(isWithin(p50Ms, 1, p95Ms) && isWithin(p95Ms, 1, SELF_REPORT_MS_MAX), 'the times it reports are out of range')
 }
 
 function checkTags(tags: readonly string[]): void {

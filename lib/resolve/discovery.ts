@@ -6,13 +6,14 @@ import type { Directory } from '../interface/directory.ts'
 import type { Gossip } from '../interface/gossip.ts'
 import type { Link } from '../interface/link.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
-import type { Standing } from '../interface/quality.ts'
+import type { CallOutcomeSeen, Standing } from '../interface/quality.ts'
 import type { Documents } from '../interface/store.ts'
 import { Announcements } from './announcements.ts'
 import { createCatalogue, type LearningCatalogue } from './catalogue.ts'
 import { CatalogueReader } from './catalogue-exchange.ts'
 import { Intake } from './intake.ts'
 import type { LocalManifests } from './manifest-exchange.ts'
+import { Prober, type ProberInit } from './prober.ts'
 import { QualityBook } from './quality-book.ts'
 import { createRecordAuthor } from './record-author.ts'
 
@@ -28,6 +29,8 @@ export interface DiscoveryInit {
   readonly local: LocalManifests
   readonly documents: Documents
   readonly gossip?: Gossip
+  /** Where APIs are probed: how they are found. Default: none is. */
+  readonly probe?: ProberInit['resolve']
   readonly clock: Clock
   readonly random: Random
 }
@@ -37,34 +40,67 @@ export interface Discovery {
   readonly catalogue: LearningCatalogue
   readonly announcements: Announcements
   readonly quality: QualityBook
+  /** How a call of this node went. */
+  readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
   standing(id: ApiId): Promise<Standing>
+  /** Keeps up with the network, from now on. */
+  start(): void
+  stop(): void
 }
 
 export function createDiscovery(init: DiscoveryInit): Discovery {
-  const { index, documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey } = init
+  const { index, documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } =
+    init
   const quality = new QualityBook({ documents, index, clock })
   const intake = new Intake({ index, network, clock, gradeOf: (id) => quality.gradeOf(id) })
   const reader = new CatalogueReader({ link, index, intake, network, clock })
   const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }
   const author = createRecordAuthor({ ...keys, clock, network })
+  const prober = probe === undefined ? undefined : new Prober({ link, clock, random, resolve: probe })
   const told = { intake, reader, author, network, clock }
+  const known = (id: ApiId) => ({ quality: quality.of(id), ...present('probed', prober?.of(id)) })
+  const announcements = new Announcements(gossip === undefined ? told : { ...told, gossip })
+  const isTold = gossip !== undefined
+  const gradeOf = (id: ApiId) => quality.gradeOf(id)
+  const catalogue = createCatalogue({
+    directory,
+    link,
+    index,
+    reader,
+    local,
+    known,
+    gradeOf,
+    isTold,
+    clock,
+    random
+  })
   return {
-    catalogue: createCatalogue({
-      directory,
-      link,
-      index,
-      reader,
-      local,
-      quality,
-      isTold: gossip !== undefined,
-      clock,
-      random
-    }),
-    announcements: new Announcements(gossip === undefined ? told : { ...told, gossip }),
+    catalogue,
+    announcements,
     quality,
+    observe(id, owner, outcome) {
+      quality.observe(id, owner, outcome)
+      prober?.want(id)
+    },
     async standing(id) {
+      prober?.want(id)
       const [head] = await index.heads([id])
-      return { ...(head === undefined ? {} : { firstSeenAt: head.firstSeenAt }), quality: quality.of(id) }
+      return { ...present('firstSeenAt', head?.firstSeenAt), ...known(id) }
+    },
+    start() {
+      announcements.start()
+      catalogue.start()
+      prober?.start()
+    },
+    stop() {
+      prober?.stop()
+      catalogue.stop()
+      announcements.stop()
     }
   }
+}
+
+/** A member where there is a value for it. */
+function present<K extends string, V>(name: K, value: V | undefined): { readonly [_ in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [_ in K]?: V })
 }

@@ -3,11 +3,12 @@ import type { RateLimit } from '../base/gcra.ts'
 import { toHex } from '../base/hex.ts'
 import { EXTRA_HEADERS_MAX, JSON_DEPTH_MAX, OPERATIONS_MAX, PLANS_MAX, TAGS_MAX } from '../base/limits.ts'
 import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
-import type { Deprecation, ListingState, Manifest } from '../interface/manifest.ts'
+import type { Deprecation, ListingState, Manifest, SelfReport } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
 import { deprecationCodec, planCodec } from './plan-codec.ts'
 import { rateLimitCodec } from './rate-limit-codec.ts'
+import { selfReportCodec } from './self-report-codec.ts'
 
 /** `souk.Manifest` and `souk.Operation` of `docs/reference/souk-directory.proto`. JSON Schemas travel as JSON texts. */
 
@@ -53,6 +54,7 @@ interface ManifestMessage {
   issuedAt: number
   expiresAt: number
   payout?: Uint8Array
+  selfReport?: SelfReport
   rateLimit?: RateLimit
   plans: Plan[]
   subscriptionOnly: boolean
@@ -101,6 +103,10 @@ const manifestCodec = codec<ManifestMessage>({
     writeInteger(writer, 13, value.issuedAt)
     writeInteger(writer, 14, value.expiresAt)
     if (value.payout !== undefined) writer.uint32(bytesTag(15)).bytes(value.payout)
+    if (value.selfReport !== undefined) {
+      writer.uint32(bytesTag(16))
+      selfReportCodec.encode(value.selfReport, writer)
+    }
     for (const plan of value.plans) {
       writer.uint32(bytesTag(20))
       planCodec.encode({ ...plan, overage: [...plan.overage] }, writer)
@@ -136,6 +142,7 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(13)) value.issuedAt = readSafeInteger(reader)
     else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
     else if (tag === bytesTag(15)) value.payout = reader.bytes()
+    else if (tag === bytesTag(16)) value.selfReport = selfReportCodec.decode(reader, reader.uint32())
     else if (tag === bytesTag(30)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
     else if (tag === bytesTag(20)) append(value.plans, planCodec.decode(reader, reader.uint32()), PLANS_MAX)
     else if (tag === varintTag(21)) value.subscriptionOnly = reader.bool()

@@ -18,7 +18,7 @@ export function marketRoutes(app: FastifyInstance, { souk, clock }: AdminInit): 
     const page = await souk.search(query, whileConnected(reply.raw))
     const listings = page.listings.map((listing) => ({
       ...listingView(listing, clock.now()),
-      ...standingView(listing)
+      ...standingView(listing, listing.manifest)
     }))
     return { listings, next: page.next ?? null }
   })
@@ -28,7 +28,7 @@ export function marketRoutes(app: FastifyInstance, { souk, clock }: AdminInit): 
     const { issuedAt, expiresAt, api } = signed.manifest
     return {
       ...listingView(signed, clock.now()),
-      ...standingView(await souk.standing(signed.id)),
+      ...standingView(await souk.standing(signed.id), signed.manifest),
       issued_at: issuedAt,
       expires_at: expiresAt,
       owners: owners.map(({ id }) => id),

@@ -29,6 +29,8 @@ function show(view: MarketListingView): string[] {
       ['your calls', callsText(view)],
       ...(quality.p95_ms === null ? [] : [['slowest 5%', `from ${milliseconds(quality.p95_ms)} ms on`] as const]),
       ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', as for any API not called yet' : ''}`],
+      ...(view.probed === null ? [] : [['probed', probedText(view.probed)] as const]),
+      ...(view.claimed_by_owner === null ? [] : [['owner claims', claimText(view.claimed_by_owner)] as const]),
       ['known here', known === null ? 'not yet' : `since ${known.slice(0, 10)}`],
       ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, holds until ${moment(view.expires_at)}`],
       ['served by', view.owners.length === 0 ? 'nobody who was found' : view.owners.join(', ')],
@@ -38,4 +40,19 @@ function show(view: MarketListingView): string[] {
     ...(view.description === '' ? [] : ['', view.description]),
     ...plansBelow(view)
   ]
+}
+
+/** Of its own word, and said to be. */
+function claimText(claim: NonNullable<MarketListingView['claimed_by_owner']>): string {
+  const { calls, days, until, success_rate: rate, p50_ms: p50, p95_ms: p95 } = claim
+  const times = [p50 === null ? '' : `, half within ${p50} ms`, p95 === null ? '' : `, 95% within ${p95} ms`].join('')
+  const share = (rate * 100).toFixed(rate === 1 ? 0 : 1)
+  return `${share}% of ${calls} calls or more in ${days} days to ${until.slice(0, 10)}${times}; nobody checked that`
+}
+
+function probedText(probed: NonNullable<MarketListingView['probed']>): string {
+  const { probes, reached_rate: rate, p50_ms: p50, last_at: last } = probed
+  const time = p50 === null ? '' : `, half within ${milliseconds(p50)} ms`
+  const share = (rate * 100).toFixed(rate === 1 ? 0 : 1)
+  return `reached ${share}% of ${Math.round(probes)} times${time}; last ${last.slice(0, 16).replace('T', ' ')} UTC`
 }

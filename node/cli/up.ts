@@ -37,6 +37,8 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--accounts', 'let anybody open a prepaid account at the ingress')
     .option('--no-self-service', 'account holders make no keys by themselves, and strangers no accounts')
     .option('--demo-key <api...>', 'let anybody call these with the public demo key, a little of it each day')
+    .option('--no-self-report', 'your listings do not say how many calls they had, how many went well and how quickly')
+    .option('--probe', 'try now and then whether APIs called or looked at here can be reached, without calling them')
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.

@@ -26,12 +26,16 @@ export function addApiRoutes(app: FastifyInstance, souk: Catalogue, clock: Pick<
   app.get('/v1/apis', async (request, reply) => {
     const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
     const page = await souk.search(query, whileConnected(reply.raw))
-    const data = page.listings.map((listing) => ({ ...apiSummary(listing, clock.now()), ...standingView(listing) }))
+    const data = page.listings.map((listing) => ({
+      ...apiSummary(listing, clock.now()),
+      ...standingView(listing, listing.manifest)
+    }))
     return { data, next_cursor: page.next ?? null }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    return { ...apiDetails(signed, clock.now()), ...standingView(await souk.standing(signed.id)) }
+    const standing = await souk.standing(signed.id)
+    return { ...apiDetails(signed, clock.now()), ...standingView(standing, signed.manifest) }
   })
   app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
     const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })

@@ -178,7 +178,7 @@ class PrincipalTools implements ToolBox {
     )
     const apis = page.listings.map((listing) => ({
       ...apiSummary(listing, this.#init.clock.now()),
-      ...standingView(listing)
+      ...standingView(listing, listing.manifest)
     }))
     return told({ apis, next_cursor: page.next ?? null })
   }
@@ -187,7 +187,7 @@ class PrincipalTools implements ToolBox {
     const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
     const { operations, ...rest } = {
       ...apiDetails(signed, this.#init.clock.now()),
-      ...standingView(await this.#init.souk.standing(signed.id))
+      ...standingView(await this.#init.souk.standing(signed.id), signed.manifest)
     }
     const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)
     if (operation !== undefined && shown.length === 0) {

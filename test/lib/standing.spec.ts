@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { QUALITY_WRITE_MS } from '../../lib/base/limits.ts'
+import { QUALITY_WRITE_MS, SELF_REPORT_CALLS_MIN } from '../../lib/base/limits.ts'
 import { createMemoryStore, handler, SoukError } from '../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 
@@ -29,6 +29,11 @@ describe('the standing of an API', function () {
     assert.ok(Math.abs((quality.successRate ?? 0) - 0.75) < 0.01)
     assert.ok((quality.p50Ms ?? 0) >= 1 && (quality.p50Ms ?? Infinity) < 5_000)
     assert.ok(firstSeenAt !== undefined && firstSeenAt <= Date.now())
+    assert.equal(
+      (await consumer.souk.resolve(signed.id)).signed.manifest.selfReport,
+      undefined,
+      'too few to say something'
+    )
     const { listings } = await consumer.souk.search({ text: 'judged', sort: 'quality' })
     assert.ok(Math.abs((listings[0]?.quality.calls ?? 0) - 4) < 0.01)
     assert.equal((await owner.souk.standing(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
@@ -39,5 +44,21 @@ describe('the standing of an API', function () {
     await store.open()
     assert.equal((await store.documents.list('quality')).length, 1)
     assert.equal((await store.listings.get(signed.id))?.id, signed.id)
+  })
+  it('has what its owner reports beside it, which orders nothing', async () => {
+    testnet = await createTestnet({ nodes: 2 })
+    const [owner, consumer] = testnet.nodes
+    assert.ok(owner !== undefined && consumer !== undefined)
+    const init = { name: 'reported', price: '0.001' }
+    const answer = handler(() => ({ ok: true }))
+    const { signed } = await owner.souk.serve(init, answer)
+    for (let i = 0; i < SELF_REPORT_CALLS_MIN; i++) await consumer.souk.call({ api: signed.id, body: {} })
+    await owner.souk.serve({ ...init, description: 'With new terms' }, answer)
+    const { signed: seen } = await consumer.souk.resolve(signed.id, { refresh: true })
+    const { calls, goodPerMille, p50Ms, p95Ms } = seen.manifest.selfReport ?? {}
+    assert.deepEqual([calls, goodPerMille], [SELF_REPORT_CALLS_MIN, 1_000])
+    assert.ok((p50Ms ?? 0) >= 1 && (p95Ms ?? 0) >= (p50Ms ?? 0))
+    const newcomer = await testnet.add()
+    assert.equal((await newcomer.souk.standing(signed.id)).quality.calls, 0)
   })
 })

@@ -31,6 +31,9 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['IDEMPOTENCY_KEY_CHARS_MAX', 'HEADER_BYTES_MAX', 'the key would not fit its header'],
   ['BULK_STREAMS_PER_PEER_MAX', 'IN_FLIGHT_PER_PEER_MAX', 'there would be streams without calls'],
 
+  ['RECORD_REPUT_MS', 'SELF_REPORT_AGE_MS', 'each round of announcements could be of another manifest'],
+  ['RESOLUTION_FRESH_MS', 'PROBE_AGAIN_MS', 'a probe would find what was found before'],
+  ['PROBE_PAUSE_MS', 'PROBE_AGAIN_MS', 'one API would be probed all the time'],
   ['RECORD_REPUT_MS', 'RECORD_TTL_MS', 'records would run out between two puts'],
   ['RECORD_TTL_MS', 'RECORD_TTL_MS_MAX', 'the default life would be refused'],
   ['RECORD_TTL_MS_MAX', 'MANIFEST_TTL_MS', 'a record could outlive the manifest it points to'],

@@ -4,12 +4,19 @@ import {
   DAY_MS,
   DELEGATION_TTL_MS,
   MANIFEST_TTL_MS,
+  SELF_REPORT_AGE_MS,
   SUNSET_MS_MIN,
   TOMBSTONE_MS,
   UPLOAD_BYTES_CEILING
 } from '../../../lib/base/limits.ts'
 import type { Offer } from '../../../lib/interface/directory.ts'
-import { LISTING_MOVES, type ListingState, type Manifest, type Notary } from '../../../lib/interface/manifest.ts'
+import {
+  LISTING_MOVES,
+  type ListingState,
+  type Manifest,
+  type Notary,
+  type SelfReport
+} from '../../../lib/interface/manifest.ts'
 import type { ListingInit } from '../../../lib/interface/souk.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { Announcer } from '../../../lib/owner/announcer.ts'
@@ -35,6 +42,7 @@ describe('Provider', () => {
   let adapter: StubAdapter
   let offers: Offer[]
   let withdrawn: string[]
+  let reported: SelfReport | undefined
 
   /** A process over the same store; its first or a later one. */
   const boot = async (word = 'provider') => {
@@ -58,11 +66,12 @@ describe('Provider', () => {
       withdraw: async (id) => void withdrawn.push(id)
     })
     const announcer = new Announcer({ clock, directory, onError: (error) => assert.ifError(error) })
-    provider = new Provider({ clock, documents: store.documents, notary, owner, announcer })
+    provider = new Provider({ clock, documents: store.documents, notary, owner, announcer, report: () => reported })
     adapter = new StubAdapter()
   }
   beforeEach(async () => {
     store = createMemoryStore()
+    reported = undefined
     await boot()
   })
 
@@ -269,6 +278,45 @@ describe('Provider', () => {
       await provider.restore()
       assert.deepEqual(provider.listings(), [])
       await assert.rejects(provider.serve(TERMS, adapter), { code: 'api_retired' })
+    })
+  })
+
+  describe('what it reports of itself', () => {
+    const reportOf = (calls: number): SelfReport => ({ until: clock.now(), days: 7, calls, goodPerMille: 990 })
+    const shown = () => owner.get(idOfTicker())?.signed.manifest.selfReport
+
+    it('is in the next manifest that is signed anyway', async () => {
+      const before = await provider.serve(TERMS, adapter)
+      reported = reportOf(20)
+      const after = await provider.serve({ ...TERMS, price: '0.002' }, adapter)
+      assert.deepEqual(after.signed.manifest.selfReport, reported)
+      assert.equal(revision(after), revision(before) + 1)
+    })
+
+    it('is signed anew when it changed, once in an hour at most, and not for its date alone', async () => {
+      const before = await provider.serve(TERMS, adapter)
+      reported = reportOf(20)
+      await provider.renew()
+      assert.equal(shown(), undefined)
+      await clock.advance(SELF_REPORT_AGE_MS)
+      await provider.renew()
+      assert.deepEqual(shown(), reported)
+      await clock.advance(SELF_REPORT_AGE_MS)
+      reported = reportOf(20)
+      await provider.renew()
+      assert.ok((shown()?.until ?? 0) < reported.until)
+      reported = undefined
+      await provider.renew()
+      assert.equal(shown(), undefined)
+      assert.equal(offers.at(-1)?.revision, revision(before) + 2)
+    })
+
+    it('makes no new revision by itself when a node starts again', async () => {
+      reported = reportOf(20)
+      const before = await provider.serve(TERMS, adapter)
+      await boot()
+      reported = reportOf(50)
+      assert.equal(revision(await provider.serve(TERMS, adapter)), revision(before))
     })
   })
 

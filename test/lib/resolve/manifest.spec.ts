@@ -14,6 +14,8 @@ import { idOf, keyOf, manifestOf, NOW, sealAs } from './fixtures.ts'
 
 const refused = (why: RegExp) => ({ code: 'invalid_request', message: why })
 
+const REPORT = { until: NOW, days: 7, calls: 1_000, goodPerMille: 995, p50Ms: 30, p95Ms: 200 }
+
 describe('manifest', () => {
   let key: Ed25519PrivateKey
   let other: Ed25519PrivateKey
@@ -39,6 +41,8 @@ describe('manifest', () => {
     assert.deepEqual(encodeManifest(manifest), bytes)
     const graph = manifestOf(idOf(key), { protocol: 'GraphQL', api: { operations: [], sdl: 'type Query { a: Int }' } })
     assert.deepEqual(decodeManifest(encodeManifest(graph)), graph)
+    const reporting = manifestOf(idOf(key), { selfReport: REPORT })
+    assert.deepEqual(decodeManifest(encodeManifest(reporting)), reporting)
   })
 
   it('ignores fields of a later version', () => {
@@ -106,6 +110,11 @@ describe('manifest', () => {
     ['a name with capitals', { name: 'Ticker' }, /name/],
     ['a name with a slash', { name: 'a/b' }, /name/],
     ['an unknown protocol', { protocol: 'gRPC' as 'REST' }, /protocol/],
+    ['a report on the future', { selfReport: { ...REPORT, until: NOW + 1 } }, /time to come/],
+    ['a report on a year', { selfReport: { ...REPORT, days: 365 } }, /days/],
+    ['a report on no calls', { selfReport: { ...REPORT, calls: 0 } }, /calls it reports/],
+    ['a report of more than all', { selfReport: { ...REPORT, goodPerMille: 1_001 } }, /success/],
+    ['a report of a p95 below its p50', { selfReport: { ...REPORT, p50Ms: 9, p95Ms: 8 } }, /times it reports/],
     ['another currency', { currency: 'EUR' as 'USDC' }, /currency/],
     ['a payout that is no address', { payout: '0x12' }, /payout/],
     ['a rate of no calls', { rateLimit: { calls: 0, perMs: 1 } }, /rate limit/],

@@ -59,6 +59,7 @@ describe('docs/reference/souk-directory.proto', () => {
       price: 10n ** 15n,
       events: { price: 7n, included: 3 },
       payout: `0x${'ab'.repeat(20)}`,
+      selfReport: { until: NOW, days: 7, calls: 10 ** 12, goodPerMille: 999, p50Ms: 30, p95Ms: 600_000 },
       rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
       revision: Number.MAX_SAFE_INTEGER,
       api: { operations: [operation, { name: 'bare' }], sdl: '', requestHeaders: ['x-tenant'] }
@@ -162,6 +163,7 @@ describe('docs/reference/souk-directory.proto', () => {
     const fields = Object.fromEntries(
       [
         'Manifest',
+        'SelfReport',
         'Plan',
         'Tier',
         'Deprecation',
@@ -176,7 +178,8 @@ describe('docs/reference/souk-directory.proto', () => {
       ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
-      Manifest: 23,
+      Manifest: 24,
+      SelfReport: 6,
       Plan: 12,
       Tier: 2,
       Deprecation: 4,

@@ -57,14 +57,29 @@ describe('ingress: /v1/apis', () => {
       asked = query
       assert.equal(signal?.aborted, false)
       const quality = { score: 0.9123, calls: 7.34, successRate: 0.98567, p50Ms: 12.5 }
-      return { listings: [{ ...signed, firstSeenAt: Date.UTC(2026, 0, 1), quality }], next: 'page2' }
+      const probed = { probes: 3.96, reachedRate: 0.75, p50Ms: 8.1, lastAt: Date.UTC(2026, 0, 2) }
+      const selfReport = { until: Date.UTC(2026, 0, 3), days: 7, calls: 2_000, goodPerMille: 995, p50Ms: 30 }
+      const listing = { ...signed, manifest: { ...signed.manifest, selfReport } }
+      return { listings: [{ ...listing, firstSeenAt: Date.UTC(2026, 0, 1), quality, probed }], next: 'page2' }
     }
     const { status, body } = await get(
       '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc&sort=price&min_quality=0.5'
     )
     assert.equal(status, 200)
     const quality = { score: 0.912, calls: 7.3, success_rate: 0.986, p50_ms: 12.5, p95_ms: null }
-    const standing = { known_since: '2026-01-01T00:00:00.000Z', quality }
+    const standing = {
+      known_since: '2026-01-01T00:00:00.000Z',
+      quality,
+      probed: { probes: 4, reached_rate: 0.75, p50_ms: 8.1, last_at: '2026-01-02T00:00:00.000Z' },
+      claimed_by_owner: {
+        days: 7,
+        until: '2026-01-03T00:00:00.000Z',
+        calls: 2_000,
+        success_rate: 0.995,
+        p50_ms: 30,
+        p95_ms: null
+      }
+    }
     const listed = { ...summary, pay_per_call: true, cheapest_plan: null, operations: ['getBalance'], ...standing }
     assert.deepEqual(body, { data: [listed], next_cursor: 'page2' })
     assert.deepEqual(asked, {
@@ -128,7 +143,9 @@ describe('ingress: /v1/apis', () => {
         operations: signed.manifest.api.operations,
         sdl: 'type Query { a: Int }',
         known_since: null,
-        quality: { score: 0.8, calls: 0, success_rate: null, p50_ms: null, p95_ms: null }
+        quality: { score: 0.8, calls: 0, success_rate: null, p50_ms: null, p95_ms: null },
+        probed: null,
+        claimed_by_owner: null
       })
     }
   })

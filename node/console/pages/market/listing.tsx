@@ -15,7 +15,7 @@ import { State } from '../../parts/state.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { pathOf } from './paths.ts'
 import { Plans } from './plans.tsx'
-import { Quality } from './quality.tsx'
+import { Claim, Probes, Quality } from './quality.tsx'
 import { TryIt } from './try-it.tsx'
 
 /** One API of the market: what it is, how to try it, and how to subscribe. */
@@ -110,6 +110,10 @@ function About({ view }: { readonly view: MarketListingView }) {
                   ] as const
                 ]),
             ['Your experience', <Quality key="quality" quality={view.quality} />],
+            ...(view.probed === null ? [] : [['Probed', <Probes key="probed" probed={view.probed} />] as const]),
+            ...(view.claimed_by_owner === null
+              ? []
+              : [['Claimed by the owner', <Claim key="claimed" claim={view.claimed_by_owner} />] as const]),
             ['Protocol', protocol],
             [
               'Rate limit',

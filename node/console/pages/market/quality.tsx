@@ -1,4 +1,5 @@
 import type { FoundListingView } from '../../../admin/market-api.ts'
+import { Moment } from '../../parts/moment.tsx'
 import { State } from '../../parts/state.tsx'
 import { msText } from '../../parts/units.ts'
 
@@ -14,6 +15,39 @@ export function Quality({ quality }: { readonly quality: FoundListingView['quali
         of your {Math.round(calls).toLocaleString()} {Math.round(calls) === 1 ? 'call' : 'calls'}
         {p50_ms !== null && `, half within ${msText(p50_ms)}`}
         {p95_ms !== null && `, 95% within ${msText(p95_ms)}`}
+      </p>
+    </div>
+  )
+}
+
+/** What the owner says, and that it is only its word. */
+export function Claim({ claim }: { readonly claim: NonNullable<FoundListingView['claimed_by_owner']> }) {
+  const { calls, days, until, success_rate, p50_ms, p95_ms } = claim
+  return (
+    <div className="small">
+      <p>
+        {Math.round(success_rate * 1000) / 10}% answered, of {calls.toLocaleString()} calls or more
+        {p50_ms !== null && `, half within ${msText(p50_ms)}`}
+        {p95_ms !== null && `, 95% within ${msText(p95_ms)}`}
+      </p>
+      <p className="quiet">
+        in the {days} days to {until.slice(0, 10)}; nobody has checked it, and nothing is ordered by it
+      </p>
+    </div>
+  )
+}
+
+/** Whether it is there, as this node found by trying. */
+export function Probes({ probed }: { readonly probed: NonNullable<FoundListingView['probed']> }) {
+  const { probes, reached_rate, p50_ms, last_at } = probed
+  return (
+    <div className="small">
+      <p>
+        reached {Math.round(reached_rate * 1000) / 10}% of {Math.round(probes)} times
+        {p50_ms !== null && `, half within ${msText(p50_ms)}`}
+      </p>
+      <p className="quiet">
+        without a call, last <Moment at={Date.parse(last_at)} />
       </p>
     </div>
   )

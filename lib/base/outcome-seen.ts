@@ -1,5 +1,11 @@
-import type { ErrorCode, SoukError } from '../base/errors.ts'
-import type { CallOutcomeSeen } from '../interface/quality.ts'
+import type { ErrorCode, SoukError } from './errors.ts'
+
+/** How one call went, as far as its API is concerned. */
+export interface CallOutcomeSeen {
+  readonly isGood: boolean
+  /** Where it was answered. */
+  readonly ms?: number
+}
 
 /** What says that an API, or who serves it, did not do its part. The rest is the caller's, or nobody's. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set([

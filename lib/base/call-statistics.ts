@@ -1,4 +1,4 @@
-import type { CallOutcomeSeen } from '../interface/quality.ts'
+import type { CallOutcomeSeen } from './outcome-seen.ts'
 
 /** Each bucket of latencies is this much wider than the one before: a percentile is right to a tenth. */
 const BUCKET_FACTOR = 1.2
@@ -9,27 +9,46 @@ const CALLS_WEIGHED_MAX = 1_000
 /** Counts under this are nothing. */
 const NOTHING = 0.01
 
-/** Calls of one API at one owner: a few counts, however many calls. */
-export interface CallCounts {
+/** How calls went: a few numbers, however many calls. */
+export interface Tally {
   good: number
   bad: number
   /** Of good ones, by latency; milliseconds in bucket `i` are about 1.2^i. */
   latencies: number[]
+}
+
+/** A tally in which older calls count less. */
+export interface CallCounts extends Tally {
   /** When they were last faded, milliseconds since the epoch. */
   at: number
 }
 
-export const noCalls = (at: number): CallCounts => ({ good: 0, bad: 0, latencies: [], at })
+export const noTally = (): Tally => ({ good: 0, bad: 0, latencies: [] })
 
-export function countCall(counts: CallCounts, { isGood, ms }: CallOutcomeSeen, now: number): void {
+/** Adds one call. */
+export function tally(to: Tally, { isGood, ms }: CallOutcomeSeen): void {
+  if (isGood) to.good++
+  else to.bad++
+  if (!isGood || ms === undefined) return
+  addAt(to.latencies, bucketOf(ms), 1)
+}
+
+export function addTally(to: Tally, { good, bad, latencies }: Tally): void {
+  to.good += good
+  to.bad += bad
+  for (const [bucket, count] of latencies.entries()) addAt(to.latencies, bucket, count)
+}
+
+function addAt(latencies: number[], bucket: number, count: number): void {
+  while (latencies.length <= bucket) latencies.push(0)
+  latencies[bucket] = (latencies[bucket] ?? 0) + count
+}
+
+export const noCalls = (at: number): CallCounts => ({ ...noTally(), at })
+
+export function countCall(counts: CallCounts, outcome: CallOutcomeSeen, now: number): void {
   fade(counts, now)
-  if (isGood) counts.good++
-  else counts.bad++
-  if (isGood && ms !== undefined) {
-    const bucket = bucketOf(ms)
-    while (counts.latencies.length <= bucket) counts.latencies.push(0)
-    counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1
-  }
+  tally(counts, outcome)
   if (counts.good + counts.bad > CALLS_WEIGHED_MAX) scale(counts, 1 / 2)
 }
 
@@ -45,18 +64,13 @@ export function together(all: readonly CallCounts[], now: number): CallCounts {
   const sum = noCalls(now)
   for (const counts of all) {
     fade(counts, now)
-    sum.good += counts.good
-    sum.bad += counts.bad
-    for (const [bucket, count] of counts.latencies.entries()) {
-      while (sum.latencies.length <= bucket) sum.latencies.push(0)
-      sum.latencies[bucket] = (sum.latencies[bucket] ?? 0) + count
-    }
+    addTally(sum, counts)
   }
   return sum
 }
 
 /** The latency that the share `q` of all good calls did not exceed, in milliseconds; undefined where there were none. */
-export function percentile({ latencies }: CallCounts, q: number): number | undefined {
+export function percentile({ latencies }: Pick<Tally, 'latencies'>, q: number): number | undefined {
   const all = latencies.reduce((sum, count) => sum + count, 0)
   if (all < NOTHING) return undefined
   let left = q * all

@@ -1,0 +1,156 @@
+import type { ApiId } from '../base/api-name.ts'
+import { addTally, noTally, percentile, tally, type Tally } from '../base/call-statistics.ts'
+import type { Clock, Timer } from '../base/clock.ts'
+import { asSoukError } from '../base/errors.ts'
+import {
+  DAY_MS,
+  SELF_REPORT_CALLS_MIN,
+  SELF_REPORT_DAYS,
+  SELF_REPORT_MS_MAX,
+  SELF_REPORT_PATIENCE_MS,
+  SELF_REPORT_WRITE_MS
+} from '../base/limits.ts'
+import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
+import type { CallHandler } from '../interface/call.ts'
+import type { SelfReport } from '../interface/manifest.ts'
+import type { Documents } from '../interface/store.ts'
+
+const TRACK_RECORD = 'track_record'
+
+/** Steps down for what is better when higher, up for what is better when lower: a report is never better than the count. */
+const CALL_STEPS = [1, 2, 5]
+const MS_STEPS = [1, 1.5, 2, 3, 5, 7, 10]
+const PER_MILLE_STEPS = [1_000, 999, 995, 990, 980, 950, 900, 800, 500, 0]
+
+export interface TrackRecordInit {
+  readonly documents: Documents
+  readonly clock: Clock
+  /** Whether it is one of this provider's own that are served here. */
+  readonly isOwn: (api: ApiId) => boolean
+}
+
+/**
+ * Counts how the calls of own listings went, by day (UTC), for what their manifests say of it. Written behind: a crash takes a minute's
+ * worth of it.
+ */
+export class TrackRecord {
+  readonly #init: TrackRecordInit
+  /** By API, then by number of the day. */
+  readonly #apis = new Map<ApiId, Map<number, Tally>>()
+  readonly #changed = new Set<ApiId>()
+  #writing: Timer | undefined
+
+  constructor(init: TrackRecordInit) {
+    this.#init = init
+  }
+
+  async start(): Promise<void> {
+    const { documents, clock } = this.#init
+    for (const { key, value } of await documents.list(TRACK_RECORD)) {
+      const kept = Object.entries(JSON.parse(value) as Record<string, Tally>)
+      const days = kept.map(([day, counts]) => [Number(day), counts] as const)
+      const isOver = !days.some(([day]) => isWithin(day, clock.now()))
+      if (isOver) await documents.delete(TRACK_RECORD, key)
+      else this.#apis.set(key as ApiId, new Map(days))
+    }
+  }
+
+  /** Writes what is waiting. */
+  async stop(): Promise<void> {
+    this.#writing?.cancel()
+    this.#writing = undefined
+    await this.#write()
+  }
+
+  /** The handler, its calls counted. What was answered before, and what its caller gave up, is not. */
+  watching(handler: CallHandler): CallHandler {
+    const { clock } = this.#init
+    return async (call, signal) => {
+      // What is said about a subscription, or paid for a stream that runs, is no call of the API.
+      if (call.service !== undefined || call.stream !== undefined) return handler(call, signal)
+      const startedAt = clock.elapsed()
+      try {
+        const answer = await handler(call, signal)
+        if (answer.replayed !== true) this.#count(call.api, seenAnswer(answer.status, clock.elapsed() - startedAt))
+        return answer
+      } catch (error) {
+        // A caller may end a call as early as it likes: that says something of the API only where it waited long.
+        const isSaid = !signal.aborted || clock.elapsed() - startedAt >= SELF_REPORT_PATIENCE_MS
+        this.#count(call.api, isSaid ? seenError(asSoukError(error)) : undefined)
+        throw error
+      }
+    }
+  }
+
+  /** Undefined where there were too few calls to say something. */
+  report(api: ApiId): SelfReport | undefined {
+    const now = this.#init.clock.now()
+    const all = noTally()
+    for (const [day, counts] of this.#apis.get(api) ?? []) if (isWithin(day, now)) addTally(all, counts)
+    const calls = all.good + all.bad
+    if (calls < SELF_REPORT_CALLS_MIN) return undefined
+    const perMille = Math.floor((1_000 * all.good) / calls)
+    const [p50Ms, p95Ms] = [percentile(all, 0.5), percentile(all, 0.95)]
+    return {
+      until: now,
+      days: SELF_REPORT_DAYS,
+      calls: stepDown(calls),
+      goodPerMille: PER_MILLE_STEPS.find((step) => step <= perMille) ?? 0,
+      ...(p50Ms === undefined ? {} : { p50Ms: stepUp(p50Ms) }),
+      ...(p95Ms === undefined ? {} : { p95Ms: stepUp(p95Ms) })
+    }
+  }
+
+  #count(api: ApiId, outcome: CallOutcomeSeen | undefined): void {
+    const { clock, isOwn } = this.#init
+    if (outcome === undefined || !isOwn(api)) return
+    const day = dayOf(clock.now())
+    const days = this.#apis.get(api) ?? new Map<number, Tally>()
+    this.#apis.set(api, days)
+    const counts = days.get(day) ?? noTally()
+    days.set(day, counts)
+    tally(counts, outcome)
+    this.#changed.add(api)
+    this.#writing ??= clock.after(SELF_REPORT_WRITE_MS, () => {
+      this.#writing = undefined
+      void this.#write().catch(() => {})
+    })
+  }
+
+  async #write(): Promise<void> {
+    const { clock, documents } = this.#init
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    const now = clock.now()
+    for (const api of changed) {
+      const days = this.#apis.get(api) ?? new Map<number, Tally>()
+      for (const day of days.keys()) if (!isWithin(day, now)) days.delete(day)
+      await documents.put(TRACK_RECORD, api, JSON.stringify(Object.fromEntries(days)))
+    }
+  }
+}
+
+/** Whether two reports say the same, whenever they were made. */
+export function sameReport(a: SelfReport | undefined, b: SelfReport | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  const { calls, goodPerMille, p50Ms, p95Ms } = a
+  return calls === b.calls && goodPerMille === b.goodPerMille && p50Ms === b.p50Ms && p95Ms === b.p95Ms
+}
+
+const dayOf = (now: number): number => Math.floor(now / DAY_MS)
+
+/** Today, and as many whole days before it as make `SELF_REPORT_DAYS` with it. */
+function isWithin(day: number, now: number): boolean {
+  return day <= dayOf(now) && day > dayOf(now) - SELF_REPORT_DAYS
+}
+
+function stepDown(calls: number): number {
+  const scale = 10 ** Math.floor(Math.log10(calls))
+  return scale * (CALL_STEPS.findLast((step) => step * scale <= calls) ?? 1)
+}
+
+function stepUp(ms: number): number {
+  const scale = 10 ** Math.floor(Math.log10(Math.max(1, ms)))
+  const step = MS_STEPS.find((each) => each * scale >= ms) ?? 10
+  return Math.min(SELF_REPORT_MS_MAX, Math.ceil(step * scale))
+}
