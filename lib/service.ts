@@ -364,7 +364,7 @@ class SoukService implements Souk, Startable {
     const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
     // What nodes that share a store hold, they hold together: an account calls through any of them.
     const held = shared ?? documents
-    const records = new OwnRecords(held, clock)
+    const records = new OwnRecords(held, clock, this.#options.sharedStore?.signals)
     const spend = new DailySpend(held, clock)
     const call = consumer.call.bind(consumer)
     const subscriptions = new OwnSubscriptions({

@@ -515,8 +515,11 @@ export const KEYS_CACHED_MAX = 10_000
 export const PSEUDONYMS_CACHED_MAX = 10_000
 /** A key's last use is written down at most this often: a hint for people, not a record. */
 export const KEY_USE_MS = 1 * MINUTE
-/** A verified key is read again after this: a key revoked at another node that shares its store is refused so soon. */
-export const KEY_FRESH_MS = 5 * SECOND
+/**
+ * What is kept at hand of a store that processes share (keys, which subscription a call goes with) is read again after this; who changes
+ * it waits so long at most for a process that does not say that it heard.
+ */
+export const SHARED_FRESH_MS = 5 * SECOND
 /** Accounts that one host may open in a window, how long that is, and hosts counted: enough for an office, too few to fill a disk. */
 export const ACCOUNTS_PER_HOST = 10
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR

@@ -2,11 +2,11 @@ import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
-import type { Documents } from '../interface/store.ts'
+import type { Documents, Signals } from '../interface/store.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
 import { type KeptPlan, keptPlan, readPlan, stateAt } from './sold-subscription.ts'
 
-/** Documents of a consumer: its subscriptions. */
+/** Documents of a consumer: its subscriptions. Signals of that topic name one that was changed. */
 const OWN = 'subscriptions'
 
 /** A change that was sent for, of which the end is not known. */
@@ -69,18 +69,31 @@ export class OwnRecords {
   readonly #cached = new Map<string, { readonly record: OwnRecord; readonly seenAt: number }>()
   /** As owners said last, by subscription. */
   readonly #quotas = new Map<string, Quota>()
+  readonly #signals: Signals | undefined
+  #changes = 0
 
-  constructor(documents: Documents, clock: Clock) {
+  /** @param signals Of other processes on the same store, which is open. */
+  constructor(documents: Documents, clock: Clock, signals?: Signals) {
     this.#documents = documents
     this.#clock = clock
+    this.#signals = signals
+    signals?.listen(OWN, (changed) => {
+      this.#changes++
+      if (changed === undefined) this.#cached.clear()
+      else this.#cached.delete(changed)
+    })
   }
 
   async find(id: string): Promise<OwnRecord | undefined> {
     const cached = this.#cached.get(id)
     if (cached !== undefined && this.#clock.elapsed() - cached.seenAt < SUBSCRIPTION_FRESH_MS) return cached.record
+    const seenAt = this.#clock.elapsed()
+    const seen = this.#changes
     const document = await this.#documents.get(OWN, id)
     if (document === undefined) return undefined
-    return this.#cache(read(document))
+    const record = read(document)
+    // What was changed elsewhere meanwhile is read again the next time.
+    return seen === this.#changes ? this.#cache(record, seenAt) : record
   }
 
   /** @throws SoukError `subscription_inactive` */
@@ -92,8 +105,13 @@ export class OwnRecords {
 
   /** Durable when it resolves. */
   async put(record: OwnRecord): Promise<OwnRecord> {
-    await this.#documents.put(OWN, record.subscription.id, write(record))
-    return this.#cache(record)
+    const { id } = record.subscription
+    await this.#documents.put(OWN, id, write(record))
+    if (this.#signals === undefined) return this.#cache(record)
+    // Another process may have changed it since: it is read again. Others do so before long where the signal does not get through.
+    this.#cached.delete(id)
+    await this.#signals.send(OWN, id).catch(() => {})
+    return record
   }
 
   async delete(id: string): Promise<void> {
@@ -133,9 +151,9 @@ export class OwnRecords {
     this.#quotas.set(id, quota)
   }
 
-  #cache(record: OwnRecord): OwnRecord {
+  #cache(record: OwnRecord, seenAt = this.#clock.elapsed()): OwnRecord {
     if (this.#cached.size >= SUBSCRIPTIONS_CACHED_MAX) this.#cached.clear()
-    this.#cached.set(record.subscription.id, { record, seenAt: this.#clock.elapsed() })
+    this.#cached.set(record.subscription.id, { record, seenAt })
     return record
   }
 }

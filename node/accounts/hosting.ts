@@ -15,6 +15,7 @@ import { AccountDeposits } from './account-deposits.ts'
 import { AccountFunds } from './account-funds.ts'
 import { AccountWithdrawals } from './account-withdrawals.ts'
 import { Accounts } from './accounts.ts'
+import { ALONE, type Coherence, SharedCoherence } from './coherence.ts'
 import { Leases } from './leases.ts'
 import { checkPepper } from './pepper-check.ts'
 
@@ -38,6 +39,8 @@ export interface Hosting {
   readonly keys: Keys
   readonly spending: Spending
   readonly accounts: Accounts
+  /** With the other processes that share the store. */
+  readonly coherence: Coherence
   readonly accountMoney: { readonly deposits: AccountDeposits; readonly withdrawals: AccountWithdrawals }
   /** What the owner of an API signed of a call that this node made. */
   readonly receipt: (requestId: string) => Promise<ReceiptRow | undefined>
@@ -54,18 +57,19 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   if (config.store !== undefined) {
     await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
   }
+  const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
+  const coherence = signals === undefined ? ALONE : new SharedCoherence({ signals, clock, leases, holder })
   const own = createKeys({
     documents,
     secret,
     clock,
     random: systemRandom,
     network,
-    ...(signals === undefined ? {} : { signals }),
+    coherence,
     ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOn(network), config.demoKey) })
   })
   undo.defer(() => own.close())
   const keys = init.events === undefined ? own : watchedKeys(own, init.events)
-  const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
   await leases.start()
   undo.defer(() => leases.stop())
   const onLow = (account: string, balance: Atoms) =>
@@ -86,6 +90,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     keys,
     spending: new Spending({ caps, funds }),
     accounts,
+    coherence,
     accountMoney: { deposits, withdrawals },
     receipt: async (requestId) => init.money()?.till.receipt(requestId)
   }

@@ -23,6 +23,9 @@ const HOLDERS = 'lease-holders'
 export class Leases {
   readonly #init: LeasesInit
   readonly #ids: ReturnType<typeof requestIds>
+  /** On the clock's `elapsed`. */
+  #listedUntil = -Infinity
+  readonly #onListed = new Set<() => void>()
   #timer: { cancel(): void } | undefined
   #beating: Promise<void> = Promise.resolve()
 
@@ -38,11 +41,28 @@ export class Leases {
     this.#beatLater()
   }
 
+  /** Whoever asks for the `holders` now is sure to find this process: with clocks that differ by half of `HOLDER_MS` as well. */
+  get isListed(): boolean {
+    return this.#init.clock.elapsed() < this.#listedUntil
+  }
+
+  /** All that may be alive, this one with them. */
+  async holders(): Promise<readonly string[]> {
+    return (await this.#init.documents.list(HOLDERS)).map(({ key }) => key)
+  }
+
+  /** `hear` is told when this process is listed after it was not. Returns what ends that. */
+  onListed(hear: () => void): () => void {
+    this.#onListed.add(hear)
+    return () => void this.#onListed.delete(hear)
+  }
+
   /** Everything was given back. */
   async stop(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
     await this.#beating
+    this.#listedUntil = -Infinity
     await this.#init.documents.delete(HOLDERS, this.#init.holder)
   }
 
@@ -80,7 +100,11 @@ export class Leases {
 
   async #beat(): Promise<void> {
     const { documents, clock, holder } = this.#init
+    const startedAt = clock.elapsed()
     await documents.put(HOLDERS, holder, String(clock.now() + limits.HOLDER_MS))
+    const wasListed = this.isListed
+    this.#listedUntil = startedAt + limits.HOLDER_MS / 2
+    if (!wasListed) for (const hear of this.#onListed) hear()
     const known = await documents.list(HOLDERS)
     const dead = known.filter(({ value }) => Number(value) < clock.now()).map(({ key }) => key)
     if (dead.length === 0) return

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
-import type { Clock, Documents, Random, Signals } from '../../lib/interface/index.ts'
+import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
+import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../admin/present.ts'
 import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
 import { type BookedKey, KeyBook } from './key-book.ts'
@@ -11,8 +12,8 @@ import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './ve
 
 export interface KeysInit {
   readonly documents: Documents
-  /** Between processes that share the documents. Absent where none does. */
-  readonly signals?: Signals
+  /** With the processes that share the documents. Default: none does. */
+  readonly coherence?: Coherence
   /** Pepper of the HMAC, kept outside the store: a stolen store alone verifies no guess. At least 32 bytes. */
   readonly secret: Uint8Array
   readonly clock: Clock
@@ -97,8 +98,8 @@ export interface Keys {
   /** For good. A second time changes nothing. @throws SoukError `invalid_request` (no such key) */
   revoke(id: string): Promise<KeyInfo>
   /**
-   * Answers at once for a key seen before, with a promise otherwise. A change made by this process holds from the next call on;
-   * one made by another that shares the store as soon as it is heard of, and after `KEY_FRESH_MS` in any case.
+   * Answers at once for a key seen before, with a promise otherwise. A change holds from the next call on that comes after it was
+   * answered, here and at all processes that share the store.
    * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown or rejected.
    */
   verify(key: string): KeyHolder | Promise<KeyHolder>
@@ -114,12 +115,17 @@ const SECRET_BYTES_MIN = 32
 const TOPIC = 'consumer-keys'
 
 export function createKeys(init: KeysInit): Keys {
-  const { documents, signals, secret, clock, random, network, demo } = init
+  const { documents, coherence = ALONE, secret, clock, random, network, demo } = init
   if (secret.length < SECRET_BYTES_MIN) throw new SoukError('invalid_request', 'The secret for keys is too short.')
   const kind = kindOn(network)
   const book = new KeyBook({ documents, clock })
-  const verifier = createVerifier({ clock, read: (id) => book.find(id), noteUse: (id, at) => book.noteUse(id, at) })
-  const deafen = signals?.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
+  const verifier = createVerifier({
+    clock,
+    coherence,
+    read: (id) => book.find(id),
+    noteUse: (id, at) => book.noteUse(id, at)
+  })
+  const deafen = coherence.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
   // A key object made once: from bytes, Node would make one for every call, eight times as slow.
   const pepper = createSecretKey(secret)
   const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
@@ -142,8 +148,7 @@ export function createKeys(init: KeysInit): Keys {
   async function change(id: string, action: KeyAction, to: (document: KeyDocument) => KeyDocument): Promise<KeyInfo> {
     const document = await book.change(id, action, to)
     verifier.forget(id)
-    // Where it does not get through, others read the key again before long.
-    await signals?.send(TOPIC, id).catch(() => {})
+    await coherence.changed(TOPIC, id)
     return describe({ document }, clock.now())
   }
 
@@ -205,7 +210,7 @@ export function createKeys(init: KeysInit): Keys {
       return verifier.verify(idOf(digest), digest)
     },
 
-    close: () => deafen?.()
+    close: deafen
   }
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Atoms, equalInConstantTime, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
+import type { Coherence } from '../accounts/coherence.ts'
 import { KEY_STATES, type KeyTimes, keyState } from './state.ts'
 
 /** A key as stored. The digest is all that is kept of the key itself. Times in milliseconds since the epoch. */
@@ -77,13 +78,14 @@ export function holderOf(document: KeyDocument): KeyHolder {
 interface KnownKey {
   readonly document: KeyDocument
   readonly holder: KeyHolder
-  /** On the clock's `elapsed`. */
+  /** On the clock's `elapsed`: when its reading began. */
   readonly readAt: number
   usedAt: number
 }
 
 interface VerifierInit {
   readonly clock: Clock
+  readonly coherence: Pick<Coherence, 'mayKeep'>
   readonly read: (id: string) => Promise<KeyDocument | undefined>
   /** Called at most once per `KEY_USE_MS` for a key in use. */
   readonly noteUse: (id: string, at: number) => void
@@ -102,12 +104,13 @@ interface Verifier {
 }
 
 /** Answers for known keys from memory, so that a busy key costs one HMAC per call and a look-up now and then. */
-export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier {
+export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit): Verifier {
   const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
   let changes = 0
 
   async function load(id: string, digest: string): Promise<KeyHolder> {
     let document: KeyDocument | undefined
+    const readAt = clock.elapsed()
     // A revocation while the store is read would otherwise be missed, and the key kept at hand as good.
     for (let seen = -1; seen !== changes; ) {
       seen = changes
@@ -115,7 +118,7 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
     }
     if (document === undefined || !isSame(document, digest)) throw unknownKey()
     const usedAt = atHand.get(id)?.usedAt ?? 0
-    const known: KnownKey = { document, holder: holderOf(document), readAt: clock.elapsed(), usedAt }
+    const known: KnownKey = { document, holder: holderOf(document), readAt, usedAt }
     const holder = admit(known)
     atHand.set(id, known)
     return holder
@@ -135,7 +138,8 @@ export function createVerifier({ clock, read, noteUse }: VerifierInit): Verifier
   return {
     verify(id, digest) {
       const known = atHand.get(id)
-      if (known === undefined || clock.elapsed() - known.readAt >= limits.KEY_FRESH_MS) return load(id, digest)
+      const isFresh = known !== undefined && clock.elapsed() - known.readAt < limits.SHARED_FRESH_MS
+      if (!isFresh || !coherence.mayKeep()) return load(id, digest)
       if (!isSame(known.document, digest)) throw unknownKey()
       return admit(known)
     },

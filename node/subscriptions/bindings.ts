@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type ApiId, limits, parseApiRef, SoukError } from '../../lib/index.ts'
 import type { ApiRef, Clock, Documents } from '../../lib/interface/index.ts'
+import { ALONE, type Coherence } from '../accounts/coherence.ts'
 
 export interface BindingsInit {
   readonly clock: Clock
@@ -8,6 +9,8 @@ export interface BindingsInit {
   readonly documents: Documents
   /** Peer id of this node: what the house subscribes to is this node's, whoever shares the documents. */
   readonly self: string
+  /** With the processes that share the documents. Default: none does. */
+  readonly coherence?: Coherence
 }
 
 /** What an account calls an API with. */
@@ -24,11 +27,14 @@ const COLLECTION = 'subscription-bindings'
 /** Begins no account's id: keys of the house. */
 const HOUSE = 'house'
 
+/** Its messages begin the keys of what was changed. */
+const TOPIC = 'subscription-bindings'
+
 type BindingDocument = Omit<Binding, 'api'>
 
 interface Known {
   readonly bindings: readonly Binding[]
-  /** On the clock's `elapsed`. */
+  /** On the clock's `elapsed`: when their reading began. */
   readonly readAt: number
 }
 
@@ -41,12 +47,15 @@ export class Bindings {
   readonly #documents: Documents
   readonly #house: string
   readonly #atHand = new LRUCache<string, Known>({ max: limits.BINDINGS_CACHED_MAX })
+  readonly #coherence: Coherence
   #changes = 0
 
-  constructor({ clock, documents, self }: BindingsInit) {
+  constructor({ clock, documents, self, coherence = ALONE }: BindingsInit) {
     this.#clock = clock
     this.#documents = documents
     this.#house = `${HOUSE}-${self}`
+    this.#coherence = coherence
+    coherence.listen(TOPIC, (start) => this.#forget(start))
   }
 
   /**
@@ -56,7 +65,8 @@ export class Bindings {
   find(account: string | undefined, ref: ApiRef): Binding | undefined | Promise<Binding | undefined> {
     const start = startOf(account ?? this.#house, ref.name)
     const known = this.#atHand.get(start)
-    const isFresh = known !== undefined && this.#clock.elapsed() - known.readAt < limits.KEY_FRESH_MS
+    const isYoung = known !== undefined && this.#clock.elapsed() - known.readAt < limits.SHARED_FRESH_MS
+    const isFresh = isYoung && this.#coherence.mayKeep()
     const choose = (bindings: readonly Binding[]) => chosen(bindings, ref, this.#clock.now())
     return isFresh ? choose(known.bindings) : this.#read(start).then(choose)
   }
@@ -74,13 +84,20 @@ export class Bindings {
       before === undefined
         ? await this.#documents.insert(COLLECTION, key, json)
         : await this.#documents.replace(COLLECTION, key, textOf(before), json)
-    this.#forget(account, api)
+    await this.changed(account, api)
     return isPut
   }
 
   async delete(account: string | undefined, api: ApiId): Promise<void> {
     await this.#documents.delete(COLLECTION, keyOf(account ?? this.#house, api))
-    this.#forget(account, api)
+    await this.changed(account, api)
+  }
+
+  /** Resolves when all processes that share the store go by what is in it now. */
+  async changed(account: string | undefined, api: ApiId): Promise<void> {
+    const start = startOf(account ?? this.#house, parseApiRef(api).name)
+    this.#forget(start)
+    await this.#coherence.changed(TOPIC, start)
   }
 
   /** Of one account, by API. */
@@ -88,9 +105,10 @@ export class Bindings {
     return this.#startingWith(`${account ?? this.#house}/`)
   }
 
-  #forget(account: string | undefined, api: ApiId): void {
+  #forget(start: string | undefined): void {
     this.#changes++
-    this.#atHand.delete(startOf(account ?? this.#house, parseApiRef(api).name))
+    if (start === undefined) this.#atHand.clear()
+    else this.#atHand.delete(start)
   }
 
   async #read(start: string): Promise<readonly Binding[]> {

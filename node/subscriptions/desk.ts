@@ -30,7 +30,7 @@ export type Wish = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 
 
 /**
  * Subscriptions of accounts, and of the house (`undefined`): one for each listing. What a change costs is taken from the account's
- * balance by reserve and capture, like a call.
+ * balance by reserve and capture, like a call. A change that was answered holds for the next call at every process that shares the store.
  */
 export class SubscriptionDesk {
   readonly #init: SubscriptionDeskInit
@@ -63,6 +63,7 @@ export class SubscriptionDesk {
           options
         )
       )
+      await bindings.changed(account, api)
       return await this.#told(account, isSameAgain ? known : undefined, change)
     } catch (error) {
       if (!asSoukError(error).isChargeUnknown) await bindings.delete(account, api)
@@ -94,8 +95,9 @@ export class SubscriptionDesk {
     signal?: AbortSignal
   ): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    const { subscriptions } = this.#init
+    const { subscriptions, bindings } = this.#init
     const change = await this.#paying(account, { signal }, (options) => subscriptions.change(id, terms, options))
+    await bindings.changed(account, before.api)
     return this.#told(account, before, change)
   }
 
@@ -118,7 +120,10 @@ export class SubscriptionDesk {
 
   async pause(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    return this.#told(account, before, await this.#init.subscriptions.pause(id, signal === undefined ? {} : { signal }))
+    const { subscriptions, bindings } = this.#init
+    const change = await subscriptions.pause(id, signal === undefined ? {} : { signal })
+    await bindings.changed(account, before.api)
+    return this.#told(account, before, change)
   }
 
   async resume(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {

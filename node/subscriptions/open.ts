@@ -23,10 +23,11 @@ export function openSubscriptions({
   spending,
   clock,
   keys,
+  coherence,
   news
 }: SubscriptionsInit): SubscriptionParts {
   const { subscriptions } = souk
-  const bindings = new Bindings({ clock, documents, self: souk.status().peer })
+  const bindings = new Bindings({ clock, documents, self: souk.status().peer, ...(coherence && { coherence }) })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
   const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId, ...(news && { news }) })

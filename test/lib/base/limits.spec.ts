@@ -66,6 +66,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['CALL_PRICE_ATOMS_MAX', 'KEY_DAILY_ATOMS_MAX', 'a dear call could never be made'],
   ['KEY_DAILY_ATOMS_MAX', 'DAILY_ATOMS_MAX', 'one key could use up the node'],
   ['CALL_PRICE_ATOMS_MAX', 'ACCOUNT_SLICE_ATOMS_MAX', 'each dear call would wait for a slice of its own'],
+  ['SUBSCRIPTION_FRESH_MS', 'SHARED_FRESH_MS', 'a change would not be waited for until nobody goes by what was before'],
   ['HOLDER_BEAT_MS', 'HOLDER_MS', 'a process would be taken for dead between two beats'],
   ['CALL_PRICE_ATOMS_MAX', 'PRICE_ATOMS_MAX', 'the default would allow more than there is']
 ]

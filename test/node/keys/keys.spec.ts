@@ -104,7 +104,7 @@ describe('consumer keys', () => {
     await verify(key)
     await create().revoke(id)
     await verify(key)
-    now += limits.KEY_FRESH_MS
+    now += limits.SHARED_FRESH_MS
     await assert.rejects(verify(key), { code: 'key_revoked' })
   })
 

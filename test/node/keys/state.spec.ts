@@ -12,6 +12,7 @@ import {
   tuple
 } from 'fast-check'
 import { isSoukError, limits, systemRandom } from '../../../lib/index.ts'
+import type { Coherence } from '../../../node/accounts/coherence.ts'
 import { createKeys, type KeyInfo, type Keys } from '../../../node/keys/keys.ts'
 import { KEY_STATES, type KeyAction, type KeyState, keyState } from '../../../node/keys/state.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
@@ -159,11 +160,12 @@ function modelled({ id, key, lineage }: KeyInfo & { key: string }, expiresAt: nu
   return { id, key, lineage, state: 'active', before: 'active', endsAt: expiresAt ?? Infinity }
 }
 
-/** Delivers at once to all who listen, as a database does before long. */
-function signalBus() {
+/** Of processes that all answer. */
+function together(): Coherence {
   const heard = new Set<(text: string | undefined) => void>()
   return {
-    send: async (_topic: string, text: string) => heard.forEach((hear) => hear(text)),
+    mayKeep: () => true,
+    changed: async (_topic: string, text: string) => heard.forEach((hear) => hear(text)),
     listen: (_topic: string, hear: (text: string | undefined) => void) => {
       heard.add(hear)
       return () => void heard.delete(hear)
@@ -185,7 +187,7 @@ describe('the states of a consumer key', () => {
     await assertProperty(
       asyncProperty(commands(steps, { maxCommands: 25 }), async (cmds) => {
         const clock = manualClock()
-        const shared = { documents: memoryDocuments(), signals: signalBus(), clock, random: systemRandom }
+        const shared = { documents: memoryDocuments(), coherence: together(), clock, random: systemRandom }
         const create = () => createKeys({ ...shared, secret: Buffer.alloc(32, 1), network: 'dev' })
         const real: Real = { clock, keys: create(), other: create() }
         await asyncModelRun(() => ({ model: { now: clock.now(), keys: [] as ModelKey[] }, real }), cmds)
