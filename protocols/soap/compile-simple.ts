@@ -16,11 +16,21 @@ export interface SimpleTypes {
 
 const STRING = BUILTINS.get('string')
 
+/** Types by the names they had before: in SOAP's encoding, and in drafts of XML Schema. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['base64', 'base64Binary'],
+  ['binary', 'base64Binary'],
+  ['timeInstant', 'dateTime'],
+  ['timeDuration', 'duration'],
+  ['uriReference', 'anyURI'],
+  ['uri', 'anyURI']
+])
+
 /** The built-in type of that name, of XML Schema or, as old WSDLs write, of SOAP's encoding. */
 export function builtinType({ namespace, name }: QName): SimpleType | undefined {
   if (namespace !== NS.xsd && namespace !== NS.encoding11 && namespace !== NS.encoding12) return undefined
   const itemName = Object.hasOwn(BUILTIN_LISTS, name) ? BUILTIN_LISTS[name] : undefined
-  const builtin = BUILTINS.get(itemName ?? (name === 'base64' ? 'base64Binary' : name))
+  const builtin = BUILTINS.get(itemName ?? RENAMED.get(name) ?? name)
   if (builtin === undefined) return undefined
   const encoding = namespace === NS.xsd ? {} : ({ encoding: true } as const)
   const atomic: SimpleType = {

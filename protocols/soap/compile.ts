@@ -82,17 +82,18 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 
   /** The type with this name; open content when it is not defined. */
   type(name: QName): Type | undefined {
-    if (name.name === 'anyType' && name.namespace === NS.xsd) return ANY_TYPE
+    if (ANYTHING.has(name.name) && name.namespace === NS.xsd) return ANY_TYPE
     if (isArrayName(name)) return ANY_ARRAY
     if (name.name === 'swaRef' && name.namespace === NS.swaRef) return SWA_REF
     if (isStandard(name.namespace)) return builtinType(name)
     const definition = this.#set.find('type', clark(name.namespace, name.name))
-    return definition === undefined ? builtinType(name) : this.#type(definition)
+    if (definition !== undefined) return this.#type(definition)
+    return name.namespace === '' || name.namespace === NS.wsdl ? unprefixed(name) : undefined
   }
 
   typeNamed(definition: Definition, text: string): Type {
     const name = nameIn(definition, text)
-    const type = this.type(name)
+    const type = this.type(name) ?? (text.includes(':') ? undefined : unprefixed(name))
     if (type === undefined)
       this.warn(definition, `refers to the type ${text}, which is defined nowhere; any content is taken`)
     return type ?? ANY_TYPE
@@ -329,6 +330,13 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 }
 
 const ANY_ARRAY = anyArray()
+/** `xs:anyType`, which drafts of XML Schema called the ur-type. */
+const ANYTHING: ReadonlySet<string> = new Set(['anyType', 'ur-type'])
+
+/** The built-in type of that name, meant by those who forgot its prefix. */
+function unprefixed({ name }: QName): Type | undefined {
+  return builtinType({ namespace: NS.xsd, name })
+}
 
 /** Types of these namespaces are known; a copy of their schemas, which often comes along, says nothing more. */
 function isStandard(namespace: string): boolean {

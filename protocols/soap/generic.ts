@@ -137,6 +137,8 @@ function scalarOf(element: XmlElement): string | number | boolean {
   return builtin?.read(text.trim()) ?? text
 }
 
+/** The drafts before 2001 said `xsi:null`. */
 export function isNil(element: XmlElement): boolean {
-  return ['true', '1'].includes(attribute(element, 'nil', NS.xsi)?.trim() ?? '')
+  const nil = attribute(element, 'nil', NS.xsi) ?? attribute(element, 'null', NS.xsi)
+  return nil !== undefined && ['true', '1'].includes(nil.trim())
 }

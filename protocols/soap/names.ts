@@ -18,6 +18,19 @@ export const NS = {
   swaRef: 'http://ws-i.org/profiles/basic/1.1/xsd'
 } as const
 
+/** Drafts of XML Schema that WSDLs before 2001 are written in, as was the example in WSDL 1.1 itself. */
+const FORMER: ReadonlyMap<string, string> = new Map(
+  ['1999', '2000/08', '2000/10'].flatMap((year) => [
+    [`http://www.w3.org/${year}/XMLSchema`, NS.xsd],
+    [`http://www.w3.org/${year}/XMLSchema-instance`, NS.xsi]
+  ])
+)
+
+/** The namespace that took the place of this one, or itself: what they have in common is read the same way. */
+export function currentNamespace(namespace: string): string {
+  return FORMER.get(namespace) ?? namespace
+}
+
 /** An expanded name; no namespace is the empty string. */
 export interface QName {
   readonly namespace: string

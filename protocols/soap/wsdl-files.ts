@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../lib/base/limits.ts'
-import { NS } from './names.ts'
+import { NS, currentNamespace } from './names.ts'
 import { shownUrl } from './wsdl-bundle-path.ts'
 import { checkDefinitions, notXml, refuseRedefine, refuseWsdl2, type Source } from './wsdl-diagnosis.ts'
 import { XmlError } from './xml-error.ts'
@@ -78,7 +78,7 @@ export function referencesOf({ url, root }: WsdlDocument): Reference[] {
     references.push({
       url: resolved,
       location: location?.trim() ?? '',
-      namespace: attribute(node, 'namespace') ?? '',
+      namespace: currentNamespace(attribute(node, 'namespace') ?? ''),
       kind,
       schema
     })

@@ -1,5 +1,5 @@
 import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../lib/base/limits.ts'
-import { NS, isNcName } from './names.ts'
+import { NS, currentNamespace, isNcName } from './names.ts'
 import { XmlError } from './xml-error.ts'
 import { isXmlText, replaceReferences } from './xml-text.ts'
 import type { Scope, XmlAttribute, XmlElement } from './xml-tree.ts'
@@ -296,7 +296,7 @@ class Parser {
       scope ??= Object.create(parent) as Record<string, string>
       const key = `:${prefix}`
       if (Object.hasOwn(scope, key)) throw this.#broken(`the attribute ${name.slice(0, 80)} is there twice`)
-      scope[key] = uri
+      scope[key] = currentNamespace(uri)
     }
     return scope ?? parent
   }

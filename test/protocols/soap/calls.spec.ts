@@ -49,6 +49,35 @@ describe('a SOAP call', () => {
     assertXml(sent()[0], '<t:get><t:id>x</t:id></t:get>')
   })
 
+  for (const draft of ['1999', '2000/08', '2000/10']) {
+    it(`speaks with a service described in the draft of XML Schema of ${draft}`, async () => {
+      const wsdl = wsdlOf({
+        types: `<schema targetNamespace="urn:t" xmlns="http://www.w3.org/${draft}/XMLSchema" xmlns:d="http://www.w3.org/${draft}/XMLSchema" elementFormDefault="qualified">
+          <element name="get"><complexType><all><element name="symbol" type="string"/><element name="at" type="d:timeInstant"/></all></complexType></element>
+          <element name="price"><complexType><all><element name="last" type="d:float"/><element name="tax" type="d:float" nillable="true"/></all></complexType></element>
+        </schema>`,
+        operations: { get: ['get', 'price'] }
+      })
+      const nil = `xmlns:xsi="http://www.w3.org/${draft}/XMLSchema-instance" xsi:null="1"`
+      const answer = envelope(`<price xmlns="urn:t"><last>1.5</last><tax ${nil}/></price>`)
+      const { call, json, sent } = await open(wsdl, answering(200, XML, answer))
+      const quote = { operation: 'get', at: '2000-10-24T12:00:00Z', symbol: 'MSFT' }
+      assert.deepEqual(await json(quote), { last: 1.5, tax: null })
+      assertXml(sent()[0], '<t:get><t:symbol>MSFT</t:symbol><t:at>2000-10-24T12:00:00Z</t:at></t:get>')
+      await rejectsWith(call({ ...quote, at: 'noon' }), 'invalid_request')
+    })
+  }
+
+  it('takes a built-in type whose prefix was forgotten for what it is called', async () => {
+    const wsdl = wsdlOf({
+      schema:
+        '<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="n" type="int"/></xs:sequence></xs:complexType></xs:element>'
+    })
+    const { call, json } = await open(wsdl, answering(200, XML, envelope('<echo xmlns="urn:t"><n>7</n></echo>')))
+    assert.deepEqual(await json({ operation: 'echo', n: 7 }), { n: 7 })
+    await rejectsWith(call({ operation: 'echo', n: 'seven' }), 'invalid_request')
+  })
+
   it('posts SOAP 1.2 with its action', async () => {
     const answer = answering(
       200,
