@@ -70,9 +70,7 @@ export class DailySpend {
       // A clock set back does not open the cap again.
       const leased = known.day < own.day ? 0n : known.leased
       const left = cap - leased
-      if (left < missing) {
-        throw new SoukError('spend_cap_reached', 'The daily cap of the subscription is reached.')
-      }
+      if (left < missing) throw capReached(id)
       const wanted = missing > slice ? missing : slice
       const taken = wanted < left ? wanted : left
       const value = JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
@@ -92,4 +90,10 @@ export class DailySpend {
 function readDay(document: string): Day {
   const { day, leased } = JSON.parse(document) as { day: number; leased: string }
   return { day, leased: BigInt(leased) }
+}
+
+function capReached(subscription: string): SoukError {
+  return new SoukError('spend_cap_reached', 'The daily cap of the subscription is reached.', {
+    members: { subscription }
+  })
 }

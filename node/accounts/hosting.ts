@@ -18,6 +18,7 @@ import { Accounts } from './accounts.ts'
 import { ALONE, type Coherence, SharedCoherence } from './coherence.ts'
 import { Leases } from './leases.ts'
 import { checkPepper } from './pepper-check.ts'
+import { UnpaidCalls } from './unpaid-calls.ts'
 
 export interface HostingInit {
   readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store' | 'demoKey'>
@@ -78,6 +79,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   undo.defer(() => funds.stop())
   const caps = new DailyCaps({ clock, documents, onLevel: (level) => void tellCap(init, level) })
   undo.defer(() => caps.stop())
+  const unpaid = new UnpaidCalls({ clock, log, ...(init.events && { events: init.events }) })
   const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
   const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.till.deposits })
@@ -88,7 +90,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   }
   return {
     keys,
-    spending: new Spending({ caps, funds }),
+    spending: new Spending({ caps, funds, onUnpaid: (error) => unpaid.tell(error) }),
     accounts,
     coherence,
     accountMoney: { deposits, withdrawals },

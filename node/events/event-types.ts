@@ -85,6 +85,10 @@ export const EVENT_TYPES = {
     about: 'The wallet of a node that pays has little left.',
     data: z.object({ wallet: z.string(), balance: usdc })
   },
+  'wallet.cannot_pay': {
+    about: 'A call that its account could have paid for was refused: this node has no money, or signed for all it may.',
+    data: z.object({ code: z.string(), detail: z.string() })
+  },
   'wallet.gas_low': {
     about: 'The wallet has gas for few claims of what was earned.',
     data: z.object({ wallet: z.string(), claims_in_hand: z.int() })

@@ -75,9 +75,11 @@ async function callWithin<T>(
     // Where nobody was there to be answered; after a capture it is nothing.
     purchase?.release(reply.charged > 0n)
     return delivered
-  } catch (error) {
-    purchase?.release(asSoukError(error).isChargeUnknown)
-    throw holder?.account === undefined ? error : notCharged(error)
+  } catch (thrown) {
+    const error = asSoukError(thrown)
+    purchase?.release(error.isChargeUnknown)
+    const told = purchase?.explain(error) ?? error
+    throw holder?.account === undefined ? told : notCharged(told)
   }
 }
 
@@ -101,8 +103,7 @@ export function lower(asked: string | undefined, most: Atoms): string {
 }
 
 /** Whatever the owner charged this node for, an account is charged for answers only. */
-function notCharged(thrown: unknown): SoukError {
-  const error = asSoukError(thrown)
+function notCharged(error: SoukError): SoukError {
   if (!error.isChargeUnknown) return error
   const { code, message, status, source, members, retryAfterMs } = error
   return new SoukError(code, message, {

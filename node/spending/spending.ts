@@ -17,12 +17,19 @@ export interface Purchase {
    * it; an account is never charged for what was not answered.
    */
   release(mayBeCharged?: boolean): void
+  /**
+   * What its holder is told of the error that a call ended with: that this node has no money, or has signed for all it may, is nothing
+   * that an account's holder could mend. The error itself in all other cases.
+   */
+  explain(error: SoukError): SoukError
 }
 
 export interface SpendingInit {
   readonly caps: DailyCaps
   /** Of prepaid accounts. Absent where there are none: all keys are the house's. */
   readonly funds?: AccountFunds
+  /** Told where this node could not pay for a call that its account could have paid for. Default: nobody is. */
+  readonly onUnpaid?: (error: SoukError) => void
 }
 
 /** Holds the calls of keys to what their keys may spend and their accounts have. */
@@ -52,29 +59,46 @@ export class Spending {
    * @throws SoukError `key_not_permitted`
    */
   beginFee(account: string | undefined): Purchase {
-    const { funds } = this.#init
+    const { funds, onUnpaid } = this.#init
     if (account === undefined) return UNPAID
     if (funds === undefined) throw new SoukError('key_not_permitted', 'This ingress keeps no accounts.')
-    return new FeePurchase(funds, { id: account })
+    return new FeePurchase(funds, { id: account }, onUnpaid)
   }
 }
 
-const UNPAID: Purchase = { reserve() {}, capture() {}, release() {} }
+const UNPAID: Purchase = { reserve() {}, capture() {}, release() {}, explain: (error) => error }
+
+/** Of a limit of the node's own; what a subscription's own cap refuses names the subscription. */
+function isOfTheHouse({ code, members }: SoukError): boolean {
+  return code === 'insufficient_funds' || (code === 'spend_cap_reached' && members?.['subscription'] === undefined)
+}
+
+function cannotPay(cause: SoukError, onUnpaid: SpendingInit['onUnpaid']): SoukError {
+  onUnpaid?.(cause)
+  const detail =
+    'This ingress cannot pay for calls at the moment. That is no matter of your balance, and its operator is told: try again later.'
+  return new SoukError('settlement_unavailable', detail, { cause })
+}
 
 class FeePurchase implements Purchase {
   readonly #funds: AccountFunds
   readonly #account: AccountRef
+  readonly #onUnpaid: SpendingInit['onUnpaid']
   #reserved = 0n
+  #isRefused = false
 
-  constructor(funds: AccountFunds, account: AccountRef) {
+  constructor(funds: AccountFunds, account: AccountRef, onUnpaid: SpendingInit['onUnpaid']) {
     this.#funds = funds
     this.#account = account
+    this.#onUnpaid = onUnpaid
   }
 
   async reserve(fee: Atoms): Promise<void> {
     const more = fee - this.#reserved
     if (more <= 0n) return
+    this.#isRefused = true
     await this.#funds.reserve(this.#account, more)
+    this.#isRefused = false
     this.#reserved += more
   }
 
@@ -89,6 +113,10 @@ class FeePurchase implements Purchase {
     this.#funds.release(this.#account, this.#reserved)
     this.#reserved = 0n
   }
+
+  explain(error: SoukError): SoukError {
+    return !this.#isRefused && isOfTheHouse(error) ? cannotPay(error, this.#onUnpaid) : error
+  }
 }
 
 class KeyPurchase implements Purchase {
@@ -97,6 +125,8 @@ class KeyPurchase implements Purchase {
   #day: KeyDay | undefined
   #account: AccountRef | undefined
   #reserved = 0n
+  /** Its own key or account does not cover it. */
+  #isRefused = false
 
   constructor(init: SpendingInit, holder: KeyHolder) {
     this.#init = init
@@ -106,6 +136,13 @@ class KeyPurchase implements Purchase {
   reserve(price: Atoms): void | Promise<void> {
     const more = price - this.#reserved
     if (more <= 0n) return
+    this.#isRefused = true
+    const reserving = this.#reserve(more)
+    if (reserving !== undefined) return reserving.then(() => void (this.#isRefused = false))
+    this.#isRefused = false
+  }
+
+  #reserve(more: Atoms): void | Promise<void> {
     const { caps } = this.#init
     const day = (this.#day ??= caps.today(this.#holder))
     const { account } = this.#holder
@@ -138,6 +175,11 @@ class KeyPurchase implements Purchase {
 
   release(mayBeCharged = false): void {
     this.#end(0n, mayBeCharged && this.#account === undefined)
+  }
+
+  explain(error: SoukError): SoukError {
+    const isOthers = this.#holder.account !== undefined || this.#holder.isPublic === true
+    return isOthers && !this.#isRefused && isOfTheHouse(error) ? cannotPay(error, this.#init.onUnpaid) : error
   }
 
   #end(cost: Atoms, isCapSpent = false): void {

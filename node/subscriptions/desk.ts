@@ -168,9 +168,10 @@ export class SubscriptionDesk {
       const change = await ask({ onPrice, ...(signal === undefined ? {} : { signal }) })
       await purchase.capture(change.charged, change.requestId ?? change.subscription.id)
       return change
-    } catch (error) {
-      purchase.release(asSoukError(error).isChargeUnknown)
-      throw error
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      purchase.release(error.isChargeUnknown)
+      throw purchase.explain(error)
     }
   }
 }

@@ -21,7 +21,7 @@ describe('the daily cap of a subscription', () => {
   it('is for all that calls cost in a day, and opens with the next', async () => {
     const spend = new DailySpend(documents, clock)
     for (let i = 0; i < 10; i++) (await spend.allow('s', CAP, 100n)).end(100n)
-    await assert.rejects(spend.allow('s', CAP, 1n), { code: 'spend_cap_reached' })
+    await assert.rejects(spend.allow('s', CAP, 1n), { code: 'spend_cap_reached', members: { subscription: 's' } })
     now += DAY_MS
     await spend.allow('s', CAP, 1_000n)
   })

@@ -5,6 +5,7 @@ import { AccountFunds } from '../../../node/accounts/account-funds.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
 import { Leases } from '../../../node/accounts/leases.ts'
+import { UnpaidCalls } from '../../../node/accounts/unpaid-calls.ts'
 import { createIngress, type Ingress, type IngressOptions } from '../../../node/ingress/ingress.ts'
 import { createKeys, type Keys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
@@ -22,6 +23,7 @@ describe('ingress: prepaid accounts', () => {
   let url: string
   let onCall: (init: CallInit) => Promise<CallReply>
   let deposits = 0
+  const told: unknown[] = []
 
   async function start(options: Partial<IngressOptions> = {}): Promise<void> {
     clock = manualClock()
@@ -35,6 +37,8 @@ describe('ingress: prepaid accounts', () => {
     const log = { warn: (message: string) => assert.fail(message), error: (message: string) => assert.fail(message) }
     const funds = new AccountFunds({ ledger, leases, clock, holder: 'tests', log })
     const caps = new DailyCaps({ clock, documents })
+    told.length = 0
+    const operator = new UnpaidCalls({ clock, log: { warn: (_, facts) => void told.push(facts?.['code']) } })
     ingress = createIngress({
       souk: {
         call: (init) => onCall(init),
@@ -43,7 +47,7 @@ describe('ingress: prepaid accounts', () => {
         resolve: () => assert.fail()
       },
       keys,
-      spending: new Spending({ caps, funds }),
+      spending: new Spending({ caps, funds, onUnpaid: (error) => operator.tell(error) }),
       accounts: new Accounts({ documents, ledger, keys, ...seams }),
       ...seams,
       options: { host: '127.0.0.1', port: 0, opensAccounts: true, ...options },
@@ -149,6 +153,39 @@ describe('ingress: prepaid accounts', () => {
     assert.deepEqual([(await call(key)).status, (await call(key)).status, (await call(key)).status], [200, 200, 402])
     const [, shown] = await get('/v1/account', key)
     assert.deepEqual([shown['balance'], shown['spent']], ['0.002', '0.008'])
+  })
+
+  it('hear that the ingress cannot pay, and not that they should: its operator is told, once in a while', async () => {
+    const { key, id } = await open()
+    await topUp(id, 10_000n)
+    const house = await keys.issue()
+    for (const code of ['insufficient_funds', 'spend_cap_reached'] as const) {
+      onCall = async ({ onPrice }) => {
+        await onPrice?.(4_000n)
+        throw new SoukError(code, 'The wallet of this node holds 0 USDC.')
+      }
+      for (let i = 0; i < 2; i++) {
+        const refused = await call(key)
+        const problem = (await refused.json()) as Problem
+        assert.deepEqual([refused.status, problem['code'], problem['charged']], [503, 'settlement_unavailable', false])
+        assert.doesNotMatch(String(problem['detail']), /wallet|top/)
+      }
+      assert.deepEqual(told.splice(0), [code])
+      await clock.advance(limits.MONEY_LOOK_MS)
+      await call(key)
+      assert.deepEqual(told.splice(0), [code])
+      assert.equal((await call(house.key)).status, 402, 'whoever calls with the house’s money is told as it is')
+    }
+    assert.equal((await get('/v1/account', key))[1]['balance'], '0.01')
+    onCall = async () => {
+      throw new SoukError('spend_cap_reached', 'The daily cap of the subscription is reached.', {
+        members: { subscription: 'one' }
+      })
+    }
+    assert.equal((await call(key)).status, 402, 'a cap of the account’s own')
+    sell(40_000n)
+    assert.equal((await call(key)).status, 402, 'its own balance')
+    assert.deepEqual(told, [])
   })
 
   it('are charged in the books before the answer leaves', async () => {

@@ -57,7 +57,9 @@ describe('events of subscriptions', () => {
       clock: bench.clock,
       news,
       keys: { nameFor: () => Buffer.alloc(16) },
-      spending: { beginFee: () => ({ reserve: async () => {}, capture: async () => {}, release() {} }) }
+      spending: {
+        beginFee: () => ({ reserve: async () => {}, capture: async () => {}, release() {}, explain: (error) => error })
+      }
     })
   })
   after(async () => {
