@@ -3,17 +3,11 @@ import type { ApiId } from '../base/api-name.ts'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { CallEffects, CallLog, CallRecord, UsageRow } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord, isCall } from './call-record.ts'
+import { SELECT_LOGGED, SELECT_RECORDS } from './call-select.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { settleClaims } from './postgres-claims.ts'
 import { putDocuments } from './postgres-documents.ts'
-import {
-  type LoggedRow,
-  SELECT_LOGGED,
-  SELECT_RECORDS,
-  type SelectedCall,
-  toCallRecord,
-  toLoggedCall
-} from './postgres-call-row.ts'
+import { type LoggedRow, type SelectedCall, toCallRecord, toLoggedCall } from './postgres-call-row.ts'
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'

@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { CallRecord, Claim, ClaimLog, KnownClaim } from '../interface/store.ts'
-import { SELECT_RECORDS, type SelectedCall, toCallRecord } from './postgres-call-row.ts'
+import { SELECT_RECORDS } from './call-select.ts'
+import { type SelectedCall, toCallRecord } from './postgres-call-row.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
 

@@ -28,16 +28,7 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
   ]
 }
 
-const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision, c.outcome, c.status, c.code, c.price,
-    c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms, c.rule`
-const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
-
-/** Rows that `toCallRecord` and `toLoggedCall` read, when the statement gives integers as bigints. */
-export const SELECT_RECORDS = `
-  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
-  ${FROM} LEFT JOIN responses r ON r.seq = c.seq`
-export const SELECT_LOGGED = `SELECT ${COLUMNS} ${FROM}`
-
+/** Where the statement gives integers as bigints. */
 export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
   const { seq: _, ...record } = toLoggedCall(row)
   return row['response_status'] === null ? record : { ...record, response: toStoredResponse(row) }

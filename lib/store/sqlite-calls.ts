@@ -2,18 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { CallEffects, CallLog, CallRecord } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
+import { SELECT_LOGGED, SELECT_RECORDS } from './call-select.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { checkPostings } from './ledger-entry.ts'
 import { prepareSettle } from './sqlite-claims.ts'
-import {
-  CALL_COLUMNS,
-  callValues,
-  encodeHeaders,
-  SELECT_LOGGED,
-  SELECT_RECORDS,
-  toCallRecord,
-  toLoggedCall
-} from './sqlite-call-row.ts'
+import { CALL_COLUMNS, callValues, encodeHeaders, toCallRecord, toLoggedCall } from './sqlite-call-row.ts'
 import type { PutDocuments } from './sqlite-documents.ts'
 import type { Book } from './sqlite-ledger.ts'
 import type { Names } from './sqlite-names.ts'

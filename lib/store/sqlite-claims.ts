@@ -2,7 +2,8 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { ClaimLog, ClaimMark, KnownClaim } from '../interface/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import { SELECT_RECORDS, toCallRecord } from './sqlite-call-row.ts'
+import { SELECT_RECORDS } from './call-select.ts'
+import { toCallRecord } from './sqlite-call-row.ts'
 import type { Names } from './sqlite-names.ts'
 
 const ROW_BYTES = 128

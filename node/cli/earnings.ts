@@ -1,23 +1,8 @@
+import { EARNINGS_COLUMNS } from '../admin/earnings-columns.ts'
 import type { EarningsView, ProviderEarningsView } from '../admin/money-api.ts'
 import type { AddCommand } from './cli.ts'
 import { csvLine } from './csv.ts'
 import { facts, moment } from './table.ts'
-
-const COLUMNS = [
-  'payout',
-  'splitter',
-  'gross',
-  'fee',
-  'net',
-  'direct',
-  'others',
-  'captured',
-  'claiming',
-  'claimed',
-  'waiting',
-  'paid_provider',
-  'paid_treasury'
-] as const
 
 export const addEarnings: AddCommand = (to, cli) => {
   to.command('earnings')
@@ -36,8 +21,8 @@ export const addEarnings: AddCommand = (to, cli) => {
 }
 
 function csvOf({ providers }: EarningsView): string {
-  const rows = providers.map((provider) => COLUMNS.map((column) => provider[column]))
-  return [COLUMNS, ...rows].map(csvLine).join('')
+  const rows = providers.map((provider) => EARNINGS_COLUMNS.map((column) => provider[column]))
+  return [EARNINGS_COLUMNS, ...rows].map(csvLine).join('')
 }
 
 function lines({ providers, money, gas }: EarningsView): string[] {

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { checksummed } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
-import { openProfile } from '../../node/profile/profile.ts'
-import { createWallet } from '../../node/wallet/wallet.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
-const PASSPHRASE = 'correct horse battery staple'
-/** A weak key derivation: what is tested is the node, not scrypt. */
-const QUICK = { n: 1_024 }
 const PRICE = 1_000n
 const CALLS = 120
 const ANSWERS_BEFORE_KILL = 40
@@ -27,23 +21,11 @@ describe('a hosted account', function () {
   this.timeout(90_000)
   let chain: ChainBench
   let home: SoukHome
+  let wallets: Wallets
   let api: JudgeApi
   let ingress: NodeProcess
   let key: string
 
-  const flags = () => [
-    '--till',
-    'channel',
-    '--chain-rpc',
-    chain.parameters.rpcUrl,
-    '--passphrase-file',
-    join(home.directory, 'passphrase')
-  ]
-  async function wallet(name: string): Promise<Address> {
-    const profile = { name, directory: join(home.directory, name) }
-    await openProfile(profile)
-    return (await createWallet(profile, 'dev', PASSPHRASE, QUICK)).address
-  }
   const headers = () => ({ 'content-type': 'application/json', 'x-consumer-key': key })
   const call = (id: string) =>
     fetch(`${ingress.ingress}/api/demo/api/sold`, { method: 'POST', headers: headers(), body: JSON.stringify({ id }) })
@@ -57,12 +39,12 @@ describe('a hosted account', function () {
     chain = await chainBench()
     home = await soukHome()
     api = await judgeApi('hosted')
-    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
-    for (const name of ['owner', 'ingress']) await chain.fundGas(await wallet(name))
+    wallets = await walletsIn(home, chain)
+    for (const name of ['owner', 'ingress']) await chain.fundGas(await wallets.create(name))
     const payout = checksummed(actor('provider of hosted').address.toLowerCase() as Address)
-    const owner = await home.up('owner', '--no-ingress', ...flags(), '--payout', payout)
+    const owner = await home.up('owner', '--no-ingress', ...wallets.flags, '--payout', payout)
     await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.001`)
-    ingress = await home.up('ingress', ...flags(), '--accounts', '--bootstrap', ...owner.p2p)
+    ingress = await home.up('ingress', ...wallets.flags, '--accounts', '--bootstrap', ...owner.p2p)
   })
   tellWhenFailed(() => home)
   after(async () => {
@@ -126,7 +108,7 @@ describe('a hosted account', function () {
     await Promise.allSettled(calls)
     assert.ok(answered >= ANSWERS_BEFORE_KILL)
     await eventually('the ingress to be gone', 5_000, () => (ingress.isRunning() ? undefined : true))
-    ingress = await home.up('ingress', ...flags())
+    ingress = await home.up('ingress', ...wallets.flags)
     const { balance, spent } = await account()
     assert.equal(balance + spent, USDC, 'nothing of the balance is lost')
     assert.ok(spent >= BigInt(answered) * PRICE, `${answered} were answered, ${spent} was charged`)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { checksummed, parseUsdc } from '../../lib/index.ts'
@@ -13,18 +11,14 @@ import type {
   SubscriptionChangeView,
   SubscriptionView
 } from '../../node/admin/subscription-api.ts'
-import { openProfile } from '../../node/profile/profile.ts'
-import { createWallet } from '../../node/wallet/wallet.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 import { connectCurrent } from '../node/mcp/clients.ts'
 
 const USDC = 1_000_000n
-const PASSPHRASE = 'correct horse battery staple'
-/** A weak key derivation: what is tested is the node, not scrypt. */
-const QUICK = { n: 1_024 }
 const FREE_CALLS = 5
 const PRO_CALLS = 500
 const FEE = 250_000n
@@ -43,6 +37,7 @@ describe('the marketplace, from the first search to the last call', function () 
   this.timeout(90_000)
   let chain: ChainBench
   let home: SoukHome
+  let wallets: Wallets
   let api: JudgeApi
   let owner: NodeProcess
   let ingress: NodeProcess
@@ -53,15 +48,6 @@ describe('the marketplace, from the first search to the last call', function () 
   let charged = 0n
   let calls = 0
 
-  const flags = () => {
-    const passphrase = ['--passphrase-file', join(home.directory, 'passphrase')]
-    return ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl, ...passphrase]
-  }
-  async function wallet(name: string): Promise<Address> {
-    const profile = { name, directory: join(home.directory, name) }
-    await openProfile(profile)
-    return (await createWallet(profile, 'dev', PASSPHRASE, QUICK)).address
-  }
   async function ask<T = Json>(method: string, path: string, body?: object, by = managing): Promise<[number, T]> {
     const response = await fetch(`${ingress.ingress}${path}`, {
       method,
@@ -101,12 +87,12 @@ describe('the marketplace, from the first search to the last call', function () 
     chain = await chainBench()
     home = await soukHome()
     api = await judgeApi('weather')
-    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
-    await chain.fundGas(await wallet('owner'))
-    const payer = await wallet('ingress')
+    wallets = await walletsIn(home, chain)
+    await chain.fundGas(await wallets.create('owner'))
+    const payer = await wallets.create('ingress')
     await chain.fundGas(payer)
     const payout = checksummed(actor('provider of the story').address.toLowerCase() as Address)
-    owner = await home.up('owner', '--no-ingress', ...flags(), '--payout', payout)
+    owner = await home.up('owner', '--no-ingress', ...wallets.flags, '--payout', payout)
     await owner.cli(`api register --name weather --protocol REST --endpoint ${api.url} --price 0.002`)
     await owner.cli(`plan set weather free --included ${FREE_CALLS}`)
     const { plans } = await owner.cli<PlansView>(`plan set weather pro --fee 0.25 --included ${PRO_CALLS}`)
@@ -117,7 +103,7 @@ describe('the marketplace, from the first search to the last call', function () 
         ['pro', '0.25', PRO_CALLS]
       ]
     )
-    ingress = await home.up('ingress', ...flags(), '--accounts', '--bootstrap', ...owner.p2p)
+    ingress = await home.up('ingress', ...wallets.flags, '--accounts', '--bootstrap', ...owner.p2p)
   })
   tellWhenFailed(() => home)
   after(async () => {

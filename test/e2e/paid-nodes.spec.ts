@@ -4,22 +4,19 @@ import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
 import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
 import type { SettlementView } from '../../node/admin/money-api.ts'
-import { openProfile } from '../../node/profile/profile.ts'
-import { createWallet } from '../../node/wallet/wallet.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
-const PASSPHRASE = 'correct horse battery staple'
-/** A weak key derivation: what is tested is the node, not scrypt. */
-const QUICK = { n: 1_024 }
 
 /** Two nodes as processes, each with a wallet, on a dev chain with the real token's code. */
 describe('nodes with wallets', function () {
   this.timeout(90_000)
   let chain: ChainBench
   let home: SoukHome
+  let wallets: Wallets
   let api: JudgeApi
   let owner: NodeProcess
   let consumer: NodeProcess
@@ -41,7 +38,6 @@ describe('nodes with wallets', function () {
       args: [account as `0x${string}`]
     })
   const money = () => ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
-  const withWallet = () => [...money(), '--passphrase-file', join(home.directory, 'passphrase')]
   const register = (name: string, price: string) =>
     `api register --name ${name} --protocol REST --endpoint ${api.url} --price ${price}`
 
@@ -49,7 +45,7 @@ describe('nodes with wallets', function () {
     chain = await chainBench()
     home = await soukHome()
     api = await judgeApi('paid')
-    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
+    wallets = await walletsIn(home, chain)
   })
   tellWhenFailed(() => home)
   after(async () => {
@@ -70,10 +66,7 @@ describe('nodes with wallets', function () {
   })
 
   it('one with a wallet does not start on a wrong or missing passphrase, and tells neither', async () => {
-    const profile = { name: 'owner', directory: join(home.directory, 'owner') }
-    await openProfile(profile)
-    const { address } = await createWallet(profile, 'dev', PASSPHRASE, QUICK)
-    await chain.fundGas(address)
+    await chain.fundGas(await wallets.create('owner'))
     const command = `up --network dev --no-input --profile owner ${money().join(' ')}`
     const missing = await home.run(command)
     assert.match(missing.stderr, /Nobody is here to be asked[^]*--passphrase-file/)
@@ -85,7 +78,7 @@ describe('nodes with wallets', function () {
   })
 
   it('a price needs a payout address, once for all APIs', async () => {
-    owner = await home.up('owner', ...withWallet(), '--settle-on-stop')
+    owner = await home.up('owner', ...wallets.flags, '--settle-on-stop')
     const refused = await home.run(`--profile owner ${register('sold', '0.001')}`)
     assert.match(refused.stderr, /souk payout set <address>/)
     const mistyped = payout.replace(/[a-f]/, (letter) => letter.toUpperCase())
@@ -96,11 +89,8 @@ describe('nodes with wallets', function () {
   })
 
   it('calls are charged, the owner fetches them when it stops, and the provider has 95% on the chain', async () => {
-    const profile = { name: 'consumer', directory: join(home.directory, 'consumer') }
-    await openProfile(profile)
-    const { address } = await createWallet(profile, 'dev', PASSPHRASE, QUICK)
-    await chain.mint(address, 2n * USDC)
-    consumer = await home.up('consumer', ...withWallet(), '--bootstrap', ...owner.p2p)
+    await chain.mint(await wallets.create('consumer'), 2n * USDC)
+    consumer = await home.up('consumer', ...wallets.flags, '--bootstrap', ...owner.p2p)
     const treasury = chain.parameters.treasury ?? ''
     const before = await balance(treasury)
     const heads = []
@@ -124,8 +114,8 @@ describe('nodes with wallets', function () {
 
   it('remembers where it is paid, and pays on the same channel after a restart of both', async () => {
     await consumer.end('SIGINT')
-    owner = await home.up('owner', ...withWallet(), '--settle-on-stop')
-    consumer = await home.up('consumer', ...withWallet(), '--bootstrap', ...owner.p2p)
+    owner = await home.up('owner', ...wallets.flags, '--settle-on-stop')
+    consumer = await home.up('consumer', ...wallets.flags, '--bootstrap', ...owner.p2p)
     assert.equal((await owner.cli<StatusView>('status')).payout, payout)
     const { charged } = await consumer.cli<CallHead>('call sold', '{"id":"d"}')
     assert.equal(charged, '0.001')

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { checksummed, parseUsdc } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { SubscribersView } from '../../node/admin/subscription-api.ts'
-import { openProfile, profileFile } from '../../node/profile/profile.ts'
-import { createWallet } from '../../node/wallet/wallet.ts'
+import { profileFile } from '../../node/profile/profile.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
-const PASSPHRASE = 'correct horse battery staple'
-/** A weak key derivation: what is tested is the nodes, not scrypt. */
-const QUICK = { n: 1_024 }
 const USDC = 1_000_000n
 const INCLUDED = 300
 const CAP = 100_000n
@@ -34,6 +31,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   let chain: ChainBench
   let postgres: TestPostgres
   let home: SoukHome
+  let wallets: Wallets
   let near: JudgeApi
   let far: JudgeApi
   let provider: NodeProcess
@@ -44,14 +42,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   let id: string
 
   const profileOf = (name: string) => ({ name, directory: join(home.directory, name) })
-  const flags = (store: string) => {
-    const passphrase = ['--passphrase-file', join(home.directory, 'passphrase')]
-    return ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl, ...passphrase, '--store', store]
-  }
-  async function wallet(name: string): Promise<Address> {
-    await openProfile(profileOf(name))
-    return (await createWallet(profileOf(name), 'dev', PASSPHRASE, QUICK)).address
-  }
+  const flags = (store: string) => [...wallets.flags, '--store', store]
   /** As an operator does it who adds a node to those that share a store. */
   const copyPepper = (from: string, to: string) =>
     copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))
@@ -102,11 +93,11 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
       judgeApi('provider'),
       judgeApi('replica')
     ])
-    await writeFile(join(home.directory, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
-    for (const name of ['provider', 'replica']) await chain.fundGas(await wallet(name))
+    wallets = await walletsIn(home, chain)
+    for (const name of ['provider', 'replica']) await chain.fundGas(await wallets.create(name))
     // What is paid in at one is in its wallet: the other pays owners from its own.
     for (const name of ['first', 'second']) {
-      const address = await wallet(name)
+      const address = await wallets.create(name)
       await chain.fundGas(address)
       await chain.mint(address, 2n * USDC)
     }

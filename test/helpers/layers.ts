@@ -40,6 +40,7 @@ const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
   'node/admin/description-api.ts',
+  'node/admin/earnings-columns.ts',
   'node/admin/key-api.ts',
   'node/admin/market-api.ts',
   'node/admin/money-api.ts',

@@ -4,11 +4,11 @@ import type { SubscriptionChangeView, SubscriptionTermsInput, SubscriptionView }
 import { send } from '../admin/client.ts'
 import { queries } from '../admin/queries.ts'
 import { useWrite } from '../admin/use-write.ts'
-import { Button } from '../parts/button.tsx'
 import { Command, word } from '../parts/command.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, SelectField } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
+import { FormButtons } from '../parts/form-buttons.tsx'
 import { Trouble } from '../parts/trouble.tsx'
 
 interface ChangeTermsProps {
@@ -62,14 +62,14 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
         />
         {changing.error !== null && <Trouble error={changing.error} />}
         <Command>{commandOf(id, terms)}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={changing.isPending} disabled={Object.keys(terms).length === 0}>
-            Change
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Leave it
-          </Button>
-        </div>
+        <FormButtons
+          isBusy={changing.isPending}
+          disabled={Object.keys(terms).length === 0}
+          instead="Leave it"
+          onClose={onClose}
+        >
+          Change
+        </FormButtons>
       </Form>
     </Dialog>
   )

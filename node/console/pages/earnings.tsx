@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { EARNINGS_COLUMNS } from '../../admin/earnings-columns.ts'
 import type { ProviderEarningsView, SettlementView, TransactionView } from '../../admin/money-api.ts'
 import { Problem, send } from '../admin/client.ts'
 import { type EarningsView, queries } from '../admin/queries.ts'
@@ -214,24 +215,8 @@ function Receipts() {
   )
 }
 
-const COLUMNS = [
-  'payout',
-  'splitter',
-  'gross',
-  'fee',
-  'net',
-  'direct',
-  'others',
-  'captured',
-  'claiming',
-  'claimed',
-  'waiting',
-  'paid_provider',
-  'paid_treasury'
-] as const satisfies ReadonlyArray<keyof ProviderEarningsView>
-
 /** As `souk earnings --csv`. None of it needs quotes: addresses and amounts. */
 function csvOf({ providers }: EarningsView): string {
-  const rows = providers.map((provider) => COLUMNS.map((column) => provider[column] ?? ''))
-  return [COLUMNS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('')
+  const rows = providers.map((provider) => EARNINGS_COLUMNS.map((column) => provider[column] ?? ''))
+  return [EARNINGS_COLUMNS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('')
 }

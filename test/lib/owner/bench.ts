@@ -4,6 +4,7 @@ import type { Adapter, AdapterReply, AdapterRequest } from '../../../lib/interfa
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallLog, CallRecord, Store } from '../../../lib/interface/store.ts'
+import type { Till } from '../../../lib/interface/till.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { DEFAULT_TERMS, type ServedApi, type ServingTerms } from '../../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
@@ -104,6 +105,14 @@ export class OwnerBench {
     const bench = new OwnerBench(store, epoch)
     await bench.owner.set(servedApi(bench.adapter))
     return bench
+  }
+
+  /** Another owner with the same books and API, and a till of its own. */
+  async ownerWith(till: Till, manifest: Partial<Manifest> = {}): Promise<Owner> {
+    const { clock, store, adapter } = this
+    const owner = new Owner({ clock, till, calls: store.calls, claims: store.claims, self: SELF, epoch: 100n })
+    await owner.set(servedApi(adapter, manifest))
+    return owner
   }
 
   handle(changes: Partial<IncomingCall> = {}, signal = NEVER) {

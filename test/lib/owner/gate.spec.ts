@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_API_MAX, IN_FLIGHT_PER_CONSUMER_MAX } from '../../../lib/base/limits.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
-import { Owner } from '../../../lib/owner/owner.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { incoming, NEVER, OwnerBench, replyOf, SELF, servedApi } from './bench.ts'
+import { incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
 
 const RATE = { calls: 2, perMs: 1_000 }
 const consumer = (n: number) => new Uint8Array(16).fill(n)
@@ -75,15 +74,7 @@ describe('the limits of one consumer', () => {
         return metered.admit(admission)
       }
     }
-    const owner = new Owner({
-      clock: bench.clock,
-      till,
-      calls: bench.store.calls,
-      claims: bench.store.claims,
-      self: SELF,
-      epoch: 100n
-    })
-    await owner.set(servedApi(bench.adapter, { rateLimit: { calls: 1, perMs: 60_000 } }))
+    const owner = await bench.ownerWith(till, { rateLimit: { calls: 1, perMs: 60_000 } })
     await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
     isPaid = true
     assert.equal((await owner.handle(incoming(), NEVER)).status, 200)

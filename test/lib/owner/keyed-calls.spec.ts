@@ -143,9 +143,7 @@ describe('calls with an idempotency key', () => {
     const admit = () => {
       throw new SoukError('payment_required', undefined, { notAccepted: true })
     }
-    const { clock, store } = bench
-    const broke = new Owner({ ...store, clock, till: { ...till, admit }, self: SELF, epoch: 100n })
-    await broke.set(servedApi(bench.adapter))
+    const broke = await bench.ownerWith({ ...till, admit })
     await assert.rejects(broke.handle(incoming(KEY), NEVER), { code: 'payment_required' })
     bench.adapter.answer = async () => replyOf('at last')
     assert.equal(await textOf((await call()).body), 'at last')
@@ -217,9 +215,7 @@ describe('calls with an idempotency key', () => {
 
   it('with a payment of their own are not looked at: the payment is the key', async () => {
     const metered = createMeteredTill({ log: bench.store.calls })
-    const { clock, store } = bench
-    const owner = new Owner({ ...store, clock, till: { ...metered, takesPayments: true }, self: SELF, epoch: 1n })
-    await owner.set(servedApi(bench.adapter))
+    const owner = await bench.ownerWith({ ...metered, takesPayments: true })
     for (let i = 0; i < 2; i++) await owner.handle(incoming({ ...KEY, payment: 'abc' }), NEVER)
     assert.equal(reached(), 2)
   })

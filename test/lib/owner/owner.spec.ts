@@ -5,14 +5,13 @@ import { IN_FLIGHT_PER_API_MAX, REQUEST_BYTES_MAX, STORED_BODY_BYTES_MAX } from 
 import type { AdapterReply } from '../../../lib/interface/adapter.ts'
 import type { CallAnswer } from '../../../lib/interface/call.ts'
 import type { Reservation, Till } from '../../../lib/interface/till.ts'
-import { Owner } from '../../../lib/owner/owner.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, SELF, servedApi, StubAdapter } from './bench.ts'
+import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, servedApi, StubAdapter } from './bench.ts'
 
 const iteratorOf = ({ body }: CallAnswer) => (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
 
@@ -55,15 +54,7 @@ describe('Owner', () => {
         return { ...reservation, capture }
       }
     }
-    const owner = new Owner({
-      clock: bench.clock,
-      till: noting,
-      calls: bench.store.calls,
-      claims: bench.store.claims,
-      self: SELF,
-      epoch: 100n
-    })
-    await owner.set(servedApi(bench.adapter))
+    const owner = await bench.ownerWith(noting)
     await owner.handle(incoming(), new AbortController().signal)
     bench.adapter.answer = async () => replyOf('{}', { price: 40n })
     await owner.handle(incoming(), new AbortController().signal)
@@ -290,15 +281,7 @@ describe('Owner', () => {
         throw new SoukError('payment_required')
       }
       const till = { ...createMeteredTill({ log: bench.store.calls }), admit }
-      const owner = new Owner({
-        clock: bench.clock,
-        till,
-        calls: bench.store.calls,
-        claims: bench.store.claims,
-        self: SELF,
-        epoch: 1n
-      })
-      await owner.set(servedApi(bench.adapter))
+      const owner = await bench.ownerWith(till)
       await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
       assert.deepEqual([bench.adapter.reached.length, owner.inFlight], [0, 0])
     })

@@ -4,11 +4,10 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { EVENT_GRANT_MS, EVENT_PAYMENT_MS } from '../../../lib/base/limits.ts'
 import type { EventFrames } from '../../../lib/interface/adapter.ts'
 import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../../../lib/interface/call.ts'
-import { Owner } from '../../../lib/owner/owner.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { CONSUMER, incoming, NEVER, OwnerBench, replyOf, SELF, servedApi } from './bench.ts'
+import { CONSUMER, incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
 
 const FRAMES: EventFrames = {
   isEvent: (chunk) => !text(chunk).startsWith(':'),
@@ -204,15 +203,7 @@ describe('streams whose events have a price', () => {
         return metered.admit(admission)
       }
     }
-    const owner = new Owner({
-      clock: bench.clock,
-      till,
-      calls: bench.store.calls,
-      claims: bench.store.claims,
-      self: SELF,
-      epoch: 100n
-    })
-    await owner.set(servedApi(bench.adapter, { events: { price: 10n, included: 0 } }))
+    const owner = await bench.ownerWith(till, { events: { price: 10n, included: 0 } })
     const call = incoming({ events: 9 })
     const { body } = await owner.handle(call, NEVER)
     const stream = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()

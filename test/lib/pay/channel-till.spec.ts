@@ -36,6 +36,14 @@ describe('the channel till', () => {
       spent: await payer.store.ledger.balance(`spent/${channelId()}`)
     }
   }
+  const orderTo = ({ peer }: TillNode) => ({
+    requestId: freshIds.next(),
+    api: API,
+    owner: peer,
+    revision: 1,
+    price: 100n,
+    payout: PAYOUT
+  })
   const code = (expected: string) => (error: Error & { code?: string }) => {
     assert.equal(error.code, expected, error.message)
     return true
@@ -150,14 +158,7 @@ describe('the channel till', () => {
     it('one owner more than may be in flight: such calls wait, and give up in time', async () => {
       const careful = await bench.start('B', { exposureMax: 250n, windowCalls: 0 })
       bench.play.wallets.set(careful.signer.address, USDC)
-      const order = () => ({
-        requestId: freshIds.next(),
-        api: API,
-        owner: owner.peer,
-        revision: 1,
-        price: 100n,
-        payout: PAYOUT
-      })
+      const order = () => orderTo(owner)
       const [one, two, three, four] = [order(), order(), order(), order()]
       await careful.till.authorise(one)
       await careful.till.authorise(two)
@@ -319,14 +320,7 @@ describe('the channel till', () => {
 
     it('a repeat that is answered from the books is paid once', async () => {
       await bench.call(payer, owner)
-      const order = {
-        requestId: freshIds.next(),
-        api: API,
-        owner: owner.peer,
-        revision: 1,
-        price: 100n,
-        payout: PAYOUT
-      }
+      const order = orderTo(owner)
       await payer.till.authorise(order)
       // As an owner answers what it captured before: the price, and no receipt.
       payer.till.accept(order, { charged: 100n, receipt: new Uint8Array(0) })
@@ -388,14 +382,7 @@ describe('the channel till', () => {
 
     it('an owner whose books nobody can explain is paid no more', async () => {
       await bench.call(payer, owner)
-      const order = {
-        requestId: freshIds.next(),
-        api: API,
-        owner: owner.peer,
-        revision: 1,
-        price: 100n,
-        payout: PAYOUT
-      }
+      const order = orderTo(owner)
       await payer.till.authorise(order)
       const lie = { ceiling: '2100', captured: '2000', reserved: '0', signature: '0x' }
       const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: lie } })
@@ -408,14 +395,7 @@ describe('the channel till', () => {
     it('nonsense in place of an owner’s books is no books', async () => {
       await bench.call(payer, owner)
       for (const member of [1, 'x', [], {}, { ceiling: '-1' }, { ceiling: '1', captured: 2, reserved: '0' }]) {
-        const order = {
-          requestId: freshIds.next(),
-          api: API,
-          owner: owner.peer,
-          revision: 1,
-          price: 100n,
-          payout: PAYOUT
-        }
+        const order = orderTo(owner)
         await payer.till.authorise(order)
         const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: member } })
         assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)

@@ -7,7 +7,7 @@ import type { FoundListing, Manifest, SearchQuery } from '../../../lib/interface
 import { exampleBody } from '../../../node/ingress/example.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../../lib/resolve/fixtures.ts'
-import { PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
+import { foundListing, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
 /** Comes with `@x402/express`: what x402's own clients of a bazaar are. */
 const { withBazaar, validateDiscoveryExtension, validateDiscoveryExtensionSpec } = createRequire(
@@ -40,23 +40,16 @@ const OFFER = {
   extra: { name: 'USDC', version: '2' }
 }
 
-function signed(name: string, changes: Partial<Manifest> = {}): FoundListing {
-  return {
-    id: `${name}@${PROVIDER}`,
-    envelope: new Uint8Array(0),
-    manifest: manifestOf(PROVIDER, { name, ...changes }),
-    firstSeenAt: 0,
-    quality: { score: 0.8, calls: 0 }
-  }
-}
-
 describe('ingress: how programs find APIs', () => {
   let ingress: Running
   let listings: FoundListing[]
 
   beforeEach(async () => {
     ingress = await startIngress({ x402: true })
-    listings = [signed('ticker'), signed('users', { protocol: 'GraphQL', api: { operations: [], sdl: 'type Query' } })]
+    listings = [
+      foundListing('ticker'),
+      foundListing('users', { protocol: 'GraphQL', api: { operations: [], sdl: 'type Query' } })
+    ]
     ingress.onSearch = async ({ cursor, limit = 100 }: SearchQuery = {}) => {
       const from = Number(cursor ?? 0)
       const end = from + limit
@@ -109,7 +102,7 @@ describe('ingress: how programs find APIs', () => {
     })
 
     it('goes on from page to page, each of them a catalog', async () => {
-      listings = Array.from({ length: 2 * limits.PAGE_MAX + 5 }, (_, i) => signed(`api-${i}`))
+      listings = Array.from({ length: 2 * limits.PAGE_MAX + 5 }, (_, i) => foundListing(`api-${i}`))
       const seen: string[] = []
       let url: string | undefined = ingress.url + PATH
       while (url !== undefined) {
@@ -170,7 +163,7 @@ describe('ingress: how programs find APIs', () => {
 
     it('leaves out what is free, cannot be asked, or asks for what is no offer', async () => {
       listings = ['free', 'away', 'wrong', 'huge', 'good'].map((name) =>
-        signed(name, name === 'free' ? { price: 0n } : {})
+        foundListing(name, name === 'free' ? { price: 0n } : {})
       )
       ingress.onCall = ({ api }) => {
         const name = typeof api === 'string' ? api : api.name
@@ -196,7 +189,7 @@ describe('ingress: how programs find APIs', () => {
       await Promise.all(Array.from({ length: 5 }, () => bazaar().listResources()))
       assert.equal(ingress.calls.length, 2)
       await clock.advance(limits.BAZAAR_FRESH_MS)
-      listings = [signed('shop')]
+      listings = [foundListing('shop')]
       await bazaar().listResources()
       await clock.advance(1)
       assert.equal((await bazaar().listResources()).pagination.total, 1)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Browser } from 'playwright-core'
 import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
-import { manifestOf } from '../../lib/resolve/fixtures.ts'
-import { PROVIDER, type Running, startIngress } from './harness.ts'
+import { foundListing, type Running, startIngress } from './harness.ts'
 
 describe('the front page in a browser', function () {
   this.timeout(60_000)
@@ -14,14 +13,7 @@ describe('the front page in a browser', function () {
     ingress = await startIngress({ x402: true }, undefined, ['ticker'])
     const listings = (['REST', 'SOAP', 'GraphQL'] as const).map((protocol, i) => {
       const name = i === 0 ? 'ticker' : `a-name-that-is-about-as-long-as-a-name-of-an-api-can-be-${i}`
-      const manifest = manifestOf(PROVIDER, { name, protocol, description: '<script>alert(1)</script>'.repeat(5) })
-      return {
-        id: `${name}@${PROVIDER}` as const,
-        envelope: new Uint8Array(0),
-        manifest,
-        firstSeenAt: 0,
-        quality: { score: 0.8, calls: 0 }
-      }
+      return foundListing(name, { protocol, description: '<script>alert(1)</script>'.repeat(5) })
     })
     ingress.onSearch = async () => ({ listings, next: 'more' })
   })

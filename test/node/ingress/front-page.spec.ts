@@ -4,25 +4,14 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { limits, SoukError } from '../../../lib/index.ts'
-import type { FoundListing, Manifest, SearchQuery } from '../../../lib/interface/index.ts'
+import type { FoundListing, SearchQuery } from '../../../lib/interface/index.ts'
 import { curlLine } from '../../../node/ingress/curl-line.ts'
 import { COLOURS } from '../../../node/ingress/front-style.ts'
 import { plain } from '../../../node/ingress/html.ts'
-import { manifestOf } from '../../lib/resolve/fixtures.ts'
-import { PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
+import { foundListing, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
 const run = promisify(execFile)
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='a'>&lt;\u202Egnp.exe\u0000\n</style>`
-
-function signed(name: string, changes: Partial<Manifest> = {}): FoundListing {
-  return {
-    id: `${name}@${PROVIDER}`,
-    envelope: new Uint8Array(0),
-    manifest: manifestOf(PROVIDER, { name, ...changes }),
-    firstSeenAt: 0,
-    quality: { score: 0.8, calls: 0 }
-  }
-}
 
 interface Element {
   readonly name: string
@@ -75,7 +64,7 @@ describe('ingress: the front page', () => {
   async function start(options = {}): Promise<void> {
     ingress = await startIngress(options, undefined, ['bb-sse-ticker'])
     searched = undefined
-    listings = [signed('bb-sse-ticker'), signed('shop', { price: 0n, protocol: 'SOAP' })]
+    listings = [foundListing('bb-sse-ticker'), foundListing('shop', { price: 0n, protocol: 'SOAP' })]
     ingress.onSearch = async (query) => {
       searched = query
       return { listings }
@@ -111,7 +100,7 @@ describe('ingress: the front page', () => {
       { ...terms, id: 'pro', name: 'Pro', fee: 5_000_000n, included: 100, overage: [{ price: 400n }] },
       { ...terms, id: 'old', name: 'Old', fee: 0n, included: 3, overage: [], closedAt: 1 }
     ]
-    listings = [signed('shop', { plans, payPerCall: false, deprecation: { at: 0, sunsetAt: 86_400_000 } })]
+    listings = [foundListing('shop', { plans, payPerCall: false, deprecation: { at: 0, sunsetAt: 86_400_000 } })]
     const { elements } = await read()
     const [list] = classed(elements, 'plans')
     const lines = named(flat(list?.children ?? []), 'li').map(({ text }) => text)
@@ -165,8 +154,8 @@ describe('ingress: the front page', () => {
   it('keeps whatever strangers write in its place', async () => {
     const before = (await read()).elements.map(({ name }) => name)
     listings = [
-      signed('bb-sse-ticker', { description: HOSTILE, tags: ['market', HOSTILE] }),
-      signed('shop', {
+      foundListing('bb-sse-ticker', { description: HOSTILE, tags: ['market', HOSTILE] }),
+      foundListing('shop', {
         price: 0n,
         protocol: 'SOAP',
         api: {

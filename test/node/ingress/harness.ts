@@ -5,6 +5,8 @@ import type {
   CallReply,
   Clock,
   Documents,
+  FoundListing,
+  Manifest,
   Payload,
   Resolution,
   SearchPage,
@@ -15,10 +17,22 @@ import { demoKey } from '../../../node/keys/demo-key.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
+import { manifestOf } from '../../lib/resolve/fixtures.ts'
 
 export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
 
 export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
+
+/** A listing as it is found: an API of the tests' provider. */
+export function foundListing(name: string, changes: Partial<Manifest> = {}): FoundListing {
+  return {
+    id: `${name}@${PROVIDER}`,
+    envelope: new Uint8Array(0),
+    manifest: manifestOf(PROVIDER, { name, ...changes }),
+    firstSeenAt: 0,
+    quality: { score: 0.8, calls: 0 }
+  }
+}
 
 export function memoryDocuments(): Documents & { readonly reads: number } {
   const all = new Map<string, Map<string, string>>()

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, SelectField } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import type { Json } from '../../parts/schema.ts'
 import type { Row, Rule } from './mapping-document.ts'
 
@@ -111,14 +111,7 @@ export function RuleDialog({ row, rule, onClose, onDone }: RuleDialogProps) {
             />
           </>
         )}
-        <div className="row">
-          <Button look="first" type="submit">
-            Use this rule
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons onClose={onClose}>Use this rule</FormButtons>
       </Form>
     </Dialog>
   )

@@ -7,6 +7,7 @@ import { Command, word } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, SelectField } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { PriceField } from '../../parts/price-field.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 
@@ -143,14 +144,9 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
         <Field label="Description" value={values.description} onChange={set('description')} />
         {saving.error !== null && <Trouble error={saving.error} />}
         <Command>{commandOf(api, values)}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={saving.isPending}>
-            Save
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons isBusy={saving.isPending} onClose={onClose}>
+          Save
+        </FormButtons>
       </Form>
     </Dialog>
   )

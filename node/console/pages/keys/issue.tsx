@@ -2,11 +2,11 @@ import { useState } from 'react'
 import type { IssuedKeyView, IssueKeyInput } from '../../../admin/key-api.ts'
 import { send } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
-import { Button } from '../../parts/button.tsx'
 import { Command, word } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
 import { ShownOnce } from './shown-once.tsx'
@@ -89,14 +89,9 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
         <Lifetime unset="never" value={values.days} onChange={(days) => setValues({ ...values, days })} />
         {issuing.error !== null && <Trouble error={issuing.error} />}
         <Command>{commandOf(values)}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={issuing.isPending}>
-            Issue
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons isBusy={issuing.isPending} onClose={onClose}>
+          Issue
+        </FormButtons>
       </Form>
     </Dialog>
   )

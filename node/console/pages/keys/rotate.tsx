@@ -2,11 +2,11 @@ import { useState } from 'react'
 import type { IssuedKeyView, KeyView, RotateKeyInput } from '../../../admin/key-api.ts'
 import { send } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
-import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
 import { ShownOnce } from './shown-once.tsx'
@@ -40,14 +40,9 @@ export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly
         <Lifetime unset="when the old one was to" value={days} onChange={setDays} />
         {rotating.error !== null && <Trouble error={rotating.error} />}
         <Command>{`souk key rotate ${key.id} ${overlap}${expiryOption(days)}`}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={rotating.isPending}>
-            Rotate
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons isBusy={rotating.isPending} onClose={onClose}>
+          Rotate
+        </FormButtons>
       </Form>
     </Dialog>
   )

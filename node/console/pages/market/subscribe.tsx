@@ -3,11 +3,11 @@ import { useLocation } from 'wouter'
 import type { PlanView, SubscribeInput, SubscriptionChangeView } from '../../../admin/subscription-api.ts'
 import { send } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
-import { Button } from '../../parts/button.tsx'
 import { Command, word } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { PlanTerms } from './plan-terms.tsx'
 
@@ -75,14 +75,9 @@ export function Subscribe({ api, plan, onClose }: SubscribeProps) {
         </p>
         {subscribing.error !== null && <Trouble error={subscribing.error} />}
         <Command>{commandOf(wish)}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={subscribing.isPending}>
-            Subscribe
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Not now
-          </Button>
-        </div>
+        <FormButtons isBusy={subscribing.isPending} instead="Not now" onClose={onClose}>
+          Subscribe
+        </FormButtons>
       </Form>
     </Dialog>
   )

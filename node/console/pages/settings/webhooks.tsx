@@ -11,6 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { CheckField, Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
@@ -179,14 +180,9 @@ function Add({ onClose }: { readonly onClose: () => void }) {
           </Notice>
         )}
         <Command>{['souk webhook add', word(input.url || '<url>'), ...flags].join(' ')}</Command>
-        <div className="row">
-          <Button look="first" type="submit" isBusy={adding.isPending}>
-            Add
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons isBusy={adding.isPending} onClose={onClose}>
+          Add
+        </FormButtons>
       </Form>
     </Dialog>
   )

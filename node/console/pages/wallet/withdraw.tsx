@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 
 interface WithdrawProps {
@@ -82,14 +83,9 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
         )}
         {sending.error !== null && <Trouble error={sending.error} />}
         <Command>{`souk wallet withdraw ${word(input.amount || '<amount>')} --to ${word(input.to || '<address>')} --id ${id}`}</Command>
-        <div className="row">
-          <Button look={isSure ? 'grave' : 'first'} type="submit" isBusy={sending.isPending}>
-            {isSure ? 'Send it' : 'Look it over'}
-          </Button>
-          <Button look="plain" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons look={isSure ? 'grave' : 'first'} isBusy={sending.isPending} onClose={onClose}>
+          {isSure ? 'Send it' : 'Look it over'}
+        </FormButtons>
       </Form>
     </Dialog>
   )
