@@ -35,24 +35,19 @@ export function serveManifests({ link, local }: { readonly link: Link; readonly 
   )
 }
 
-function answer({ name, provider, cursor }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
-  if (name === undefined) return page(shown, cursor ?? '')
-  const named = shown.filter(({ manifest }) => manifest.name === name)
-  return page(provider === undefined ? named : named.filter(({ id }) => id === apiId(name, provider)), '')
-}
-
-/** In the order of ids, from the first after the cursor, as many as fit. */
-function page(shown: readonly SignedManifest[], cursor: string): ManifestReply {
-  const after = shown.filter(({ id }) => id > cursor).sort((a, b) => (a.id < b.id ? -1 : 1))
+/** In the order of ids, as many as fit. */
+function answer({ name, provider }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
+  const isAsked = ({ id, manifest }: SignedManifest) =>
+    manifest.name === name && (provider === undefined || id === apiId(name, provider))
+  const asked = shown.filter(isAsked).sort((a, b) => (a.id < b.id ? -1 : 1))
   const manifests: Uint8Array[] = []
   let bytes = FRAMING_BYTES
-  for (const { envelope } of after.slice(0, PAGE_MAX)) {
+  for (const { envelope } of asked.slice(0, PAGE_MAX)) {
     bytes += envelope.length
     if (bytes > MANIFEST_REPLY_BYTES_MAX) break
     manifests.push(envelope)
   }
-  const next = manifests.length < after.length ? after[manifests.length - 1]?.id : undefined
-  return { manifests, ...(next === undefined ? {} : { next }) }
+  return { manifests }
 }
 
 export interface FetchInit {
@@ -65,7 +60,6 @@ export interface FetchedManifests {
   readonly manifests: readonly SignedManifest[]
   /** Why others were refused. */
   readonly refusals: readonly string[]
-  readonly next?: string
 }
 
 /**
@@ -93,18 +87,12 @@ export async function fetchManifests(
     )
   )
   const manifests = verified.filter((signed) => signed !== undefined && wasAsked(request, signed))
-  return {
-    manifests: manifests as SignedManifest[],
-    refusals,
-    ...(reply.next === undefined ? {} : { next: reply.next })
-  }
+  return { manifests: manifests as SignedManifest[], refusals }
 }
 
 function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManifest): boolean {
   return (
-    manifest.state !== 'draft' &&
-    (name === undefined || name === manifest.name) &&
-    (provider === undefined || provider === manifest.provider)
+    manifest.state !== 'draft' && name === manifest.name && (provider === undefined || provider === manifest.provider)
   )
 }
 

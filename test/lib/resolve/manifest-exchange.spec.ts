@@ -3,7 +3,7 @@ import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { PAGE_MAX } from '../../../lib/base/limits.ts'
 import type { Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
-import { encodeManifestReply } from '../../../lib/resolve/exchange-codec.ts'
+import { encodeManifestReply, type ManifestRequest } from '../../../lib/resolve/exchange-codec.ts'
 import { fetchManifests, MANIFEST_PROTOCOL, serveManifests } from '../../../lib/resolve/manifest-exchange.ts'
 import { encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
 import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
@@ -32,7 +32,7 @@ describe('manifest exchange', () => {
   })
 
   const sign = (changes: Partial<Manifest>) => signManifest(manifestOf(idOf(provider), changes), provider)
-  const fetch = (request: object) =>
+  const fetch = (request: ManifestRequest) =>
     fetchManifests({ id: 'server', addresses: [] }, request, { link: client, clock, signal })
 
   it('gives the API that is asked for, or all of a name', async () => {
@@ -49,25 +49,15 @@ describe('manifest exchange', () => {
   it('shows no draft', async () => {
     local = [await sign({ state: 'draft' })]
     assert.deepEqual((await fetch({ name: 'ticker' })).manifests, [])
-    assert.deepEqual((await fetch({})).manifests, [])
   })
 
-  it('shows everything in pages, each listing once, however large', async () => {
-    const names = Array.from({ length: PAGE_MAX + 20 }, (_, i) => `api-${i}`)
-    local = await Promise.all(names.map((name) => sign({ name })))
-    const large = { operations: [{ name: 'a', description: 'x'.repeat(250_000) }] }
-    local.push(...(await Promise.all(['l1', 'l2', 'l3', 'l4', 'l5', 'l6'].map((name) => sign({ name, api: large })))))
-    const shown: string[] = []
-    let cursor: string | undefined
-    let pages = 0
-    do {
-      const { manifests, next } = await fetch(cursor === undefined ? {} : { cursor })
-      shown.push(...manifests.map(({ id }) => id))
-      cursor = next
-      pages++
-    } while (cursor !== undefined && pages < 10)
-    assert.deepEqual(shown, local.map(({ id }) => id).sort())
-    assert.ok(pages >= 3)
+  it('gives of one name as many as fit, and nothing where none is named', async () => {
+    const api = { operations: [{ name: 'a', description: 'x'.repeat(250_000) }] }
+    const keys = await Promise.all(['1', '2', '3', '4', '5', '6'].map((word) => keyOf(word)))
+    local = await Promise.all(keys.map((key) => signManifest(manifestOf(idOf(key), { api }), key)))
+    const { manifests } = await fetch({ name: 'ticker' })
+    assert.ok(manifests.length >= 3 && manifests.length < local.length, String(manifests.length))
+    assert.deepEqual((await fetch({ name: '' })).manifests, [])
   })
 
   it('leaves out what is forged, expired or was not asked for', async () => {
@@ -88,7 +78,7 @@ describe('manifest exchange', () => {
     const tooMany = new Uint8Array([...(answers[1] ?? []), 0x0a, 1, 0x78])
     for (const answer of [answers[0]!, answers[2]!, tooMany]) {
       server.serve(MANIFEST_PROTOCOL, async () => answer, { requestBytesMax: 999 })
-      await assert.rejects(fetch({}), { code: 'owner_unreachable' })
+      await assert.rejects(fetch({ name: 'ticker' }), { code: 'owner_unreachable' })
     }
   })
 })

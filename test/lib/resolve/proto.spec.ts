@@ -138,11 +138,11 @@ describe('docs/reference/souk-directory.proto', () => {
   })
 
   it('describes the manifest exchange, both ways', () => {
-    const request = { name: 'ticker', provider: 'p', cursor: 'c' }
+    const request = { name: 'ticker', provider: 'p' }
     assert.deepEqual(read('ManifestRequest', encodeManifestRequest(request)), request)
     assert.deepEqual(decodeManifestRequest(write('ManifestRequest', request)), request)
-    assert.deepEqual(decodeManifestRequest(write('ManifestRequest', {})), {})
-    const reply = { manifests: [utf8('one'), utf8('two')], next: 'n' }
+    assert.deepEqual(decodeManifestRequest(write('ManifestRequest', { name: 'ticker' })), { name: 'ticker' })
+    const reply = { manifests: [utf8('one'), utf8('two')] }
     assert.deepEqual(read('ManifestReply', encodeManifestReply(reply)), plain(reply))
     assert.deepEqual(plain(decodeManifestReply(write('ManifestReply', reply))), plain(reply))
   })
@@ -186,8 +186,8 @@ describe('docs/reference/souk-directory.proto', () => {
       Operation: 4,
       Record: 9,
       Delegation: 2,
-      ManifestRequest: 3,
-      ManifestReply: 2,
+      ManifestRequest: 2,
+      ManifestReply: 1,
       Announcement: 2,
       CatalogueRequest: 4,
       CatalogueReply: 5

@@ -109,6 +109,40 @@ describe('souk, with nodes that run', function () {
     )
   })
 
+  it('searches the market in the order that is asked for, and shows one API of it', async () => {
+    const id = `bb-echo@${owner.ready.peer}`
+    const found = await onConsumer('market', 'search', 'echo', '--tag', 'test', '--sort', 'quality', '--json')
+    const { listings, next } = JSON.parse(found.stdout) as { listings: Array<Record<string, unknown>>; next: unknown }
+    assert.deepEqual([listings.map((listing) => listing['id']), next], [[id], null])
+    assert.partialDeepStrictEqual(listings[0], { probed: null, claimed_by_owner: null, price: '0.001' })
+    const none = await onConsumer('market', 'search', 'echo', '--max-price', '0.0009')
+    assert.deepEqual([none.code, none.stdout, /Nothing found/.test(none.stderr)], [0, '', true])
+    assert.equal((await onConsumer('market', 'search', '--sort', 'best')).code, 64)
+    const { stdout } = await onConsumer('market', 'show', 'bb-echo')
+    assert.match(stdout, new RegExp(`^api +${id}$`, 'm'))
+    assert.match(stdout, /^your calls +100% of 1, [\d.]+ ms$/m)
+    assert.match(stdout, /^quality +0\.\d\d of 1$/m)
+    assert.match(stdout, new RegExp(`^served by +${owner.ready.peer}$`, 'm'))
+    const missing = await onConsumer('market', 'show', 'nobody-has-this')
+    assert.equal(missing.code, 1)
+    assert.match(missing.stderr, /nobody on the network says to serve it/)
+  })
+
+  it('says why an API cannot be called, and exits by that', async () => {
+    const well = await onConsumer('why', 'bb-echo')
+    assert.deepEqual([well.code, /^step +ok$/m.test(well.stdout)], [0, true])
+    const ill = await onConsumer('why', 'nobody-has-this')
+    assert.equal(ill.code, 1)
+    assert.match(ill.stdout, /^step +no_provider_record$[^]*^try +check the name with souk search/m)
+    const told = await onConsumer('why', 'nobody-has-this', '--json')
+    assert.partialDeepStrictEqual(JSON.parse(told.stdout), { callable: false, step: 'no_provider_record' })
+    await run('api', 'pause', 'bb-echo')
+    const paused = await onConsumer('why', 'bb-echo')
+    assert.deepEqual([paused.code, /^step +paused$/m.test(paused.stdout)], [1, true])
+    await run('api', 'resume', 'bb-echo')
+    assert.equal((await onConsumer('why', 'bb-echo')).code, 0)
+  })
+
   it('opens a prepaid account, and shows it', async () => {
     const opened = await onConsumer('account', 'open', '--label', 'shop')
     assert.match(opened.stdout, /^souk_test_\w+\n$/)

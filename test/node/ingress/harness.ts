@@ -12,7 +12,7 @@ import type {
   SearchPage,
   Souk
 } from '../../../lib/interface/index.ts'
-import { createIngress, type IngressOptions } from '../../../node/ingress/ingress.ts'
+import { createIngress, type IngressInit, type IngressOptions } from '../../../node/ingress/ingress.ts'
 import { demoKey } from '../../../node/keys/demo-key.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
@@ -118,7 +118,8 @@ export interface Running {
 export async function startIngress(
   options: Partial<IngressOptions> = {},
   clock: Clock = systemClock,
-  demoApis?: readonly string[]
+  demoApis?: readonly string[],
+  scopes?: IngressInit['scopes']
 ): Promise<Running> {
   const log: Logged[] = []
   const calls: CallInit[] = []
@@ -145,6 +146,7 @@ export async function startIngress(
     souk,
     keys,
     spending: new Spending({ caps }),
+    ...(scopes && { scopes }),
     ...seams,
     options: { host: '127.0.0.1', port: 0, x402: false, ...options },
     log: {
