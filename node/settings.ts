@@ -76,18 +76,19 @@ const settingsSchema = z.object({
 
 export type Settings = z.output<typeof settingsSchema>
 
-const NAMES = Object.keys(settingsSchema.shape)
+/** Names of all settings, as `profile.json` has them. */
+export const SETTING_NAMES = Object.keys(settingsSchema.shape)
 
 export function readFlags(flags: Readonly<Record<string, unknown>>): Settings {
   return read(
-    only(NAMES, (name) => flags[name]),
+    only(SETTING_NAMES, (name) => flags[name]),
     flagName
   )
 }
 
 export function readEnvironment(env: Environment): Settings {
   return read(
-    only(NAMES, (name) => (env[variableName(name)] === '' ? undefined : env[variableName(name)])),
+    only(SETTING_NAMES, (name) => (env[variableName(name)] === '' ? undefined : env[variableName(name)])),
     variableName
   )
 }
@@ -114,12 +115,12 @@ function explain(name: string, message = 'it has the wrong form'): string {
 }
 
 /** `p2pPort` → `--p2p-port` */
-function flagName(name: string): string {
+export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 /** `p2pPort` → `SOUK_P2P_PORT` */
-function variableName(name: string): string {
+export function variableName(name: string): string {
   return `SOUK_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 

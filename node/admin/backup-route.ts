@@ -4,7 +4,7 @@ import type { ProfileBackup } from '../profile/profile-backup.ts'
 import type { AdminInit } from './admin-init.ts'
 import { parse } from './problems.ts'
 
-const backupSchema = z.strictObject({ directory: z.string().min(1).max(4096) })
+export const backupSchema = z.strictObject({ directory: z.string().min(1).max(4096) })
 
 /** `POST /backups`: copies the profile into a new directory of this machine while the node runs. */
 export function backupRoute(app: FastifyInstance, { backUp }: AdminInit): void {

@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { formatRequestId, limits, requestIds, systemRandom } from '../../lib/index.ts'
+import { Metrics } from '../events/metrics.ts'
 import { Series } from '../events/series.ts'
 import { graceful } from '../http/graceful.ts'
 import { listenOnFreePort } from '../http/listen.ts'
@@ -18,6 +19,7 @@ import { agentRoute } from './agent-route.ts'
 import { keyRoutes } from './key-routes.ts'
 import { marketRoutes } from './market-routes.ts'
 import { moneyRoutes } from './money-routes.ts'
+import { metricsRoute } from './metrics-route.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { seriesRoutes } from './series-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
@@ -55,6 +57,24 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, sessions: init.sessions, port: () => bound })
   answerWithProblems(app, init.log)
+  const parts = await adminRoutes(app, init)
+  await app.register(consolePages)
+
+  await app.ready()
+  const ending = graceful(app.server, init.clock)
+  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...place }))
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    async close() {
+      parts.stop()
+      await ending.close(limits.ADMIN_DRAIN_MS)
+      await app.close()
+    }
+  }
+}
+
+/** Everything under `/admin/v1`. */
+export async function adminRoutes(app: FastifyInstance, init: AdminInit): Promise<{ stop(): void }> {
   const routes = [
     nodeRoutes,
     marketRoutes,
@@ -77,18 +97,13 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   await app.register(async (scope) => eventRoutes(scope, init, readers), { prefix: '/admin/v1' })
   const series = new Series(init)
   await app.register(async (scope) => seriesRoutes(scope, series), { prefix: '/admin/v1' })
-  await app.register(consolePages)
-
-  await app.ready()
-  const ending = graceful(app.server, init.clock)
-  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...place }))
+  const metrics = new Metrics(init.calls)
+  await app.register(async (scope) => metricsRoute(scope, init, metrics), { prefix: '/admin/v1' })
   return {
-    url: `http://127.0.0.1:${bound}`,
-    async close() {
+    stop() {
       readers.close()
       series.stop()
-      await ending.close(limits.ADMIN_DRAIN_MS)
-      await app.close()
+      metrics.stop()
     }
   }
 }

@@ -28,7 +28,7 @@ export const addAccount: AddCommand = (to, cli) => {
 
   account
     .command('show')
-    .description('one of them')
+    .description('show one of them')
     .argument('<id>', 'as account list shows it')
     .action(async (id: string) => {
       const view = await (await cli.node()).account(id)

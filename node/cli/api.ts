@@ -13,7 +13,7 @@ export const addApi: AddCommand = (to, cli) => {
 
   api
     .command('list')
-    .description('all of them')
+    .description('list them: price, state, calls')
     .action(async () => {
       const view = await (await cli.node()).apis()
       await cli.print(view, () => list(view.apis))
@@ -22,7 +22,7 @@ export const addApi: AddCommand = (to, cli) => {
 
   api
     .command('show')
-    .description('one of them')
+    .description('show one of them in full')
     .argument('<name>')
     .action(async (name: string) => {
       const view = await (await cli.node()).api(name)

@@ -56,7 +56,7 @@ export const addKey: AddCommand = (to, cli) => {
 
   key
     .command('show')
-    .description('one of them')
+    .description('show one of them')
     .argument('<id>', 'as key list shows it')
     .action(async (id: string) => {
       const view = await (await cli.node()).key(id)

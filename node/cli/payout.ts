@@ -15,7 +15,7 @@ export const addPayout: AddCommand = (to, cli) => {
 
   payout
     .command('show')
-    .description('where that is')
+    .description('show where that is')
     .action(async () => {
       const { payout: address } = await (await cli.node()).status()
       await cli.print({ payout: address }, () => [address ?? 'nowhere yet'])

@@ -76,8 +76,8 @@ const COMMANDS: readonly AddCommand[] = [
   addCompletion
 ]
 
-/** Runs one command line, without the program's own name in front; resolves to the exit code. */
-export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+/** The whole command line, to run or to read. */
+export function createProgram(terminal: Terminal): { readonly program: Command; readonly cli: Cli } {
   const program = new Command('souk')
   const cli = createCli(program, terminal)
   describe(program, terminal)
@@ -85,6 +85,12 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   program.option('-V, --version', 'print the version').on('option:version', () => {
     throw new CommanderError(EXIT.ok, 'souk.version', '')
   })
+  return { program, cli }
+}
+
+/** Runs one command line, without the program's own name in front; resolves to the exit code. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  const { program, cli } = createProgram(terminal)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return cli.exitCode

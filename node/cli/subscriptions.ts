@@ -16,7 +16,7 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
   group
     .command('list', { isDefault: true })
-    .description('all of them')
+    .description('list them')
     .action(async () => {
       const view = await (await cli.node()).subscriptions()
       await cli.print(view, () => list(view.subscriptions))
@@ -25,7 +25,7 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
   group
     .command('show')
-    .description('one of them')
+    .description('show one of them in full')
     .argument('<id>')
     .action(async (id: string) => {
       const view = await (await cli.node()).subscription(id)

@@ -32,12 +32,14 @@ function addMaking(wallet: Command, cli: Cli): void {
       .option('--network <network>', 'dev, base-sepolia or base, where the profile does not say; for good')
       .option('--passphrase-file <file>', 'the passphrase for it (default: it is asked for)')
 
-  making('create', 'make one').action(async (flags: WalletFlags) => {
-    const config = await configOf(cli, flags)
-    const { makeWallet } = await desk()
-    const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
-    await tellNew(cli, await cli.during('Making the wallet', made))
-  })
+  making('create', 'make a wallet: a key of its own, in a file under a passphrase').action(
+    async (flags: WalletFlags) => {
+      const config = await configOf(cli, flags)
+      const { makeWallet } = await desk()
+      const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
+      await tellNew(cli, await cli.during('Making the wallet', made))
+    }
+  )
 
   making('import', 'take over a key')
     .argument('<file>', 'another wallet’s key file (keystore version 3), or 64 hex digits')

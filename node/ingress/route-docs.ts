@@ -25,6 +25,10 @@ const flag = { type: 'boolean' }
 const count = { type: 'integer' }
 const maybeCount = { type: ['integer', 'null'] }
 const texts = { type: 'array', items: text }
+const share = { type: 'number', minimum: 0, maximum: 1 }
+const maybeShare = { ...share, type: ['number', 'null'] }
+const decimal = { type: 'number' }
+const maybeNumber = { type: ['number', 'null'] }
 const any = { type: 'object' }
 
 const of = (properties: Schema, ...required: string[]): Schema => ({
@@ -94,12 +98,24 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       description: text,
       tags: texts,
       price: usdc,
+      price_per_event: usdc,
+      events_included: count,
+      currency: { const: 'USDC' },
       state: text,
+      revision: count,
+      idempotent: flag,
+      rate_limit: of({ calls: count, per_ms: count, burst: count }),
+      issued_at: moment,
+      expires_at: moment,
+      operations: { type: 'array' },
+      sdl: text,
       pay_per_call: flag,
       cheapest_plan: orNull(of({ id: text, fee: usdc, period: text })),
       major: count,
       plans: list(see('Plan')),
-      deprecation: orNull(of({ at: moment, sunset_at: moment, successor: maybe, link: maybe }))
+      deprecation: orNull(of({ at: moment, sunset_at: moment, successor: maybe, link: maybe })),
+      known_since: maybeMoment,
+      quality: of({ score: share, calls: decimal, success_rate: maybeShare, p50_ms: maybeNumber, p95_ms: maybeNumber })
     },
     'id',
     'name',
@@ -184,11 +200,11 @@ const NEW_KEY = {
 const other = (path: string, ...methods: string[]): Record<string, RouteDoc> =>
   Object.fromEntries(methods.map((method) => [`${method} ${path}`, forward]))
 
-/** By method and path. A route that is not here is told of by its path alone. */
 /** What whoever subscribes sets himself. */
 const OWN_LIMITS = { max_price: usdc, max_fee: usdc, daily_cap: maybe }
 const CHANGED = of({ subscription: see('Subscription'), charged: usdc, request_id: maybe })
 
+/** By method and path. A route that is not here is told of by its path alone. */
 export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'GET /': {
     summary: 'APIs, prices and how to call them, for people.',
@@ -212,7 +228,7 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   },
   'GET /v1/apis': {
     summary: 'Searches the APIs known here.',
-    query: ['q', 'protocol', 'tag', 'max_price', ...PAGED],
+    query: ['q', 'protocol', 'tag', 'max_price', 'min_quality', 'sort', ...PAGED],
     answer: page(see('Api'))
   },
   'GET /v1/apis/{id}': {
@@ -334,7 +350,8 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
     answer: any
   },
   'POST /api/{scope}/api/{name}': {
-    summary: 'Calls an API. Scope is `demo`, or the id of a provider.',
+    summary:
+      'Calls an API. Scope is `demo`, or whose API is meant: a provider’s id, an alias of this node, or a domain.',
     needsKey: true,
     headers: CALL_HEADERS,
     body: any,

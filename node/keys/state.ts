@@ -11,7 +11,7 @@ interface KeyKind {
 
 /**
  * States of a consumer key, the moves between them, and what a caller with such a key hears. One table: the code and
- * docs/how-to/keys.md follow it. `rotating`: another key has taken its place, and it works until the overlap ends.
+ * docs/reference/states.md follow it. `rotating`: another key has taken its place, and it works until the overlap ends.
  */
 export const KEY_STATES = {
   active: {

@@ -1,82 +1,114 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
-import { referencePages } from './reference.ts'
-
-const ROOT = resolve(import.meta.dirname, '../..')
-
-async function pages(): Promise<Map<string, string>> {
-  const docs = (await readdir(resolve(ROOT, 'docs'), { recursive: true }))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`)
-  const paths = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs]
-  return new Map(
-    await Promise.all(paths.map(async (path) => [path, await readFile(resolve(ROOT, path), 'utf8')] as const))
-  )
-}
-
-/** GitHub's anchor of a heading. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-')
-}
+import { commandsOf, problemOf } from './commands.ts'
+import { anchor, read, ROOT } from './markdown.ts'
+import { commandTree } from './pages/cli.ts'
+import { markdownPaths, referencePages } from './reference.ts'
 
 describe('the documentation', () => {
-  it('says of errors, limits and examples what the code says', async () => {
-    for (const [path, page] of await referencePages()) {
-      assert.equal(await readFile(resolve(ROOT, path), 'utf8'), page, `run: npm run docs (${path})`)
-    }
+  let pages: ReadonlyMap<string, string>
+
+  before(async () => {
+    pages = new Map(await Promise.all((await markdownPaths()).map(async (path) => [path, await read(path)] as const)))
   })
 
-  it('has no TypeScript that is not a file of docs/examples', async () => {
-    for (const [path, page] of await pages()) {
+  it('says what the code says', async () => {
+    for (const [path, page] of await referencePages())
+      assert.equal(pages.get(path), page, `run: npm run docs (${path})`)
+  })
+
+  it('has no TypeScript that is not a file of docs/examples', () => {
+    for (const [path, page] of pages) {
       const blocks = [...page.matchAll(/^(.*)\n```(?:ts|typescript|js|javascript)\n/gm)]
       for (const [, before] of blocks) assert.match(before ?? '', /^<!-- file: examples\/[\w-]+\.ts -->$/, path)
     }
   })
 
   it('has no link that leads nowhere', async () => {
+    const anchors = new Map<string, readonly string[]>()
     let seen = 0
-    for (const [path, page] of await pages()) {
-      for (const [, target = ''] of page.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+    for (const [path, page] of pages) {
+      for (const target of linksOf(page)) {
         seen++
         const [file = '', fragment] = target.split('#')
         const at = file === '' ? resolve(ROOT, path) : resolve(ROOT, dirname(path), file)
         assert.ok(await stat(at).catch(() => undefined), `${path}: ${target}`)
         if (fragment === undefined) continue
-        const headings = [...(await readFile(at, 'utf8')).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchor(text))
-        assert.ok(headings.includes(fragment), `${path}: ${target}`)
+        const known = anchors.get(at) ?? anchorsOf(await read(at))
+        anchors.set(at, known)
+        assert.ok(known.includes(fragment), `${path}: ${target}`)
       }
     }
-    assert.ok(seen > 5)
+    assert.ok(seen > 100, `saw ${seen}`)
+  })
+
+  it('is a tree: every page is reached from the map of docs/', () => {
+    const reached = new Set(['docs/README.md'])
+    for (const path of reached) {
+      for (const target of linksOf(pages.get(path) ?? '')) {
+        const file = resolve(ROOT, dirname(path), target.split('#')[0] ?? '').slice(ROOT.length + 1)
+        if (file.startsWith('docs/') && pages.has(file)) reached.add(file)
+      }
+    }
+    assert.deepEqual(
+      [...pages.keys()].filter((path) => path.startsWith('docs/') && !reached.has(path)),
+      []
+    )
+  })
+
+  it('shows no command line that the command line does not take', () => {
+    const tree = commandTree()
+    const wrong: string[] = []
+    let seen = 0
+    for (const [path, page] of pages) {
+      // The one is made of the tree itself, the other tells of the past.
+      if (path === 'docs/reference/cli.md' || path === 'CHANGELOG.md') continue
+      for (const command of commandsOf(page)) {
+        seen++
+        const problem = problemOf(command, tree)
+        if (problem !== undefined) wrong.push(`${path}: ${command.text}: ${problem}`)
+      }
+    }
+    assert.deepEqual(wrong, [])
+    assert.ok(seen > 100, `saw ${seen}`)
   })
 })
 
-describe('the examples', () => {
-  const run = promisify(execFile)
-  const example = (name: string, ...args: string[]) => ['--conditions=development', `docs/examples/${name}.ts`, ...args]
+describe('the check of command lines', () => {
+  const wrong = (text: string) => problemOf({ text, isWhole: true }, commandTree())
 
-  it('serve an API from a libp2p node and call it from code', async () => {
-    const serving = spawn(process.execPath, example('serve'), { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
-    try {
-      const [line] = (await once(createInterface({ input: serving.stdout }), 'line')) as [string]
-      const { join } = JSON.parse(line) as { join: string[] }
-      const { stdout } = await run(process.execPath, example('call', ...join), { cwd: ROOT })
-      const { status, answer } = JSON.parse(stdout) as { status: number; answer: unknown }
-      assert.deepEqual({ status, answer }, { status: 200, answer: { loud: 'HELLO' } })
-    } finally {
-      serving.kill('SIGKILL')
-      await once(serving, 'exit')
+  it('takes what the command line takes', () => {
+    for (const text of [
+      'souk up --network dev --demo-key a b',
+      'souk --profile x api show <name@provider id> --json',
+      `souk call bb-sse-ticker '{"symbol": "BTC", "interval": "1m"}'`,
+      'souk api register …'
+    ]) {
+      assert.equal(wrong(text), undefined, text)
     }
   })
 
-  it('test with a network of their own', async () => {
-    await run(process.execPath, example('testnet'), { cwd: ROOT })
+  it('finds what it does not take', () => {
+    assert.match(wrong('souk apis list') ?? '', /no command apis/)
+    assert.match(wrong('souk key issue --prize 3') ?? '', /no option --prize/)
+    assert.match(wrong('souk api register --name a') ?? '', /--protocol is missing/)
+    assert.match(wrong('souk payout set') ?? '', /<address> is missing/)
+    assert.match(wrong('souk status now') ?? '', /too many/)
   })
 })
+
+/** Targets of a page's links within the repository. */
+function linksOf(page: string): string[] {
+  const text = page.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`(?!\])/g, '')
+  return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
+}
+
+/** As GitHub names them: a heading that comes again has a number. */
+function anchorsOf(page: string): readonly string[] {
+  const names = [...page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchor(text))
+  return names.map((name, i) => {
+    const before = names.slice(0, i).filter((each) => each === name).length
+    return before === 0 ? name : `${name}-${before}`
+  })
+}

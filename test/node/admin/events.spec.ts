@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TailItem } from '../../../node/admin/webhook-api.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { type Bench, startBench } from './harness.ts'
+import { type Bench, startBench, TOKEN } from './harness.ts'
 
 describe('the admin API on events', () => {
   let bench: Bench
@@ -73,6 +73,10 @@ describe('the admin API on events', () => {
     )
     assert.equal((await bench.client.series({ since: 0 })).points.length, 7 * 24 * 4)
     await assert.rejects(bench.client.series({ since: -1 }), { code: 'invalid_request' })
+
+    const metrics = await fetch(`${bench.url}/admin/v1/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    assert.match(await metrics.text(), /^souk_calls_total\{role="payer",outcome="ok"\} 1$/m)
   })
 
   it('takes the types that are wanted, and no others', async () => {

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+
+/** A command line that a page shows. */
+export interface ShownCommand {
+  readonly text: string
+  /** It stands in a block of code, to be run as it is. */
+  readonly isWhole: boolean
+}
+
+/** `souk …`, `npx souk …` and `docker compose exec souk souk …` of a page, in blocks of code and between the lines. */
+export function commandsOf(page: string): ShownCommand[] {
+  const blocks = [...page.matchAll(/^```(?:sh|console)\n([^]*?)^```/gm)].map(([, block = '']) => block)
+  const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
+  const run = lines.flatMap((line) =>
+    line.split(/ && | \| /).flatMap((part) => {
+      const [, text] =
+        /^(?:\$ )?(?:sudo (?:-u souk )?)?(?:SOUK_\w+=\S* )*(?:npx )?((?:souk) .*)$/.exec(part.trim()) ?? []
+      const [, inside] = /(?:compose (?:exec|run)\b.* souk|souk-node) ((?:souk )?.*)$/.exec(part.trim()) ?? []
+      return [text, inside === undefined ? undefined : `souk ${inside.replace(/^souk /, '')}`].filter(
+        (each) => each !== undefined
+      )
+    })
+  )
+  const said = [...page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/`(?:npx )?(souk [^`]+)`/g)]
+  return [
+    ...run.map((text) => ({ text: text.replace(/\s#\s.*$/, ''), isWhole: true })),
+    ...said.map(([, text = '']) => ({ text: text.replaceAll(/\s+/g, ' '), isWhole: false }))
+  ]
+}
+
+/** What is wrong with a command line, by the tree of commands; undefined where nothing is. */
+export function problemOf({ text, isWhole }: ShownCommand, program: Command): string | undefined {
+  const words = wordsOf(text).slice(1)
+  const isCut = words.some((word) => /^(?:…|\.\.\.)/.test(word))
+  let command = program
+  let given = 0
+  const options = new Set<string>()
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? ''
+    if (['…', '>', '<', '2>', '&'].includes(word)) break
+    if (word.startsWith('-') && word !== '-') {
+      const name = word.split('=')[0] ?? ''
+      const option = [...command.options, ...program.options].find(({ long, short }) => long === name || short === name)
+      if (option === undefined && name !== '--help') return `${command.name()} has no option ${name}`
+      options.add(name)
+      // An option of many values takes all words up to the next one.
+      if (option?.variadic) while (words[i + 1] !== undefined && !words[i + 1]?.startsWith('-')) i++
+      else if ((option?.required || option?.optional) && !word.includes('=')) i++
+      continue
+    }
+    const below = command.commands.find((each) => each.name() === word)
+    if (below === undefined && command.commands.length > 0 && command.registeredArguments.length === 0) {
+      return `${command.name()} has no command ${word}`
+    }
+    if (below === undefined) given++
+    else command = below
+  }
+  const { registeredArguments } = command
+  if (given > registeredArguments.length && !registeredArguments.at(-1)?.variadic) return `too many words`
+  if (!isWhole || isCut) return undefined
+  if (command.commands.length > 0 && registeredArguments.length === 0) return `${command.name()} is a group of commands`
+  const missing = registeredArguments.slice(given).find(({ required }) => required)
+  if (missing !== undefined) return `<${missing.name()}> is missing`
+  const needed = command.options.find(({ mandatory, long = '' }) => mandatory && !options.has(long ?? ''))
+  return needed === undefined ? undefined : `${needed.long} is missing`
+}
+
+/** As a shell divides a line; `<peer id>` is one word. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/'([^']*)'|"([^"]*)"|(<[^>]*>\S*|[^\s'"<]+(?:<[^>]*>\S*)?)/g)].map(
+    ([, single, double, plain]) => single ?? double ?? plain ?? ''
+  )
+}

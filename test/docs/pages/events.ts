@@ -1,0 +1,17 @@
+import { EVENT_TYPES } from '../../../node/events/event-types.ts'
+import { between, code, read, table } from '../markdown.ts'
+
+/** The table of what a node tells, in a page written by hand. */
+export async function eventsPage(): Promise<string> {
+  const rows = Object.entries(EVENT_TYPES).map(([type, { about, data }]) => {
+    const members = Object.entries<{ readonly description?: string }>(data.shape).map(([name, { description }]) => {
+      return `${code(name)}${description === undefined ? '' : ` (${description})`}`
+    })
+    return [code(type), about, members.join(', ')]
+  })
+  return between(
+    await read('docs/reference/events.md'),
+    'event types',
+    table(['Type', 'What happened', '`data`'], rows)
+  )
+}

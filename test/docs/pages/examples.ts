@@ -1,0 +1,12 @@
+import { read } from '../markdown.ts'
+
+/** Puts each `<!-- file: <path in docs/> -->` into the block of code below it. */
+export async function withExamples(page: string): Promise<string> {
+  let result = page
+  for (const [, path = ''] of page.matchAll(/<!-- file: (\S+) -->/g)) {
+    const code = await read(`docs/${path}`)
+    const block = new RegExp(`(<!-- file: ${path} -->\\n\`\`\`ts\\n)[^]*?(\`\`\`)`)
+    result = result.replace(block, (_, start: string, end: string) => start + code + end)
+  }
+  return result
+}

@@ -1,0 +1,230 @@
+import { systemClock, systemRandom } from '../../../lib/index.ts'
+import { createIngress } from '../../../node/ingress/ingress.ts'
+import { anything } from '../anything.ts'
+import { anchor, code, NOTICE, table } from '../markdown.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly enum?: readonly string[]
+  readonly const?: string | number
+  readonly format?: string
+  readonly description?: string
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+interface Operation {
+  readonly summary?: string
+  readonly security?: unknown
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+/** Titles, and which paths are below them. The first that fits has it. */
+const SECTIONS: ReadonlyArray<readonly [title: string, paths: RegExp, about: string]> = [
+  [
+    'Calls',
+    /^\/api\//,
+    'The answer is the API’s own. `{scope}` says whose API is meant ([names](../how-to/find-an-api.md#names)); what may be sent is told by the API’s ' +
+      'own document, `/v1/apis/{id}/openapi.json`.'
+  ],
+  ['Agents', /^\/mcp/, 'See [APIs as tools of agents](../how-to/agents.md).'],
+  ['Finding APIs', /^\/($|v1\/apis|\.well-known|discovery)/, 'Open to anybody, without a key.'],
+  [
+    'Accounts',
+    /^\/v1\/(account|receipts)/,
+    'At an ingress with `souk up --accounts`. See [hosted accounts](../explanation/payments.md#hosted-accounts).'
+  ],
+  ['Keys', /^\/v1\/keys/, 'By the key that manages an account. See [consumer keys](../how-to/keys.md).'],
+  ['Subscriptions', /^\/v1\/subscriptions/, 'Of an account. See [plans and subscriptions](../explanation/plans.md).'],
+  ['The ingress itself', /./, '']
+]
+
+export async function ingressPage(): Promise<string> {
+  const { paths, components } = await document()
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
+  )
+  const sections = SECTIONS.map(([title, , about]) => {
+    const below = operations.filter(({ path }) => SECTIONS.find(([, fits]) => fits.test(path))?.[0] === title)
+    return `## ${title}\n\n${about === '' ? '' : `${about}\n\n`}${together(below).map(operationText).join('\n\n')}`
+  })
+  return `${NOTICE}
+
+# Ingress API
+
+What any node answers consumers, on port 8402 by default. The same is told by each ingress itself, as OpenAPI 3.1, at \`/openapi.json\`.
+Bodies are JSON, amounts decimal strings in USDC, times RFC 3339. What goes wrong is a problem document with a code of
+[the table](errors.md).
+
+## Headers of a request
+
+${table(
+  ['Header', ''],
+  [
+    [
+      '`X-Consumer-Key`',
+      'The key. Without one, a call of an API that has a price is answered 402 with what it takes by x402.'
+    ],
+    ['`Content-Type`', '`application/json` for a call with JSON.'],
+    ['`Accept`', '`text/event-stream` asks for a stream of events.'],
+    [
+      '`Idempotency-Key`',
+      'A repeat with the same key is the same call: [retries](../how-to/limits-and-retries.md#retries-idempotency-key).'
+    ],
+    ['`Souk-Max-Price`', 'The most that this call may cost, in USDC. The lower of this and the key’s own holds.'],
+    ['`Souk-Timeout-Ms`', 'The time that the whole call has.'],
+    ['`PAYMENT-SIGNATURE`', 'A payment by x402, in place of a key.'],
+    ['`traceparent`', 'W3C Trace Context; it is passed on to the API.']
+  ]
+)}
+
+## Headers of an answer
+
+${table(
+  ['Header', ''],
+  [
+    ['`X-Request-Id`', 'Names the call, here and in every log, receipt and error.'],
+    ['`Souk-Charged`, `Souk-Price`', 'What the call cost, and what it could have cost at most.'],
+    ['`Souk-Price-Per-Event`', 'Of a stream whose events cost something.'],
+    ['`Souk-Owner`', 'Peer id of the node that served it.'],
+    [
+      '`Souk-Receipt`',
+      'What the owner signed of the call: a `souk.Receipt` of [souk-pay.proto](souk-pay.proto) in base64url.'
+    ],
+    ['`Souk-Error-Source`', '`upstream` where the API itself answered with an error.'],
+    ['`Server-Timing`', 'Where the time went; see [metrics](metrics.md#one-call).'],
+    [
+      '`RateLimit`, `RateLimit-Policy`, `Retry-After`',
+      'Where the caller stands: [limits](../how-to/limits-and-retries.md#what-callers-are-told).'
+    ],
+    ['`Idempotency-Replayed`', '`true` for the stored answer of an earlier call with the same key.'],
+    ['`Deprecation`, `Sunset`, `Link`', 'The API ends, when, and what to read: RFC 9745, RFC 8594.'],
+    ['`PAYMENT-REQUIRED`, `PAYMENT-RESPONSE`', 'Of x402.']
+  ]
+)}
+
+${sections.join('\n\n')}
+
+## Types
+
+${Object.entries(components.schemas)
+  .map(([name, schema]) => `### ${name}\n\n${members(schema)}`)
+  .join('\n\n')}
+`
+}
+
+/** As an ingress with everything in it tells it. Nothing but its own document is asked of it. */
+async function document(): Promise<Document> {
+  const ingress = createIngress({
+    souk: anything(),
+    keys: anything(),
+    spending: anything(),
+    accounts: anything(),
+    accountMoney: anything(),
+    subscriptions: anything(),
+    clock: systemClock,
+    random: systemRandom,
+    log: { warn: () => {}, error: () => {} },
+    options: { host: '127.0.0.1', port: 0, exact: false, opensAccounts: true }
+  })
+  const { url } = await ingress.listen()
+  try {
+    return (await (await fetch(`${url}/openapi.json`)).json()) as Document
+  } finally {
+    await ingress.close()
+  }
+}
+
+interface Route {
+  readonly path: string
+  /** Those of one path of which the same is said. */
+  readonly methods: readonly string[]
+  readonly operation: Operation
+}
+
+function together(operations: ReadonlyArray<{ path: string; method: string; operation: Operation }>): Route[] {
+  const routes = new Map<string, Route>()
+  for (const { path, method, operation } of operations) {
+    const said = `${path} ${factsOf(operation)}`
+    const methods = routes.get(said)?.methods ?? []
+    routes.set(said, { path, methods: [...methods, method], operation })
+  }
+  return [...routes.values()]
+}
+
+function operationText({ path, methods, operation }: Route): string {
+  return `**\`${methods.join(', ')} ${path}\`**\\
+${factsOf(operation)}`
+}
+
+function factsOf({ summary = '', security, parameters = [], requestBody, responses }: Operation): string {
+  const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => code(name))
+  const [[status, answer] = ['200', {}]] = Object.entries(responses)
+  const [type, schema] = contentOf(answer.content)
+  const facts = [
+    summary,
+    security === undefined ? '' : 'Takes a key.',
+    named('query').length === 0 ? '' : `Query: ${named('query').join(', ')}.`,
+    named('header').length === 0 ? '' : `Headers: ${named('header').join(', ')}.`,
+    requestBody === undefined ? '' : `Body: ${schemaText(contentOf(requestBody.content)[1] ?? {})}.`,
+    schema === undefined ? '' : `Answer: ${status}, ${typeOf(type, schema)}.`
+  ]
+  return facts.filter((fact) => fact !== '').join(' ')
+}
+
+function contentOf(content: Content | undefined): readonly [type: string, schema: Schema | undefined] {
+  const [entry] = Object.entries(content ?? {})
+  return [entry?.[0] ?? '', entry?.[1].schema]
+}
+
+function typeOf(type: string, schema: Schema): string {
+  return type === 'application/json' ? schemaText(schema) : code(type)
+}
+
+function schemaText(schema: Schema): string {
+  const { $ref, type, properties, items, oneOf, allOf, format } = schema
+  if ($ref !== undefined) {
+    const name = $ref.split('/').at(-1) ?? ''
+    return `[${name}](#${anchor(name)})`
+  }
+  if (allOf !== undefined) return allOf.map(schemaText).join(' with ')
+  if (oneOf !== undefined) return oneOf.map(schemaText).join(' or ')
+  if (schema.enum !== undefined) return schema.enum.map(code).join(', ')
+  if (schema.const !== undefined) return code(String(schema.const))
+  if (items !== undefined) return `a list of ${schemaText(items)}`
+  if (properties !== undefined) return memberNames(schema)
+  const names = [type ?? 'any JSON'].flat().map((name) => (name === 'object' ? 'an object' : name))
+  if (schema.description === 'Decimal USDC.') return 'USDC'
+  if (format === 'date-time') return ['time', ...names.filter((name) => name !== 'string')].join(' or ')
+  return names.join(' or ')
+}
+
+/** An object by its members; what has a type of its own is linked. */
+function memberNames({ properties = {}, required = [] }: Schema): string {
+  const names = Object.entries(properties).map(([name, member]) => {
+    const inner = schemaText(member)
+    const said = inner.includes('](#') ? ` (${inner})` : ''
+    return `${code(name)}${required.includes(name) || required.length === 0 ? '' : '?'}${said}`
+  })
+  return `{ ${names.join(', ')} }`
+}
+
+function members({ properties = {} }: Schema): string {
+  return table(
+    ['Member', 'Type'],
+    Object.entries(properties).map(([name, member]) => [code(name), schemaText(member)])
+  )
+}

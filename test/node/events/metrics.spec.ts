@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { Feed } from '../../../node/events/feed.ts'
+import { METRICS, Metrics } from '../../../node/events/metrics.ts'
+import type { CallLine } from '../../../node/events/watch-calls.ts'
+
+describe('metrics', () => {
+  const state = { version: '1.0.0', network: 'de"v', uptime_ms: 1500, peers: 3, listings: 2, serving: 1, calling: 0 }
+  const call = {
+    role: 'owner',
+    request_id: '',
+    timestamp: '',
+    api: 'a@p',
+    status: 200,
+    code: null,
+    timing: {}
+  } as const
+  function counted(...lines: ReadonlyArray<Partial<CallLine>>): string[] {
+    const feed = new Feed<CallLine>(1)
+    const metrics = new Metrics(feed)
+    for (const line of lines) feed.tell({ ...call, ms: 10, charged: '0.001', ...line })
+    metrics.stop()
+    feed.tell({ ...call, ms: 10, charged: '1' })
+    return metrics.text(state).split('\n')
+  }
+
+  it('count calls by who they were for, how they ended and what they were charged, until they are stopped', () => {
+    const lines = counted({}, { charged: '0.1' }, { status: 502, charged: '0' }, { role: 'payer', charged: '2' })
+    for (const line of [
+      'souk_calls_total{role="owner",outcome="ok"} 2',
+      'souk_calls_total{role="owner",outcome="error"} 1',
+      'souk_calls_total{role="payer",outcome="ok"} 1',
+      'souk_charged_usdc_total{role="owner"} 0.101',
+      'souk_charged_usdc_total{role="payer"} 2',
+      'souk_calls_in_flight{role="owner"} 1',
+      'souk_uptime_seconds 1.5',
+      'souk_peers 3',
+      String.raw`souk_info{version="1.0.0",network="de\"v"} 1`
+    ]) {
+      assert.ok(lines.includes(line), `${line}\n\n${lines.join('\n')}`)
+    }
+  })
+
+  it('tell times as a histogram, each bucket with all that is shorter', () => {
+    const lines = counted({ ms: 1 }, { ms: 40 }, { ms: 90_000 })
+    for (const line of [
+      'souk_call_seconds_bucket{role="owner",le="0.001"} 1',
+      'souk_call_seconds_bucket{role="owner",le="0.025"} 1',
+      'souk_call_seconds_bucket{role="owner",le="0.05"} 2',
+      'souk_call_seconds_bucket{role="owner",le="60"} 2',
+      'souk_call_seconds_bucket{role="owner",le="+Inf"} 3',
+      'souk_call_seconds_count{role="owner"} 3'
+    ]) {
+      assert.ok(lines.includes(line), `${line}\n\n${lines.join('\n')}`)
+    }
+    const [, sum] = lines.find((line) => line.startsWith('souk_call_seconds_sum{role="owner"}'))?.split(' ') ?? []
+    assert.ok(Math.abs(Number(sum) - 90.041) < 1e-6, sum)
+  })
+
+  it('are in the form that Prometheus reads: each with its help and type, in front', () => {
+    const lines = counted()
+    for (const [name, { type }] of Object.entries(METRICS)) {
+      const at = lines.findIndex((line) => line.startsWith(`# HELP ${name} `))
+      assert.equal(lines[at + 1], `# TYPE ${name} ${type}`)
+      assert.ok(lines[at + 2]?.startsWith(name), name)
+    }
+    const sample = /^\w+(?:\{\w+="(?:[^"\\]|\\.)*"(?:,\w+="(?:[^"\\]|\\.)*")*\})? -?[\d.]+$/
+    for (const line of lines) assert.ok(line === '' || line.startsWith('# ') || sample.test(line), line)
+  })
+})
