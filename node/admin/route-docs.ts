@@ -4,17 +4,15 @@ import {
   delegateSchema,
   mappingSchema,
   openAccountSchema,
-  payoutSchema,
   pinSchema,
-  receiptsSchema,
   registerSchema,
   replicaSchema,
-  sessionInputSchema,
-  withdrawSchema
+  sessionInputSchema
 } from './api.ts'
 import { backupSchema } from './backup-route.ts'
 import { upstreamCallSchema, upstreamCheckSchema } from './description-api.ts'
 import { issueKeySchema, rotateKeySchema } from './key-api.ts'
+import { payoutSchema, receiptsSchema, withdrawSchema } from './money-api.ts'
 import { searchSchema } from './market-api.ts'
 import { seriesSchema } from './series-api.ts'
 import {

@@ -2,32 +2,22 @@ import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import fastify from 'fastify'
 import { z } from 'zod'
-import * as api from '../../../node/admin/api.ts'
-import * as backup from '../../../node/admin/backup-route.ts'
-import * as description from '../../../node/admin/description-api.ts'
-import * as keys from '../../../node/admin/key-api.ts'
-import * as market from '../../../node/admin/market-api.ts'
-import * as series from '../../../node/admin/series-api.ts'
-import * as subscriptions from '../../../node/admin/subscription-api.ts'
 import { upstreamShape } from '../../../node/admin/upstream-input.ts'
-import * as webhooks from '../../../node/admin/webhook-api.ts'
 import { ADMIN_ROUTE_DOCS, type AdminRouteDoc } from '../../../node/admin/route-docs.ts'
 import { adminRoutes } from '../../../node/admin/server.ts'
 import { anchor, code, NOTICE, read, ROOT, table } from '../markdown.ts'
 import { anything } from '../anything.ts'
 import { commentsOf, type DocumentedType, typesIn } from '../types.ts'
 
-const SCHEMAS: Readonly<Record<string, unknown>> = {
-  ...api,
-  ...backup,
-  ...description,
-  ...keys,
-  ...market,
-  ...series,
-  ...subscriptions,
-  ...webhooks
-}
 const PREFIX = '/admin/v1'
+/** Every schema of the admin API, with the name that the code has for it. */
+const SCHEMAS = new Map<unknown, string>()
+for (const file of await readdir(resolve(ROOT, 'node/admin'))) {
+  const exported = (await import(`../../../node/admin/${file}`)) as Readonly<Record<string, unknown>>
+  for (const [name, value] of Object.entries(exported)) SCHEMAS.set(value, name)
+}
+
+/** Where else types of its answers are. */
 const TYPED = [
   'node/standing-view.ts',
   'node/events/watch-calls.ts',
@@ -202,7 +192,10 @@ function upstreamTable(source: string): string {
 
 /** The name under which the code has a schema: comments on its members stand there. */
 function nameOf(schema: z.ZodType): string {
-  return Object.entries(SCHEMAS).find(([, value]) => value === schema)?.[0] ?? ''
+  const name = SCHEMAS.get(schema)
+  if (name === undefined)
+    throw new Error('A schema of node/admin/route-docs.ts is not exported by a file of node/admin.')
+  return name
 }
 
 function typeText(schema: JsonSchema): string {
