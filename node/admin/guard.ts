@@ -11,6 +11,8 @@ export interface GuardInit {
 
 /** Where a browser asks whether it is in, and gives a code to get in: it has neither token nor session yet. */
 const ENTRANCE = '/admin/v1/session'
+/** The pages of the console. */
+const PAGES = '/*'
 const READING = new Set(['GET', 'HEAD'])
 
 /**
@@ -19,6 +21,7 @@ const READING = new Set(['GET', 'HEAD'])
  * - Exact `Host`: a name that an attacker's DNS points to 127.0.0.1 is not one of ours (DNS rebinding).
  * - `Origin`, where a browser sends one, must be this API's own: no page of another site gets in, and there is no CORS. A browser's
  *   write must have one.
+ * - What is asked for is the route that was found, never the address as it was written: `/%61dmin` leads there as well.
  * - Bearer token (RFC 6750), compared in constant time, or the cookie of a session. The console's own pages are open: they
  *   hold nothing.
  */
@@ -27,7 +30,7 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff')
     checkPlace(request, init.port())
-    if (!request.url.startsWith('/admin/') || isEntering(request)) return
+    if (isPage(request) || isEntering(request)) return
     // Digests are compared, so that the length of the token does not show either.
     if (equalInConstantTime(sha256(utf8(bearer(request))), expected)) return
     await checkSession(request, reply, init.sessions)
@@ -35,13 +38,13 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
 }
 
 /** @throws SoukError `ingress_not_allowed` */
-function checkPlace({ headers, url, method }: FastifyRequest, port: number): void {
+function checkPlace({ headers, routeOptions, method }: FastifyRequest, port: number): void {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (!hosts.includes(headers.host ?? '')) {
     throw new SoukError('ingress_not_allowed', 'The admin API is only reached as 127.0.0.1 or localhost.')
   }
   const { origin } = headers
-  if (url === ENTRANCE && method === 'POST' && origin === undefined) {
+  if (routeOptions.url === ENTRANCE && method === 'POST' && origin === undefined) {
     throw new SoukError('ingress_not_allowed', 'Sessions are for browsers, which say where a request comes from.')
   }
   if (origin !== undefined && !hosts.some((host) => origin === `http://${host}`)) {
@@ -65,8 +68,13 @@ async function checkSession(
   }
 }
 
-function isEntering({ url, method }: FastifyRequest): boolean {
-  return url === ENTRANCE && (method === 'GET' || method === 'POST')
+/** Nobody is told without a token which routes there are. */
+function isPage({ url, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url === PAGES && !url.startsWith('/admin/')
+}
+
+function isEntering({ routeOptions, method }: FastifyRequest): boolean {
+  return routeOptions.url === ENTRANCE && (method === 'GET' || method === 'POST')
 }
 
 /** Cookies know no ports: two nodes of one machine would take each other's. */

@@ -20,10 +20,12 @@ describe('admin API, who may speak to it', () => {
   after(() => bench.stop())
 
   /** Sends what fetch would not: any Host and Origin. */
-  function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+  const send = (method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> =>
+    sendTo(`/admin/v1${path}`, method, headers, body)
+  function sendTo(path: string, method: string, headers: Record<string, string>, body?: string): Promise<Answer> {
     const { port } = new URL(bench.url)
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, method, path: `/admin/v1${path}`, headers }, (response) => {
+      const sent = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
         response.on('end', () =>
@@ -65,6 +67,25 @@ describe('admin API, who may speak to it', () => {
     const answer = await send('GET', '/nothing', { authorization })
     assert.equal(answer.status, 404)
     assert.equal(answer.problem.code, 'operation_not_found')
+  })
+
+  it('takes the token however its address is written', async () => {
+    const { port } = new URL(bench.url)
+    const json = { 'content-type': 'application/json' }
+    for (const root of ['/%61dmin/v1', '/admin/%76%31', '/admin/v1/../v1', `http://127.0.0.1:${port}/admin/v1`]) {
+      for (const [method, path] of [
+        ['POST', '/keys'],
+        ['POST', '/setup-codes']
+      ] as const) {
+        const { status, problem } = await sendTo(root + path, method, json, '{}')
+        assert.deepEqual([status, problem.code], [401, 'admin_token_invalid'], `${method} ${root}${path}`)
+      }
+      // Without an Origin, no browser: by whatever name, it is not let in by a code.
+      const entering = await sendTo(`${root}/session`, 'POST', json, '{"code":"0000-0000"}')
+      assert.ok([401, 403].includes(entering.status), `${root}/session: ${entering.status}`)
+    }
+    assert.equal((await sendTo(`http://127.0.0.1:${port}/admin/v1/status`, 'GET', {})).status, 401)
+    assert.deepEqual((await bench.client.keys()).keys, [])
   })
 
   it('is reached under its own names only, against DNS rebinding', async () => {
