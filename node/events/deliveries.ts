@@ -138,8 +138,11 @@ export class Deliveries {
     const pauseMs = limits.WEBHOOK_RETRY_MS[delivery.failures]
     if (outcome.fate === 'failed' && pauseMs !== undefined) {
       const asked = Math.min(outcome.retryAfterMs ?? 0, limits.DAY_MS)
-      const failures = delivery.failures + 1
-      await this.#put({ ...delivery, failures, nextAt: clock.now() + Math.max(asked, this.#jittered(pauseMs)) })
+      const nextAt = clock.now() + Math.max(asked, this.#jittered(pauseMs))
+      const later: Delivery = { ...delivery, failures: delivery.failures + 1, nextAt }
+      // Before it is written down: where it is given up meanwhile, it stays so.
+      this.#waiting.set(key, later)
+      await this.#init.documents.put(COLLECTION, key, JSON.stringify(later))
       return onOutcome(delivery, outcome, false)
     }
     await this.#forget(key)

@@ -1,4 +1,4 @@
-import { asSoukError, limits, SoukError, utf8 } from '../../lib/index.ts'
+import { asSoukError, KeyedMutex, limits, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random, UpstreamGuard } from '../../lib/interface/index.ts'
 import { createUpstream, type UpstreamResponse } from '../../protocols/index.ts'
 import type { Sealer } from '../upstream/sealer.ts'
@@ -68,6 +68,8 @@ export class Webhooks {
   readonly #init: WebhooksInit
   readonly #known = new Map<string, WebhookDocument>()
   readonly #deliveries: Deliveries
+  /** Of each, one change at a time: what is noted of it never takes back what somebody just decided. */
+  readonly #changes = new KeyedMutex()
 
   constructor(init: WebhooksInit) {
     this.#init = init
@@ -128,29 +130,35 @@ export class Webhooks {
   }
 
   /** What is on its way to it is given up. @throws SoukError `invalid_request` */
-  async remove(id: string): Promise<void> {
-    this.#get(id)
-    this.#known.delete(id)
-    await this.#init.documents.delete(COLLECTION, id)
-    await this.#deliveries.drop(id)
+  remove(id: string): Promise<void> {
+    return this.#changes.run(id, async () => {
+      this.#get(id)
+      this.#known.delete(id)
+      await this.#init.documents.delete(COLLECTION, id)
+      await this.#deliveries.drop(id)
+    })
   }
 
   /** A new secret; for a day everything is signed with the old one as well. @throws SoukError `invalid_request` */
-  async rotate(id: string): Promise<WebhookInfo & ShownSecrets> {
-    const webhook = this.#get(id)
-    const { clock, random } = this.#init
-    const secrets = makeSecrets(random)
-    const endsAt = clock.now() + limits.WEBHOOK_OVERLAP_MS
-    const [last] = webhook.secrets
-    const old = last === undefined ? [] : [{ ...last, endsAt }]
-    const changed = await this.#put({ ...webhook, secrets: [{ sealed: this.#seal(id, secrets) }, ...old] })
-    return { ...this.#describe(changed), ...shownSecrets(secrets) }
+  rotate(id: string): Promise<WebhookInfo & ShownSecrets> {
+    return this.#changes.run(id, async () => {
+      const webhook = this.#get(id)
+      const { clock, random } = this.#init
+      const secrets = makeSecrets(random)
+      const endsAt = clock.now() + limits.WEBHOOK_OVERLAP_MS
+      const [last] = webhook.secrets
+      const old = last === undefined ? [] : [{ ...last, endsAt }]
+      const changed = await this.#put({ ...webhook, secrets: [{ sealed: this.#seal(id, secrets) }, ...old] })
+      return { ...this.#describe(changed), ...shownSecrets(secrets) }
+    })
   }
 
   /** It is told again of what happens from now on. @throws SoukError `invalid_request` */
-  async enable(id: string): Promise<WebhookInfo> {
-    const { disabled: _, failed: __, ...webhook } = this.#get(id)
-    return this.#describe(await this.#put(webhook))
+  enable(id: string): Promise<WebhookInfo> {
+    return this.#changes.run(id, async () => {
+      const { disabled: _, failed: __, ...webhook } = this.#get(id)
+      return this.#describe(await this.#put(webhook))
+    })
   }
 
   /** Sends it an event of its own at once, once. @throws SoukError `invalid_request` */
@@ -196,7 +204,11 @@ export class Webhooks {
     }
   }
 
-  async #note({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
+  #note(delivery: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
+    return this.#changes.run(delivery.webhook, () => this.#noteNow(delivery, outcome, isLast))
+  }
+
+  async #noteNow({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
     const webhook = this.#known.get(id)
     if (webhook === undefined) return
     if (outcome.fate === 'gone') return this.#disable(webhook, 'It answered 410: it wants nothing more.')

@@ -10,7 +10,7 @@ import type { SoukEvent } from '../../../node/events/event-types.ts'
 import { Events } from '../../../node/events/events.ts'
 import { Webhooks } from '../../../node/events/webhooks.ts'
 import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
-import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { eventually, memoryDocuments } from '../ingress/harness.ts'
 
 interface Received {
@@ -201,6 +201,51 @@ describe('webhooks', () => {
     await paused()
     await arrived(2)
     assert.equal(String(received[1]?.headers['webhook-signature']).split(' ').length, 2)
+  })
+
+  describe('that are changed while it is noted what came of an event', () => {
+    /** From now on nothing is written of webhooks until it is let. */
+    const holdWrites = (): (() => void) => {
+      const { put } = documents
+      const { promise, resolve } = Promise.withResolvers<void>()
+      documents.put = async (collection, key, value) => {
+        if (collection === 'webhooks') await promise
+        return put(collection, key, value)
+      }
+      return resolve
+    }
+    const told = async () => {
+      await paused()
+      await arrived(1)
+      await idle()
+      await settle()
+    }
+
+    it('sign by their new secret', async () => {
+      const { id } = await add()
+      const release = holdWrites()
+      const rotating = webhooks.rotate(id)
+      await told()
+      release()
+      const { public_key } = await rotating
+      await settle()
+      assert.equal(webhooks.list()[0]?.publicKey, public_key)
+      await webhooks.stop()
+      await start()
+      assert.equal(webhooks.list()[0]?.publicKey, public_key)
+    })
+
+    it('are gone where they were removed', async () => {
+      const { id } = await add()
+      const release = holdWrites()
+      await told()
+      const removing = webhooks.remove(id)
+      release()
+      await removing
+      await settle()
+      assert.deepEqual(webhooks.list(), [])
+      assert.deepEqual(await documents.list('webhooks'), [])
+    })
   })
 
   it('are tested at once', async () => {
