@@ -5,7 +5,7 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync, statSync } from 'node:fs'
+import { cpSync, rmSync, statSync, symlinkSync } from 'node:fs'
 
 const CONSOLE = 'node/console'
 
@@ -16,6 +16,11 @@ run('tsc', ['-p', 'tsconfig.build.json'])
 for (const folder of ['lib', 'protocols', 'node']) {
   cpSync(folder, `dist/${folder}`, { recursive: true, filter: isShipped })
 }
+
+// The command of a checkout, beside those of its dependencies. `npx souk` works without, but has npm install this folder into its
+// cache at first, which takes a minute, and look at all of node_modules every time.
+rmSync('node_modules/.bin/souk', { force: true })
+symlinkSync('../../dist/node/main.js', 'node_modules/.bin/souk')
 
 function run(command: string, options: string[]): void {
   const { status } = spawnSync(command, options, { stdio: 'inherit' })

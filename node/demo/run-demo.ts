@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -206,12 +207,20 @@ function invitation({ ingress, demoKey }: Market): string[] {
     ...curls,
     '',
     `The same as a stream: add -N -H 'Accept: text/event-stream' to the first one.`,
-    `Sell an API of your own: npx souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
-    `A key of your own: npx souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
-    `Fetch what it earned: npx souk --profile ${PROFILE.owner} settle --now`,
-    `Look around: npx souk --profile ${PROFILE.consumer} search; npx souk --profile ${PROFILE.owner} api list`,
+    ...commandHint(),
+    `In the browser, as its provider: souk --profile ${PROFILE.owner} console; as its consumer: souk --profile ${PROFILE.consumer} console`,
+    `Sell an API of your own: souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
+    `A key of your own: souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
+    `Fetch what it earned: souk --profile ${PROFILE.owner} settle --now`,
+    `Look around: souk --profile ${PROFILE.consumer} search; souk --profile ${PROFILE.owner} api list`,
     'Ctrl-C stops everything.'
   ]
+}
+
+/** In a checkout, the command is among those of its dependencies, and so is the Node.js it runs on. */
+function commandHint(): string[] {
+  const commands = join(process.cwd(), 'node_modules/.bin')
+  return existsSync(join(commands, 'souk')) ? [`In another terminal, first: export PATH="${commands}:$PATH"`] : []
 }
 
 function textsIn(value: unknown): string[] {
