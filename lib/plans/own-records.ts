@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import { REPLACE_TRIES_MAX, SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
@@ -107,6 +107,7 @@ export class OwnRecords {
   async put(record: OwnRecord): Promise<OwnRecord> {
     const { id } = record.subscription
     await this.#documents.put(OWN, id, write(record))
+    this.#changes++
     if (this.#signals === undefined) return this.#cache(record)
     // Another process may have changed it since: it is read again. Others do so before long where the signal does not get through.
     this.#cached.delete(id)
@@ -116,7 +117,30 @@ export class OwnRecords {
 
   async delete(id: string): Promise<void> {
     await this.#documents.delete(OWN, id)
+    this.#changes++
     this.#cached.delete(id)
+  }
+
+  /**
+   * Notes that an alert was given, and nothing else: what is changed of the record meanwhile stays changed.
+   * @returns false where it was given before
+   */
+  async noteAlert(id: string, alerted: NonNullable<OwnRecord['alerted']>): Promise<boolean> {
+    const isKnown = (known: OwnRecord['alerted']) =>
+      known?.resetsAt === alerted.resetsAt && known.level >= alerted.level
+    if (isKnown((await this.find(id))?.alerted)) return false
+    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
+      const before = await this.#documents.get(OWN, id)
+      if (before === undefined) return false
+      const record = read(before)
+      if (isKnown(record.alerted)) return false
+      if (!(await this.#documents.replace(OWN, id, before, write({ ...record, alerted })))) continue
+      this.#changes++
+      this.#cached.delete(id)
+      await this.#signals?.send(OWN, id).catch(() => {})
+      return true
+    }
+    return false
   }
 
   async list(): Promise<OwnSubscription[]> {

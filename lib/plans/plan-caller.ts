@@ -118,10 +118,7 @@ export class PlanCaller {
     const { included, used, resetsAt } = quota
     const level = levelOf(used, included)
     if (level === undefined) return undefined
-    const { alerted, ...record } = await records.get(subscription.id)
-    if (alerted?.resetsAt === resetsAt && alerted.level >= level) return undefined
-    await records.put({ ...record, alerted: { resetsAt, level } })
-    return level
+    return (await records.noteAlert(subscription.id, { resetsAt, level })) ? level : undefined
   }
 }
 

@@ -48,6 +48,8 @@ export function eventRoutes(app: FastifyInstance, { events, calls, clock }: Admi
     // Its reader knows by this that nothing is missed from now on.
     res.write(':\n\n')
     const write = (text: string) => {
+      // The node stops: it was ended, and what it still has to read is on its way.
+      if (res.writableEnded) return
       if (res.writableLength > limits.ADMIN_BODY_BYTES_MAX) res.destroy()
       else res.write(text)
     }

@@ -88,6 +88,16 @@ describe('the admin API on events', () => {
     )
   })
 
+  it('ends its readers where the node stops, and whatever happens on the way there harms nobody', async () => {
+    const stopping = await startBench()
+    const response = await fetch(`${stopping.url}/admin/v1/events`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    assert.equal(response.status, 200)
+    const stopped = stopping.stop()
+    stopping.events.feed.tell(stopping.events.make('listing.removed', { api: 'a@b' }))
+    assert.doesNotMatch(await response.text(), /listing\.removed/)
+    await stopped
+  })
+
   it('adds, lists, tests, rotates and removes webhooks, and shows their secrets once', async () => {
     const seen: string[] = []
     const server = createServer((request, response) => {

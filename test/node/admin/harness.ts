@@ -17,6 +17,7 @@ import { createLog } from '../../../node/log.ts'
 import { Payout } from '../../../node/payments/payout.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { watchedKeys } from '../../../node/events/watch-keys.ts'
+import type { Events } from '../../../node/events/events.ts'
 import { startEvents } from '../../../node/events/start-events.ts'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
@@ -62,6 +63,7 @@ export interface Bench {
   readonly souk: Souk
   readonly registrations: Registrations
   readonly upstream: FakeUpstream
+  readonly events: Events
   readonly client: AdminClient
   readonly url: string
   readonly logged: string[]
@@ -142,6 +144,7 @@ export async function startBench(
     souk,
     registrations,
     upstream,
+    events: telling.events,
     logged,
     url: admin.url,
     client: createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' }),
