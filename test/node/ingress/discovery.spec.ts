@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { validate } from '@readme/openapi-parser'
-import { HTTPFacilitatorClient } from '@x402/core/http'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { limits, SoukError } from '../../../lib/index.ts'
 import type { FoundListing, Manifest, SearchQuery } from '../../../lib/interface/index.ts'
 import { exampleBody } from '../../../node/ingress/example.ts'
@@ -9,20 +8,15 @@ import { manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../../lib/resolve/fixtures.ts'
 import { foundListing, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
-/** Comes with `@x402/express`: what x402's own clients of a bazaar are. */
-const { withBazaar, validateDiscoveryExtension, validateDiscoveryExtensionSpec } = createRequire(
-  createRequire(import.meta.url).resolve('@x402/express')
-)('@x402/extensions/bazaar') as {
-  withBazaar(client: HTTPFacilitatorClient): {
-    extensions: { bazaar: { listResources(params?: object): Promise<Resources> } }
-  }
-  validateDiscoveryExtension(extension: unknown): { valid: boolean; errors?: string[] }
-  validateDiscoveryExtensionSpec(extension: unknown): { valid: boolean; errors?: string[] }
+/** How a resource is asked, with a schema that this fits: x402's extension `bazaar`. */
+interface Bazaar {
+  readonly info: { readonly input: { readonly type: string; readonly method?: string; readonly bodyType?: string } }
+  readonly schema: object
 }
 
 interface Resources {
   readonly x402Version: number
-  readonly items: ReadonlyArray<{ resource: string; accepts: unknown[]; extensions: { bazaar: unknown } }>
+  readonly items: ReadonlyArray<{ resource: string; accepts: unknown[]; extensions: { bazaar: Bazaar } }>
   readonly pagination: { limit: number; offset: number; total: number }
 }
 
@@ -134,31 +128,43 @@ describe('ingress: how programs find APIs', () => {
   })
 
   describe('/discovery/resources', () => {
-    const bazaar = () => withBazaar(new HTTPFacilitatorClient({ url: ingress.url })).extensions.bazaar
+    /** As x402's own client asks. */
+    async function listResources(params: Readonly<Record<string, string | number>> = {}): Promise<Resources> {
+      const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]))
+      const response = await fetch(`${ingress.url}/discovery/resources?${query}`)
+      if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+      return (await response.json()) as Resources
+    }
 
-    it('is read by x402’s own client, and its items are what that expects', async () => {
-      const found = await bazaar().listResources({ type: 'http' })
+    it('has items that are what x402’s own client expects', async () => {
+      const found = await listResources({ type: 'http' })
       assert.deepEqual([found.x402Version, found.pagination], [2, { limit: limits.BAZAAR_PAGE, offset: 0, total: 2 }])
       const [first] = found.items
       assert.equal(first?.resource, `${ingress.url}/api/${PROVIDER}/api/ticker`)
       assert.deepEqual(first.accepts, [OFFER])
       for (const { extensions } of found.items) {
-        assert.deepEqual(validateDiscoveryExtension(extensions.bazaar), { valid: true })
-        assert.deepEqual(validateDiscoveryExtensionSpec(extensions.bazaar), { valid: true })
+        const { info, schema } = extensions.bazaar
+        const fits = new Ajv2020({ strict: false }).compile(schema)
+        assert.ok(fits(info), JSON.stringify(fits.errors))
+        assert.doesNotMatch(JSON.stringify(schema), /"\$(ref|id)":"(?!#)/)
+        // A body is sent by a method that has one.
+        const { type, method = '', bodyType } = info.input
+        assert.deepEqual([type, bodyType], ['http', 'json'])
+        assert.ok(['POST', 'PUT', 'PATCH'].includes(method))
       }
     })
 
     it('can be filtered and paged through', async () => {
-      const total = async (params: object) => (await bazaar().listResources(params)).pagination.total
+      const total = async (params: Record<string, string>) => (await listResources(params)).pagination.total
       assert.deepEqual(await Promise.all([total({ scheme: 'exact' }), total({ scheme: 'upto' })]), [2, 0])
       assert.deepEqual(await Promise.all([total({ network: OFFER.network }), total({ network: 'eip155:1' })]), [2, 0])
       assert.deepEqual(await Promise.all([total({ payTo: OFFER.payTo.toLowerCase() }), total({ type: 'mcp' })]), [2, 0])
-      const second = await bazaar().listResources({ limit: 1, offset: 1 })
+      const second = await listResources({ limit: 1, offset: 1 })
       assert.deepEqual(
         second.items.map(({ resource }) => resource),
         [`${ingress.url}/api/${PROVIDER}/api/users`]
       )
-      await assert.rejects(bazaar().listResources({ limit: -1 }), /400/)
+      await assert.rejects(listResources({ limit: -1 }), /400/)
     })
 
     it('leaves out what is free, cannot be asked, or asks for what is no offer', async () => {
@@ -174,7 +180,7 @@ describe('ingress: how programs find APIs', () => {
           members: { x402: { accepts: name === 'huge' ? [extra] : accepts } }
         })
       }
-      const { items } = await bazaar().listResources()
+      const { items } = await listResources()
       assert.deepEqual(
         items.map(({ resource }) => resource.split('/').at(-1)),
         ['good']
@@ -186,13 +192,13 @@ describe('ingress: how programs find APIs', () => {
       const clock = manualClock()
       const kept = { onSearch: ingress.onSearch, onResolve: ingress.onResolve, onCall: ingress.onCall }
       ingress = Object.assign(await startIngress({ x402: true }, clock), kept)
-      await Promise.all(Array.from({ length: 5 }, () => bazaar().listResources()))
+      await Promise.all(Array.from({ length: 5 }, () => listResources()))
       assert.equal(ingress.calls.length, 2)
       await clock.advance(limits.BAZAAR_FRESH_MS)
       listings = [foundListing('shop')]
-      await bazaar().listResources()
+      await listResources()
       await clock.advance(1)
-      assert.equal((await bazaar().listResources()).pagination.total, 1)
+      assert.equal((await listResources()).pagination.total, 1)
       assert.equal(ingress.calls.length, 3)
     })
 
