@@ -30,20 +30,8 @@ export { soukGossip, type SoukGossipInit } from './link/souk-gossip.ts'
 export type { SoukInit } from './options.ts'
 export { type Handler, type HandlerInput, handler } from './owner/handler.ts'
 export { checksummed, parseAddress } from './pay/signing/address.ts'
-export { createChain } from './pay/chain/chain.ts'
-export {
-  deploySplitters,
-  type DeployedSplitters,
-  type DeploySplittersInit,
-  verifySplitters
-} from './pay/chain/deploy-splitters.ts'
-export type { ChannelSummary } from './pay/channel-summary.ts'
-export { type ChannelTill, type ChannelTillInit, type ClosedChannel, createChannelTill } from './pay/channel-till.ts'
 export { createFreeTill } from './pay/free-till.ts'
 export { keySigner } from './pay/signing/key-signer.ts'
-export type { PayRules } from './pay/payer/pay-rules.ts'
-export type { Settlement } from './pay/settle/settlement.ts'
-export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './pay/chain/splitter.ts'
 export { soukDht, type SoukDhtInit } from './resolve/dht.ts'
 export { souk, type SoukComponents } from './service.ts'
 export { createMemoryStore } from './store/memory-store.ts'

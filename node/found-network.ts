@@ -1,4 +1,5 @@
-import { checksummed, createChain, deploySplitters, systemClock } from '../lib/index.ts'
+import { checksummed, systemClock } from '../lib/index.ts'
+import { createChain, deploySplitters } from '../lib/pay/index.ts'
 import { NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { lockProfile } from './profile/profile-lock.ts'

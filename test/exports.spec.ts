@@ -15,7 +15,6 @@ interface Names {
 const EXPORTS: Record<string, Names> = {
   '.': {
     values: [
-      'CREATE2_DEPLOYER',
       'ERRORS',
       'KeyedMutex',
       'Mutex',
@@ -26,15 +25,12 @@ const EXPORTS: Record<string, Names> = {
       'checkRateLimit',
       'checksummed',
       'corked',
-      'createChain',
-      'createChannelTill',
       'createFreeTill',
       'createMemoryStore',
       'createNode',
       'createPostgresStore',
       'createSqliteStore',
       'deadline',
-      'deploySplitters',
       'equalInConstantTime',
       'formatApiRef',
       'formatRequestId',
@@ -56,44 +52,33 @@ const EXPORTS: Record<string, Names> = {
       'souk',
       'soukDht',
       'soukGossip',
-      'splitterFactory',
       'systemClock',
       'systemRandom',
       'text',
       'toHex',
       'toProblem',
-      'utf8',
-      'verifySplitters'
+      'utf8'
     ],
     types: [
       'ApiId',
       'ApiRef',
       'Atoms',
-      'ChannelSummary',
-      'ChannelTill',
-      'ChannelTillInit',
       'Clock',
-      'ClosedChannel',
-      'DeploySplittersInit',
-      'DeployedSplitters',
       'ErrorCode',
       'ErrorSource',
       'Handler',
       'HandlerInput',
       'Hex',
       'NodeOptions',
-      'PayRules',
       'PostgresStoreInit',
       'Problem',
       'Random',
       'RateLimit',
-      'Settlement',
       'SoukComponents',
       'SoukDhtInit',
       'SoukGossipInit',
       'SoukInit',
       'SoukNode',
-      'SplitterFactory',
       'SqliteStore',
       'SqliteStoreInit',
       'Timer'
@@ -308,6 +293,27 @@ const EXPORTS: Record<string, Names> = {
       'WalletBalance',
       'Withdrawal',
       'WsdlSource'
+    ]
+  },
+  './pay': {
+    values: [
+      'CREATE2_DEPLOYER',
+      'createChain',
+      'createChannelTill',
+      'deploySplitters',
+      'splitterFactory',
+      'verifySplitters'
+    ],
+    types: [
+      'ChannelSummary',
+      'ChannelTill',
+      'ChannelTillInit',
+      'ClosedChannel',
+      'DeploySplittersInit',
+      'DeployedSplitters',
+      'PayRules',
+      'Settlement',
+      'SplitterFactory'
     ]
   },
   './testing': {

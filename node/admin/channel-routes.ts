@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type ChannelSummary, checksummed, formatUsdc, type Hex, SoukError } from '../../lib/index.ts'
+import { checksummed, formatUsdc, type Hex, SoukError } from '../../lib/index.ts'
+import type { ChannelSummary } from '../../lib/pay/index.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import type { AdminInit } from './admin-init.ts'
 import type { ChannelView, ClosedChannelsView } from './money-api.ts'

@@ -1,4 +1,5 @@
-import { asSoukError, type ChannelTill, deadline, formatUsdc, limits, SoukError, systemClock } from '../../lib/index.ts'
+import { asSoukError, deadline, formatUsdc, limits, SoukError, systemClock } from '../../lib/index.ts'
+import type { ChannelTill } from '../../lib/pay/index.ts'
 import type { Address, Chain } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 

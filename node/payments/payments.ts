@@ -1,11 +1,5 @@
-import {
-  asSoukError,
-  type ChannelTill,
-  createChain,
-  createChannelTill,
-  createFreeTill,
-  type PayRules
-} from '../../lib/index.ts'
+import { asSoukError, createFreeTill } from '../../lib/index.ts'
+import { type ChannelTill, createChain, createChannelTill, type PayRules } from '../../lib/pay/index.ts'
 import type { Address, Chain, Till, TillComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import { NETWORKS } from '../networks.ts'

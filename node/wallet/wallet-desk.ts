@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { checksummed, createChain } from '../../lib/index.ts'
+import { checksummed } from '../../lib/index.ts'
+import { createChain } from '../../lib/pay/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/money-api.ts'
 import { walletView } from '../admin/money-views.ts'

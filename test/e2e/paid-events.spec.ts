@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createChannelTill, type ChannelTill } from '../../lib/index.ts'
+import { createChannelTill, type ChannelTill } from '../../lib/pay/index.ts'
 import type { EventBudget } from '../../lib/interface/index.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
 import type { TillComponents } from '../../lib/interface/till.ts'

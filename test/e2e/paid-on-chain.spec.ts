@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createChannelTill, handler, type ChannelTill } from '../../lib/index.ts'
+import { handler } from '../../lib/index.ts'
+import { createChannelTill, type ChannelTill } from '../../lib/pay/index.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
 import type { TillComponents } from '../../lib/interface/till.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'

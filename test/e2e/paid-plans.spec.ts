@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { asSoukError, type ChannelTill, createChannelTill, handler, systemClock } from '../../lib/index.ts'
+import { asSoukError, handler, systemClock } from '../../lib/index.ts'
+import { type ChannelTill, createChannelTill } from '../../lib/pay/index.ts'
 import type { TillComponents } from '../../lib/interface/till.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'

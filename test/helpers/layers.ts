@@ -31,11 +31,12 @@ interface Layer {
 const ENTRY_POINTS = [
   'lib/index.ts',
   'lib/interface/index.ts',
+  'lib/pay/index.ts',
   'lib/testing/index.ts',
   'protocols/index.ts',
   'node/index.ts'
 ]
-const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts']
+const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
 const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
@@ -168,6 +169,7 @@ const SELF = new Map([
   ['souk/protocols', 'protocols/index.ts'],
   ['souk/node', 'node/index.ts'],
   ['souk/interface', 'lib/interface/index.ts'],
+  ['souk/pay', 'lib/pay/index.ts'],
   ['souk/testing', 'lib/testing/index.ts']
 ])
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, numberToHex, pad, parseAbi } from 'viem'
-import { CREATE2_DEPLOYER, splitterFactory } from '../../../lib/index.ts'
+import { CREATE2_DEPLOYER, splitterFactory } from '../../../lib/pay/index.ts'
 import type { ChainParameters } from '../../../lib/interface/index.ts'
 import {
   devBatchSettlementCode,

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
 import {
-  createChain,
-  createChannelTill,
   createNode,
   createSqliteStore,
   fromHex,
@@ -11,6 +9,7 @@ import {
   systemClock,
   systemRandom
 } from '../../../lib/index.ts'
+import { createChain, createChannelTill } from '../../../lib/pay/index.ts'
 import type { Address, ChainParameters } from '../../../lib/interface/index.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { createChain } from '../../../lib/index.ts'
+import { createChain } from '../../../lib/pay/index.ts'
 import { toHex } from '../../../lib/base/hex.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { readChannel, readVoucher } from '../../../lib/pay/payee/payee-channel.ts'

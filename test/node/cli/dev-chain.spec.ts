@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createChain } from '../../../lib/index.ts'
+import { createChain } from '../../../lib/pay/index.ts'
 import { NETWORKS } from '../../../node/networks.ts'
 import { actor } from '../../helpers/chain.ts'
 import { eventually } from '../../helpers/eventually.ts'

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
-import { asSoukError, createChain, createChannelTill, createNode, fromHex, keySigner } from '../../../../lib/index.ts'
+import { asSoukError, createNode, fromHex, keySigner } from '../../../../lib/index.ts'
+import { createChain, createChannelTill } from '../../../../lib/pay/index.ts'
 import type { ErrorCode } from '../../../../lib/base/errors.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import { play } from '../../../bench/role.ts'

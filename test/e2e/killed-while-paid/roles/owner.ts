@@ -1,4 +1,5 @@
-import { createChannelTill, createChain, createNode, keySigner } from '../../../../lib/index.ts'
+import { createNode, keySigner } from '../../../../lib/index.ts'
+import { createChannelTill, createChain } from '../../../../lib/pay/index.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import type { ChannelTill } from '../../../../lib/pay/channel-till.ts'
