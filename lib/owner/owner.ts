@@ -5,7 +5,7 @@ import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
-import type { Payload } from '../interface/payload.ts'
+import type { Headers, Payload } from '../interface/payload.ts'
 import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, Till } from '../interface/till.ts'
@@ -238,9 +238,9 @@ export class Owner {
     reservation: Reservation,
     { signal, startedAt, keyed }: Run
   ): Promise<AdapterReply> {
-    const { method, path, headers, body } = call
+    const { method, path, body } = call
     const { price, events } = api.signed.manifest
-    const request = { method, path, headers, price, body: boundedBody(api, body) }
+    const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body) }
     try {
       return await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
     } catch (thrown) {
@@ -350,6 +350,11 @@ function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
 /** For what is only written down: it was paid for by nobody. */
 function withoutPayment({ payment: _, ...call }: IncomingCall): IncomingCall {
   return call
+}
+
+/** The trace that a call is part of goes on at the API (W3C Trace Context). */
+function headersOf({ headers, traceparent }: IncomingCall): Headers {
+  return traceparent === undefined ? headers : [...headers, ['traceparent', traceparent]]
 }
 
 function rated(answer: CallAnswer, { rate }: Pass): CallAnswer {

@@ -95,7 +95,7 @@ const REQUEST_HEADERS =
   // The last is sent by common clients of x402, of which a browser asks first.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
-  'x-request-id, server-timing, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
+  'x-request-id, server-timing, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response'
 
 /**

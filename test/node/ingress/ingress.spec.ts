@@ -269,6 +269,7 @@ describe('ingress: CORS', () => {
     for (const { status, headers } of [ok, refused, streamed]) {
       assert.equal(headers.get('access-control-allow-origin'), origin, String(status))
       assert.match(headers.get('access-control-expose-headers') ?? '', /souk-charged/)
+      assert.match(headers.get('access-control-expose-headers') ?? '', /deprecation, sunset, link/)
       assert.match(headers.get('vary') ?? '', /Origin/)
       assert.equal(headers.get('access-control-allow-credentials'), null)
     }

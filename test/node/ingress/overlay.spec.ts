@@ -8,6 +8,8 @@ import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { eventually } from './harness.ts'
 
+const DAY_MS = 24 * 60 * 60 * 1000
+
 /** The ingress in front of the real library: one node owns, the other takes the consumer's calls. */
 describe('ingress over the overlay', () => {
   let net: Testnet
@@ -81,6 +83,48 @@ describe('ingress over the overlay', () => {
     )
     const shown = (await (await fetch(`${url}/v1/apis/echo`)).json()) as { id: string }
     assert.equal(shown.id, `echo@${provider}`)
+  })
+
+  it('carries the trace that a call is part of on to the API', async () => {
+    let seen: AdapterRequest['headers'] = []
+    await owner.serve(
+      { name: 'traced', price: '0' },
+      scripted(async ({ headers }) => {
+        seen = headers
+        return { ...plain, status: 200, body: Buffer.from('{}') }
+      })
+    )
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    assert.equal((await send('/api/demo/api/traced', '{}', { traceparent })).status, 200)
+    assert.deepEqual(
+      seen.filter(([name]) => name === 'traceparent'),
+      [['traceparent', traceparent]]
+    )
+    await send('/api/demo/api/traced', '{}')
+    assert(!seen.some(([name]) => name === 'traceparent'))
+  })
+
+  it('says with each answer of a deprecated API when it ends, and what to call instead', async () => {
+    await owner.serve(
+      { name: 'old', price: '0' },
+      handler(() => ({}))
+    )
+    const { provider } = owner.status()
+    const sunsetAt = Math.ceil(Date.now() / DAY_MS) * DAY_MS + 40 * DAY_MS
+    await owner.move('old', 'deprecated', {
+      sunsetAt,
+      successor: `echo@${provider}`,
+      link: 'https://api.example/end-of-old'
+    })
+    const { status, headers } = await send('/api/demo/api/old', '{}')
+    assert.equal(status, 200)
+    assert.match(headers.get('deprecation') ?? '', /^@\d{10}$/)
+    assert.equal(headers.get('sunset'), new Date(sunsetAt).toUTCString())
+    const [successor = '', more] = (headers.get('link') ?? '').split(', ')
+    assert.equal(more, '<https://api.example/end-of-old>; rel="deprecation"; type="text/html"')
+    const [, target = ''] = /^<(.*)>; rel="successor-version"$/.exec(successor) ?? []
+    assert.equal(((await (await fetch(url + target)).json()) as { id: string }).id, `echo@${provider}`)
+    await assert.rejects(owner.move('old', 'retired'), { code: 'invalid_request' })
   })
 
   it('says that nobody serves an unknown API', async () => {
