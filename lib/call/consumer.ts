@@ -234,7 +234,7 @@ interface Asked {
 /** Those to ask, in this order. Who sold a subscription is asked even where it was not found: it may be alone to know of it. */
 function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
   const { payment, idempotencyKey } = init
-  if (payment !== undefined) return inOrderOf(payment, owners)
+  if (payment !== undefined) return inOrderOf(idempotencyKey ?? payment, owners)
   if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
   const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
   return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]

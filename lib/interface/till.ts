@@ -30,6 +30,8 @@ export interface Payment {
   readonly text: string
   /** The same payment for the same request is a repeat; for another one it is refused. */
   readonly requestHash: Uint8Array
+  /** The client's name for the call, where it has one beside the payment's own. */
+  readonly idempotencyKey?: string
 }
 
 /**

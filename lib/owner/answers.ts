@@ -66,8 +66,9 @@ function keptAnswer(record: CallRecord): CallAnswer {
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }
 
-export function replayed({ response, settled }: Replay): CallAnswer {
-  return { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
+export function replayed({ response, settled }: Replay, { idempotencyKey }: IncomingCall): CallAnswer {
+  const answer = { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
+  return idempotencyKey === undefined ? answer : { ...answer, replayed: true }
 }
 
 /** An answer for a second reader: a stream has one only. */

@@ -160,7 +160,7 @@ export class Owner {
     }
   }
 
-  /** A payment is spent once, and is itself the key to its answer. */
+  /** A payment is spent once, and is the key to its answer; by what other name its payer knows it, the till decides. */
   #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
     const { idempotencyKey, payment } = call
     if (idempotencyKey === undefined || payment !== undefined) return this.#perform(api, call, run)
@@ -189,7 +189,7 @@ export class Owner {
       if (isUnderPlan(call)) ticket = await this.#planned(api, call)
       const reservation = await this.#reserve(api, call, ticket?.price)
       isTaken = true
-      if (reservation.replay !== undefined) return replayed(reservation.replay)
+      if (reservation.replay !== undefined) return replayed(reservation.replay, call)
       const reply = ticket?.answer?.() ?? (await this.#ask(api, call, reservation, run))
       const settled = await this.#settle(call, reply, reservation, run, ticket)
       ticket = undefined
@@ -344,7 +344,9 @@ export class Owner {
 function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
   if (call.payment === undefined) return {}
   if (till.takesPayments !== true) throw new SoukError('payment_required', 'This API is called with a key only.')
-  return { payment: { text: call.payment, requestHash: hashOf(call) } }
+  const { payment: text, idempotencyKey } = call
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+  return { payment: { text, requestHash: hashOf(call), ...key } }
 }
 
 /** For what is only written down: it was paid for by nobody. */

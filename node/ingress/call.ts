@@ -51,8 +51,6 @@ export async function serveCall(
     if (holder !== undefined) admit(route, visit, holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
-    // A payment is itself the key to its answer.
-    if (holder === undefined) delete call.idempotencyKey
     call.signal = signal
     call.requestId = visit.requestId
     // A stranger's body is held before anybody has looked at his payment.

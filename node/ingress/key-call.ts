@@ -65,10 +65,10 @@ async function callWithin<T>(
     call.consumer = (provider) => keys.nameFor(holder, provider)
     // One stranger's answer is no other's.
     if (holder.isPublic === true) delete call.idempotencyKey
-    // It goes on without its client, who may come again for the answer and is not charged then.
-    if (call.idempotencyKey !== undefined) delete call.signal
     call.eventBudget = eventBudget(spending, holder)
   }
+  // It goes on without its client, who may come again for the answer and is not charged then.
+  if (call.idempotencyKey !== undefined) delete call.signal
   try {
     const reply = await souk.call(call)
     const delivered = await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))

@@ -18,7 +18,7 @@ import type { Hold } from '../payee/tab.ts'
 import type { Answers } from './answers.ts'
 import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
 import { type BatchPayment, readBatch } from './batch-payment.ts'
-import { paymentIdOf, writeSettlement } from './payment-text.ts'
+import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
 export interface BatchTillInit extends BatchCheckInit {
@@ -44,6 +44,8 @@ interface Payment extends BatchPayment {
   readonly requestHash: Hex
   /** Where its answer is kept. */
   readonly key: string
+  /** What it ends with where that is the answer to another request. */
+  readonly refuseOther: () => SoukError
 }
 
 /**
@@ -67,9 +69,10 @@ export class BatchTill {
     const read = readBatch(payload.payload)
     const { channelId, ceiling } = read.voucher
     checkBatch(this.#init, admission, payload, read)
-    const id = paymentIdOf(payload)
-    const payment = { ...read, requestHash, key: id === undefined ? channelId : `${channelId}/${id}` }
-    let isRepeat = id !== undefined
+    const name = paymentNameOf(payload, admission)
+    const key = name === undefined ? channelId : `${channelId}/${name.text}`
+    const payment = { ...read, requestHash, key, refuseOther: name?.conflict ?? conflict }
+    let isRepeat = name !== undefined
     for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
       if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#busy(admission)
       if (await before.ended) throw notRepeated()
@@ -105,7 +108,7 @@ export class BatchTill {
    */
   async #replay(
     { requestId }: Admission,
-    { voucher, requestHash, key }: Payment,
+    { voucher, requestHash, key, refuseOther }: Payment,
     isRepeat: boolean
   ): Promise<Reservation | undefined> {
     const { answers, channels } = this.#init
@@ -114,7 +117,7 @@ export class BatchTill {
     if (channel === undefined || answer === undefined) return undefined
     if (!isRepeat && answer.requestId !== toHex(requestId)) return undefined
     if (answer.requestHash !== requestHash) {
-      throw new SoukError('payment_id_conflict', undefined, { source: 'owner' })
+      throw refuseOther()
     }
     if (answer.response === undefined) {
       throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')

@@ -24,7 +24,7 @@ import {
   type ExactRecord,
   readExactDocument
 } from './exact-record.ts'
-import { paymentIdOf, writeSettlement } from './payment-text.ts'
+import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactTillInit extends ExactCheckInit, Omit<ExactCollectorInit, 'parameters'> {
@@ -88,16 +88,18 @@ export class ExactTill {
    */
   async admit(admission: Admission, requestHash: Hex, payload: PaymentPayload): Promise<Reservation> {
     const payment = readExact(payload.payload)
-    const id = paymentIdOf(payload)
+    const name = paymentNameOf(payload, admission)
+    const id = name?.text
     const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
     for (;;) {
       const known = this.#find(payment, id)
       if (known === undefined) break
-      if (known.requestHash !== requestHash) throw new SoukError('payment_id_conflict', undefined, { source: 'owner' })
+      if (known.requestHash !== requestHash) throw (name?.conflict ?? conflict)()
       // Neither nonce nor name is a secret: who sends another payment under one of them has to be its payer.
-      if (!isSame(known.payment, payment)) await check(payment.value)
+      const isAnother = !isSame(known.payment, payment)
+      if (isAnother) await check(payment.value)
       const end = await known.ended
-      if (end === 'spent') return this.#replay(admission, known)
+      if (end === 'spent') return this.#replay(admission, known, isAnother)
       if (end === 'released') throw notRepeated()
     }
     const entry = this.#enter(payment, requestHash, id)
@@ -175,8 +177,10 @@ export class ExactTill {
     entry.end('spent')
   }
 
-  async #replay(admission: Admission, entry: Entry): Promise<Reservation> {
-    const settled = await this.#settled(admission, entry, false)
+  /** Where it comes with `another` payment, that one is not touched. */
+  async #replay(admission: Admission, entry: Entry, another: boolean): Promise<Reservation> {
+    const paid = await this.#settled(admission, entry, false)
+    const settled = another ? { ...paid, charged: 0n } : paid
     const stored = await this.#init.documents.get(EXACT_PAYMENTS, nameOf(entry.payment))
     const response: StoredResponse | undefined = stored === undefined ? undefined : readExactDocument(stored).response
     if (response === undefined) {

@@ -1,6 +1,9 @@
 import type { PaymentPayload, SettleResponse } from '@x402/core/types'
+import { sha256, utf8 } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
+import { toHex } from '../../base/hex.ts'
 import { PAYMENT_CHARS_MAX } from '../../base/limits.ts'
+import type { Admission } from '../../interface/till.ts'
 
 /** x402's own extension by which a client names a payment, so that a repeat with a new signature is known for one. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
@@ -27,8 +30,31 @@ export function writeSettlement(response: SettleResponse): string {
   return Buffer.from(JSON.stringify(response)).toString('base64')
 }
 
-/** What the client calls its payment. @throws SoukError `payment_malformed` for a name that is none */
-export function paymentIdOf({ extensions }: PaymentPayload): string | undefined {
+/** By what a client knows a payment again that it signs anew. */
+export interface PaymentName {
+  readonly text: string
+  /** Ends a payment that comes by it for another request. */
+  readonly conflict: () => SoukError
+}
+
+/**
+ * The name that the client gave its payment, else its idempotency key for calls of this API.
+ * @throws SoukError `payment_malformed` for a name that is none
+ */
+export function paymentNameOf(payload: PaymentPayload, { api, payment }: Admission): PaymentName | undefined {
+  const id = paymentIdOf(payload)
+  if (id !== undefined) return { text: id, conflict }
+  const key = payment?.idempotencyKey
+  if (key === undefined) return undefined
+  // With a colon, which no name of a client has: the one can never be taken for the other.
+  const text = `key:${toHex(sha256(utf8(`${api}\n${key}`)))}`
+  return { text, conflict: () => new SoukError('idempotency_mismatch', undefined, { source: 'owner' }) }
+}
+
+/** A payment, or a name of one, that was for another request. */
+export const conflict = () => new SoukError('payment_id_conflict', undefined, { source: 'owner' })
+
+function paymentIdOf({ extensions }: PaymentPayload): string | undefined {
   const id = member(member(extensions?.[PAYMENT_IDENTIFIER], 'info'), 'id')
   if (id === undefined) return undefined
   if (typeof id === 'string' && PAYMENT_ID.test(id)) return id

@@ -56,9 +56,9 @@ describe('x402 batch-settlement, of clients without a key', function () {
     return channelId
   }
   const codeOf = async (response: Response) => ((await response.json()) as Problem).code
-  const pay = (text: string, body = '{}') => {
+  const pay = (text: string, body = '{}', more: Record<string, string> = {}) => {
     const { headers, ...rest } = request(body)
-    return fetch(url, { ...rest, headers: { ...headers, 'payment-signature': text } })
+    return fetch(url, { ...rest, headers: { ...headers, 'payment-signature': text, ...more } })
   }
   /** What a client sends, caught before it is sent. */
   async function payment(client: ReturnType<KeylessBench['batch']>): Promise<string> {
@@ -197,6 +197,23 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(settledOf(again).extra!['chargedAmount'], '0')
     const other = await pay(await named(), '{"other":true}')
     assert.deepEqual([other.status, await codeOf(other)], [409, 'payment_id_conflict'])
+  })
+
+  it('knows a payment again by the idempotency key it came with', async () => {
+    await bench.payer('keyed', USDC)
+    const client = bench.batch('keyed')
+    const key = { 'idempotency-key': 'order-7' }
+    const keyed = async (body?: string) => pay(await payment(client), body, key)
+    await client.fetch(url, request())
+    const first = await keyed()
+    assert.equal(first.headers.get('idempotency-replayed'), null)
+    const run = await first.json()
+    await client.fetch(url, request())
+    const again = await keyed()
+    assert.deepEqual([again.status, await again.json()], [200, run])
+    assert.deepEqual([again.headers.get('idempotency-replayed'), again.headers.get('souk-charged')], ['true', '0'])
+    const other = await keyed('{"other":true}')
+    assert.deepEqual([other.status, await codeOf(other)], [422, 'idempotency_mismatch'])
   })
 
   it('is refused, with a reason and nothing run, for any other channel than one that pays this owner', async () => {

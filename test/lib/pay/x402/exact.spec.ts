@@ -81,10 +81,10 @@ describe('x402 exact, of clients without a key', function () {
     change(copy)
     return encodePaymentSignatureHeader(copy)
   }
-  const pay = (text: string, body = '{}') =>
+  const pay = (text: string, body = '{}', headers: Record<string, string> = {}) =>
     fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'payment-signature': text },
+      headers: { 'content-type': 'application/json', 'payment-signature': text, ...headers },
       body
     })
   const authorizationOf = ({ payload }: PaymentPayload) => payload['authorization'] as Record<string, string>
@@ -171,6 +171,39 @@ describe('x402 exact, of clients without a key', function () {
       authorizationOf(payload)['from'] = payer
     })
     assert.equal((await pay(stolen)).status, 402)
+  })
+
+  it('is known again by the idempotency key it came with, which is its payer’s alone', async () => {
+    const payer = await bench.payer('keyed', USDC)
+    const key = { 'idempotency-key': 'order-7' }
+    const first = await pay(await payment('keyed'), '{}', key)
+    assert.deepEqual([first.status, first.headers.get('idempotency-replayed')], [200, null])
+    const again = await pay(await payment('keyed'), '{}', key)
+    assert.deepEqual([again.status, await again.json(), owner.api.runs], [200, { run: 1 }, 1])
+    assert.deepEqual([again.headers.get('idempotency-replayed'), again.headers.get('souk-charged')], ['true', '0'])
+    const other = await pay(await payment('keyed'), '{"other":true}', key)
+    assert.deepEqual([other.status, await codeOf(other)], [422, 'idempotency_mismatch'])
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
+
+    await bench.payer('another', USDC)
+    const theirs = await pay(await payment('another'), '{}', key)
+    assert.deepEqual([theirs.status, await theirs.json()], [200, { run: 2 }])
+    const stolen = await payment('another', (payload) => {
+      authorizationOf(payload)['from'] = payer
+    })
+    assert.equal((await pay(stolen, '{}', key)).status, 402)
+    assert.equal(owner.api.runs, 2)
+  })
+
+  it('with an idempotency key runs once for ten that come at once, each with a payment of its own', async () => {
+    const payer = await bench.payer('hasty', USDC)
+    const texts: string[] = []
+    while (texts.length < 10) texts.push(await payment('hasty'))
+    const key = { 'idempotency-key': 'order-8' }
+    const responses = await Promise.all(texts.map((text) => pay(text, '{}', key)))
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    assert.equal(owner.api.runs, 1)
+    assert.equal(await bench.usdc(payer), USDC - PRICE)
   })
 
   describe('is refused, with what is asked, and nothing is run', () => {
