@@ -312,6 +312,11 @@ export const CATALOGUE_PEERS_AT_ONCE = 16
 export const CATALOGUE_PAGES_MAX = 64
 /** How long the catalogue shows what it has not seen again: as long as a record lives. */
 export const CATALOGUE_ENTRY_MS = 2 * HOUR
+/**
+ * Questions that a node asks the directory at once; each is up to three requests under way. A crowd of cold names that is asked all at
+ * once ends with none of them answered in time.
+ */
+export const DIRECTORY_WALKS_MAX = 32
 /** Words of one search. */
 export const SEARCH_CHARS_MAX = 200
 /** A word that is searched by; what is longer is known by its beginning. And the words of one listing, operations included. */

@@ -8,11 +8,13 @@ import { SoukError } from '../base/errors.ts'
 import {
   ADDRESSES_PER_PEER_MAX,
   ANNOUNCEMENTS_AT_ONCE,
+  DIRECTORY_WALKS_MAX,
   LOOKUP_MS,
   READY_POLL_MS,
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
 } from '../base/limits.ts'
+import { Slots } from '../base/slots.ts'
 import { within } from '../base/within.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
@@ -55,6 +57,8 @@ class KadDirectory implements Directory {
   /** What this node announces: the hints of each API, and when each was last heard by somebody. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
   readonly #own = new Map<ApiId, Uint8Array>()
+  /** Questions that are under way. */
+  readonly #walks = new Slots(DIRECTORY_WALKS_MAX)
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
   constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
@@ -225,14 +229,19 @@ class KadDirectory implements Directory {
     const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
       if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
     }
+    const leave = await this.#walks.enter(signal).catch(ignore)
+    if (leave === undefined) return
     await this.#drain(this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+    leave()
     await Promise.all(taking)
   }
 
   async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
     const seen = new Set<string>()
     if (signal.aborted || this.#isAlone) return
+    let leave = ignore
     try {
+      leave = await this.#walks.enter(signal)
       for await (const event of this.#dht.findProviders(cid, { signal })) {
         if (event.name !== 'PROVIDER') continue
         for (const { id, multiaddrs } of event.providers) {
@@ -244,6 +253,8 @@ class KadDirectory implements Directory {
       }
     } catch (error) {
       this.#log('looking for %s ended early - %e', cid, error)
+    } finally {
+      leave()
     }
   }
 }
