@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { PARAMETERS } from './parameter-docs.ts'
 import { ROUTE_DOCS, type RouteDoc, SCHEMAS } from './route-docs.ts'
 
 interface Route {
@@ -56,6 +57,30 @@ const PROBLEM = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 }
 
+const PAYMENT_REQUIRED = {
+  description: 'It has to be paid for: with a key that may, or by x402 as the header says.',
+  headers: { 'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } } },
+  content: PROBLEM.content
+}
+
+/** For tools that show a document in parts. */
+function tagOf(path: string): string {
+  const [, tag] = TAGS.find(([start]) => path.startsWith(start)) ?? ['', 'Node']
+  return tag
+}
+
+const TAGS = [
+  ['/api/', 'Calls'],
+  ['/mcp', 'Calls'],
+  ['/v1/apis', 'Market'],
+  ['/.well-known', 'Market'],
+  ['/discovery', 'Market'],
+  ['/v1/subscriptions', 'Subscriptions'],
+  ['/v1/', 'Account']
+] as const
+
+const meaningOf = (name: string) => PARAMETERS[name] ?? { schema: { type: 'string' } }
+
 function operationOf(method: string, path: string, doc: RouteDoc) {
   const {
     summary,
@@ -67,20 +92,22 @@ function operationOf(method: string, path: string, doc: RouteDoc) {
     needsKey = false,
     type = 'application/json'
   } = doc
+  const paysItself = headers.includes('PAYMENT-SIGNATURE')
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const text = { type: 'string' }
   const parameters = [
-    ...named.map((name) => ({ name, in: 'path', required: true, schema: text })),
-    ...query.map((name) => ({ name, in: 'query', schema: text })),
-    ...headers.map((name) => ({ name, in: 'header', schema: text }))
+    ...named.map((name) => ({ name, in: 'path', required: true, ...meaningOf(name) })),
+    ...query.map((name) => ({ name, in: 'query', ...meaningOf(name) })),
+    ...headers.map((name) => ({ name, in: 'header', ...meaningOf(name) }))
   ]
   return {
     operationId: `${method} ${path}`.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, ''),
     ...(summary === undefined ? {} : { summary }),
-    ...(needsKey ? { security: [{ key: [] }] } : {}),
+    tags: [tagOf(path)],
+    ...(needsKey ? { security: paysItself ? [{ key: [] }, {}] : [{ key: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
     responses: {
+      ...(paysItself ? { 402: PAYMENT_REQUIRED } : {}),
       [String(status)]: {
         description: summary ?? 'As asked.',
         ...(answer === undefined ? {} : { content: { [type]: { schema: answer } } })

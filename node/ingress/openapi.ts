@@ -81,7 +81,8 @@ function callSchema(
     ...rest,
     ...(description === undefined ? {} : { description }),
     properties: { operation: { const: name }, ...properties },
-    required: ['operation', ...(required ?? [])]
+    // Unique, as JSON Schema has it: a SOAP service's own schema names it already.
+    required: [...new Set(['operation', ...(required ?? [])])]
   }
 }
 

@@ -104,6 +104,18 @@ describe('the OpenAPI document of a listing', () => {
     })
   }
 
+  it('names what a call needs once, where the API’s own schema names the operation as well', async () => {
+    const upstream = await startAccount()
+    const config = { endpoint: upstream.url }
+    const { description } = await protocolFactories.SOAP.inspect(config, AbortSignal.timeout(10_000))
+    await upstream.close()
+    const document = openapiOf(signedWith(description, 'SOAP'), '/', NOW)
+    // Against the schema of JSON Schema itself, which OpenAPI's leaves out.
+    const ajv = new Ajv2020({ strict: false })
+    const { post } = document.paths[`/api/${PROVIDER}/api/shop`] ?? assert.fail('it has its path')
+    assert.equal(ajv.validateSchema(post.requestBody.content['application/json'].schema ?? {}), true, ajv.errorsText())
+  })
+
   it('tells calls that are right from those that are not', () => {
     const document = openapiOf(signedWith(SHOP), '/', NOW)
     const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
