@@ -89,6 +89,7 @@ interface Running {
   readonly discovery: Discovery
   readonly till: Till
   readonly desk: PlanDesk
+  readonly spend: DailySpend
   readonly subscriptions: OwnSubscriptions
   readonly planCaller: PlanCaller
 }
@@ -175,6 +176,8 @@ class SoukService implements Souk, Startable {
     this.#running = undefined
     await this.#link.stop()
     for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
+    await running?.desk.stop()
+    await running?.spend.stop()
     await running?.till.stop?.()
     await running?.discovery.quality.stop()
     await running?.track.stop()
@@ -389,6 +392,7 @@ class SoukService implements Souk, Startable {
       discovery,
       till,
       desk,
+      spend,
       subscriptions,
       planCaller
     }

@@ -53,6 +53,11 @@ export class DailySpend {
     }
   }
 
+  /** Gives back what is leased and not spent. Nothing is promised any more. */
+  async stop(): Promise<void> {
+    await Promise.allSettled([...this.#own].map(([id, own]) => this.#giveBack(id, own)))
+  }
+
   #today(id: string) {
     const day = Math.floor(this.#clock.now() / DAY_MS)
     const known = this.#own.get(id)
@@ -60,6 +65,20 @@ export class DailySpend {
     const own = { day, leased: 0n, spent: 0n }
     this.#own.set(id, own)
     return own
+  }
+
+  async #giveBack(id: string, own: { day: number; leased: Atoms; spent: Atoms }): Promise<void> {
+    await this.#leasing.get(id)
+    const rest = own.leased - own.spent
+    if (rest <= 0n) return
+    own.leased = own.spent
+    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
+      const before = await this.#documents.get(DAYS, id)
+      const known = before === undefined ? undefined : readDay(before)
+      if (before === undefined || known?.day !== own.day) return
+      const value = JSON.stringify({ day: known.day, leased: String(known.leased - rest) })
+      if (await this.#documents.replace(DAYS, id, before, value)) return
+    }
   }
 
   async #lease(id: string, own: { day: number; leased: Atoms }, cap: Atoms, missing: Atoms): Promise<void> {

@@ -49,6 +49,11 @@ export class PlanDesk implements Desk {
     return this.#book.start()
   }
 
+  /** Lets replicas have what of shared counts is not used here. Calls are over. */
+  stop(): Promise<void> {
+    return this.#book.stop()
+  }
+
   admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
     if (call.service !== undefined) return this.#change(signed, call)
     const { subscription } = call

@@ -66,6 +66,15 @@ export class QuotaBook {
     this.#others = others
   }
 
+  /** Keeps of what it shares with others only what is used or may be. Returns that, by band; undefined where it had no more. */
+  letGo(): readonly number[] | undefined {
+    const kept = this.bands.map(({ size }, i) => (size === Infinity ? 0 : at(this.#used, i) + at(this.#reserved, i)))
+    const isShared = (i: number) => this.bands[i]?.size !== Infinity
+    if (!kept.some((places, i) => isShared(i) && places < at(this.#granted, i))) return undefined
+    for (const [i, places] of kept.entries()) if (isShared(i)) this.#granted[i] = places
+    return kept
+  }
+
   /** Calls of the first band that are used or may be: what is left of it is worth something. */
   get freeTaken(): number {
     return at(this.#used, 0) + at(this.#reserved, 0) + at(this.#others, 0)

@@ -52,6 +52,19 @@ export class QuotaGrants {
     throw new SoukError('overloaded', 'Too many owners count this subscription at once.', { notAccepted: true })
   }
 
+  /** Others may take what this process had beyond what it keeps. */
+  async giveBack(key: string, kept: readonly number[]): Promise<void> {
+    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
+      const before = await this.#documents.get(GRANTS, key)
+      const taken = read(before)
+      const own = taken[this.#self]
+      if (before === undefined || own === undefined) return
+      const mine = own.map((places, i) => Math.min(places, kept[i] ?? 0))
+      const value = JSON.stringify({ ...taken, [this.#self]: mine })
+      if (await this.#documents.replace(GRANTS, key, before, value)) return
+    }
+  }
+
   #of(taken: Taken): Granted {
     const others: number[] = []
     for (const [peer, places] of Object.entries(taken)) {

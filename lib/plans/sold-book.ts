@@ -59,6 +59,11 @@ export class SoldBook {
     }
   }
 
+  /** Gives back places that no call has used, so that the others can sell them. No calls are let in any more. */
+  async stop(): Promise<void> {
+    await Promise.allSettled([...this.#held.values()].map(({ sold, book }) => this.#giveBack(sold, book)))
+  }
+
   /** As it is at hand and can be relied on now, its count with it. */
   atHand(id: string): Held | undefined {
     const held = this.#held.get(id)
@@ -179,6 +184,17 @@ export class SoldBook {
     if (this.#grants === undefined) return
     const { own, others } = await this.#grants.take(keyOf(sold), book.bands, band)
     book.grant(own, others)
+  }
+
+  async #giveBack(sold: SoldSubscription, book: QuotaBook | undefined): Promise<void> {
+    if (this.#grants === undefined || book === undefined) return
+    await this.#taking.get(book)
+    const kept = book.letGo()
+    if (kept === undefined) return
+    const giving = this.#grants.giveBack(keyOf(sold), kept).finally(() => this.#taking.delete(book))
+    // Who needs a place now after all takes one anew, when this is done.
+    this.#taking.set(book, giving)
+    await giving
   }
 
   /** The counts of a period that is over by the clock: no call is let in on them any more. */

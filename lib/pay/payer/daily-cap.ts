@@ -12,7 +12,7 @@ export interface CapLease {
  * drawn on: what is signed can be claimed.
  *
  * It is kept by leases: a slice of it is written down before any of it is signed for, so that a restart never opens the cap
- * again and no call waits for the disk but the first of each slice.
+ * again and no call waits for the disk but the first of each slice. What a process that stops has not signed for it gives back.
  */
 export class DailyCap {
   readonly #cap: Atoms
@@ -46,6 +46,13 @@ export class DailyCap {
     if (before >= this.#cap) return undefined
     const leased = before + (this.#cap + CAP_LEASES - 1n) / CAP_LEASES
     return { day, leased: leased < this.#cap ? leased : this.#cap }
+  }
+
+  /** What nothing was signed for; nothing more is from now on without another lease. Undefined where there is none. */
+  giveBack(): CapLease | undefined {
+    if (this.#signed >= this.#lease.leased) return undefined
+    this.#lease = { day: this.#lease.day, leased: this.#signed }
+    return this.#lease
   }
 
   grant(lease: CapLease): void {

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts'
+import { asSoukError } from '../../base/errors.ts'
 import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
@@ -94,9 +95,12 @@ export class PayerChannels {
     }
   }
 
-  /** Writes what is waiting. */
+  /** Writes what is waiting, and what of the day's cap is left. Nothing is signed any more. */
   async stop(): Promise<void> {
     await this.#flush()
+    await this.#leasing?.catch(asSoukError)
+    const lease = this.#init.cap.giveBack()
+    if (lease !== undefined) await this.#keep(lease)
   }
 
   /**
@@ -204,12 +208,16 @@ export class PayerChannels {
   }
 
   async #lease(): Promise<boolean> {
-    const { cap, clock, documents } = this.#init
+    const { cap, clock } = this.#init
     const lease = cap.next(clock.now())
     if (lease === undefined) return false
-    await documents.put(PAYER_STATE, CAP, JSON.stringify({ day: lease.day, leased: lease.leased.toString() }))
+    await this.#keep(lease)
     cap.grant(lease)
     return true
+  }
+
+  #keep({ day, leased }: CapLease): Promise<void> {
+    return this.#init.documents.put(PAYER_STATE, CAP, JSON.stringify({ day, leased: leased.toString() }))
   }
 
   #place(channel: PayerChannel): void {

@@ -155,6 +155,20 @@ describe('the channel till', () => {
       await bench.call(again, owner)
     })
 
+    it('what was signed for today already; what a node that stopped did not sign for, it may again', async () => {
+      const store = createMemoryStore()
+      const rules = { dailyMax: 200_000n, windowCalls: 0 }
+      const { signer } = payer
+      // Each of them alone would have a tenth of the cap in hand.
+      for (let i = 0; i < 20; i++) {
+        const life = await bench.start('C', rules, { store, signer })
+        await bench.call(life, owner, { price: 10_000n })
+        await life.till.stop()
+      }
+      const last = await bench.start('C', rules, { store, signer })
+      await assert.rejects(bench.call(last, owner, { price: 1n }), code('spend_cap_reached'))
+    })
+
     it('one owner more than may be in flight: such calls wait, and give up in time', async () => {
       const careful = await bench.start('B', { exposureMax: 250n, windowCalls: 0 })
       bench.play.wallets.set(careful.signer.address, USDC)

@@ -41,11 +41,31 @@ describe('the daily cap of a subscription', () => {
     assert.deepEqual(await documents.list('subscription-days'), [])
   })
 
+  it('has what a process did not spend again, when that stops', async () => {
+    const first = new DailySpend(documents, clock)
+    const [call, other] = [await first.allow('s', CAP, 10n), await first.allow('s', CAP, 10n)]
+    call.end(5n)
+    await first.stop()
+    other.end(0n)
+    const second = new DailySpend(documents, clock)
+    await assert.rejects(second.allow('s', CAP, 986n), { code: 'spend_cap_reached' })
+    await second.allow('s', CAP, 985n)
+    await assert.rejects(first.allow('s', CAP, 11n), { code: 'spend_cap_reached' })
+    await first.allow('s', CAP, 10n)
+  })
+
   it('is never passed: not by many calls at once, other processes, restarts, or a clock that is set back', async () => {
-    const amounts = fc.array(fc.record({ process: fc.nat(1), amount: fc.bigInt(1n, 400n), restarts: fc.boolean() }), {
-      minLength: 1,
-      maxLength: 30
-    })
+    const amounts = fc.array(
+      fc.record({
+        process: fc.nat(1),
+        amount: fc.bigInt(1n, 400n),
+        restarts: fc.constantFrom('no', 'killed', 'stopped')
+      }),
+      {
+        minLength: 1,
+        maxLength: 30
+      }
+    )
     await fc.assert(
       fc.asyncProperty(amounts, async (calls) => {
         const store = createMemoryStore()
@@ -53,7 +73,8 @@ describe('the daily cap of a subscription', () => {
         const processes = [0, 1].map(() => new DailySpend(store.documents, clock))
         const spent = await Promise.all(
           calls.map(async ({ process, amount, restarts }) => {
-            if (restarts) processes[process] = new DailySpend(store.documents, clock)
+            if (restarts === 'stopped') await processes[process]?.stop()
+            if (restarts !== 'no') processes[process] = new DailySpend(store.documents, clock)
             const allowed = await processes[process]?.allow('s', CAP, amount).catch(() => undefined)
             allowed?.end(amount)
             return allowed === undefined ? 0n : amount
