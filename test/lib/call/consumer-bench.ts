@@ -4,7 +4,7 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { LocalCaller } from '../../../lib/call/local-caller.ts'
-import type { Attempt, Call, CallAnswer, IncomingCall } from '../../../lib/interface/call.ts'
+import type { Attempt, Call, CallAnswer, CallTerms, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
@@ -89,8 +89,8 @@ export class ConsumerBench {
     })
   }
 
-  call(changes: Partial<CallInit> = {}) {
-    return this.consumer.call({ api: 'ticker', body: { symbol: 'BTC' }, ...changes })
+  call(changes: Partial<CallInit> = {}, terms?: CallTerms) {
+    return this.consumer.call({ api: 'ticker', body: { symbol: 'BTC' }, ...changes }, terms)
   }
 
   triedOwners(): string[] {

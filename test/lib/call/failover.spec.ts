@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
+import type { CallTerms } from '../../../lib/interface/call.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
+import { freshIds } from '../../helpers/call-record.ts'
 import { A, answered, B, C, ConsumerBench, failed } from './consumer-bench.ts'
 
 describe('the choice of who to call', () => {
@@ -127,6 +129,42 @@ describe('the choice of who to call', () => {
         bench.tried.map(({ call }) => call.timeoutMs),
         [500, 300]
       )
+    })
+  })
+
+  describe('where the calls of a subscription are used up', () => {
+    const subscription = freshIds.next()
+    const terms: CallTerms = { subscription, owner: A, price: 0n, maxPrice: 0n, isOnly: false, paysEvents: false }
+    const usedUp = failed('not_accepted', 'quota_exceeded')
+
+    it('at one owner, another of those that share the count is asked: it may have some left', async () => {
+      bench.owners = { [A]: usedUp, [B]: answered() }
+      assert.equal((await bench.call({}, terms)).owner, B)
+      assert.deepEqual(bench.reports, ['B ok in 5'], 'nobody is blamed')
+    })
+
+    for (const [order, what] of [
+      [[A, B], 'after it'],
+      [[B, A], 'before it']
+    ] as const) {
+      it(`that is what is told, not that one that was asked ${what} is away`, async () => {
+        bench.found = [order]
+        bench.owners = { [A]: usedUp, [B]: failed('not_accepted', 'owner_unreachable') }
+        await assert.rejects(bench.call({}, terms), { code: 'quota_exceeded' })
+        assert.deepEqual(bench.triedOwners(), order)
+        assert.equal(bench.lookUps.length, 1, 'the network would tell nothing new')
+      })
+    }
+
+    it('at the only owner that counts them, nobody else is asked', async () => {
+      bench.owners = { [A]: usedUp, [B]: answered() }
+      await assert.rejects(bench.call({}, { ...terms, isOnly: true }), { code: 'quota_exceeded' })
+      assert.deepEqual(bench.triedOwners(), [A])
+    })
+
+    it('and another refuses for a reason of its own, that is told', async () => {
+      bench.owners = { [A]: usedUp, [B]: failed('not_accepted', 'subscription_inactive') }
+      await assert.rejects(bench.call({}, terms), { code: 'subscription_inactive' })
     })
   })
 
