@@ -1,5 +1,5 @@
 import type { AdapterFactory } from '../../lib/interface/adapter.ts'
-import { diagnosis } from '../inspection.ts'
+import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { describeSchema } from './graphql-schema.ts'
@@ -16,6 +16,7 @@ export const graphqlFactory: AdapterFactory = {
   protocol: 'GraphQL',
 
   async inspect(config, signal) {
+    checkNotSoap(config, 'GraphQL')
     const { graphql: terms = {} } = config
     limitsIn(terms)
     pricingIn(terms)

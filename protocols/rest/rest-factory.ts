@@ -1,7 +1,7 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPENAPI_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
-import { diagnosis } from '../inspection.ts'
+import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { importedOpenapi } from './openapi-thread.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
@@ -17,6 +17,7 @@ export const restFactory: AdapterFactory = {
   protocol: 'REST',
 
   async inspect(config, signal) {
+    checkNotSoap(config, 'REST')
     const imported = await importDocument(config, signal)
     // Looks at the rest of the registration before the network is asked.
     const adapter = restAdapter(config, imported.snapshot)

@@ -42,13 +42,13 @@ export class SchemaWriter {
       const required = [...new Set(['operation', ...(schema.required as string[])])]
       Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
     }
-    const whole = withAttachments(this.#withTypes(schema, content), attachments, true)
+    const whole = withAttachments(this.#withTypes(schema, content), attachments, fields, true)
     return this.#closed(this.#withHeaders(whole, headers, fields))
   }
 
   response({ content, headers, attachments }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
     const own = this.#withTypes(this.#object(content.shape(), {}, fields), content)
-    const schema = withAttachments(own, attachments, false)
+    const schema = withAttachments(own, attachments, fields, false)
     return this.#closed(this.#withHeaders(schema, headers, fields))
   }
 
@@ -206,21 +206,27 @@ export class SchemaWriter {
 }
 
 /** Parts beside the envelope are fields like others. */
-function withAttachments(schema: Schema, attachments: MessageModel['attachments'], required: boolean): Schema {
-  if (attachments.size === 0) return schema
-  const properties = [...attachments].map(([json, { types }]): [string, Schema] => [
+function withAttachments(
+  schema: Schema,
+  attachments: MessageModel['attachments'],
+  { byName }: Fields,
+  isRequest: boolean
+): Schema {
+  const required = [...((schema.required as string[] | undefined) ?? [])]
+  const properties: Array<[string, Schema]> = []
+  for (const [json, { types }] of attachments) {
+    const field = byName.get(json)
+    if (field?.hidden === true) continue
+    const shown = field?.shown ?? json
     // The same escape as for a parameter of that name.
-    json === 'operation' ? '$operation' : json,
-    types.length === 0
-      ? ATTACHMENT_SCHEMA
-      : { ...ATTACHMENT_SCHEMA, description: `An attachment: ${types.slice(0, 20).join(', ')}` }
-  ])
-  const all = { ...schema, properties: { ...(schema.properties as Schema), ...Object.fromEntries(properties) } }
-  if (!required) return all
-  return {
-    ...all,
-    required: [...((schema.required as string[] | undefined) ?? []), ...properties.map(([json]) => json)]
+    const name = shown === 'operation' ? '$operation' : shown
+    const description = `An attachment: ${types.slice(0, 20).join(', ')}`
+    properties.push([name, types.length === 0 ? ATTACHMENT_SCHEMA : { ...ATTACHMENT_SCHEMA, description }])
+    if (isRequest && isRequired(true, field)) required.push(name)
   }
+  if (properties.length === 0) return schema
+  const all = { ...schema, properties: { ...(schema.properties as Schema), ...Object.fromEntries(properties) } }
+  return isRequest ? { ...all, required } : all
 }
 
 function isRequired(byWsdl: boolean, field: Field | undefined): boolean {

@@ -130,14 +130,17 @@ class FieldCompiler {
         index === 0 && step === '$headers' ? { type: undefined, required: false, many: false } : undefined
       const inHeaders = index === 1 && steps[0] === '$headers'
       const block = inHeaders ? this.#message?.headers.get(step)?.type() : undefined
-      const place: Place | undefined =
-        headers ?? (inHeaders ? block && { type: block, required: false, many: false } : placeIn(type, step))
+      const own: Place | undefined = inHeaders
+        ? block && { type: block, required: false, many: false }
+        : placeIn(type, step)
+      const place: Place | undefined = headers ?? own ?? (index === 0 ? this.#beside(step) : undefined)
       if (place === undefined) {
         if (inHeaders && this.#message?.ownHeaders.has(step) === true) {
           this.#problem(path, `The credentials of the registration set ${step} (soap_headers), so a mapping cannot.`)
           return undefined
         }
-        this.#problem(path, `There is no field ${steps.slice(0, index + 1).join('/')}.${knownIn(type)}`)
+        const parts = index === 0 ? [...(this.#message?.attachments.keys() ?? [])] : []
+        this.#problem(path, `There is no field ${steps.slice(0, index + 1).join('/')}.${knownIn(type, parts)}`)
         return undefined
       }
       const known: Draft = level.get(step) ?? { name: step, place, rule: {}, fields: new Map() }
@@ -147,6 +150,12 @@ class FieldCompiler {
       type = place.type
     }
     return draft
+  }
+
+  /** A part beside the envelope: the WSDL wants it in every request. */
+  #beside(name: string): Place | undefined {
+    const isPart = this.#message?.attachments.has(name) === true
+    return isPart ? { type: undefined, required: this.#isInput, many: false } : undefined
   }
 
   #check(path: string, rule: InputRule, { type, required, many }: Place): void {
@@ -193,9 +202,11 @@ class FieldCompiler {
         many: place.many,
         fields: this.#finish(fields, here, place.type)
       }
+      const isOthers = () =>
+        placeIn(type, field.shown) !== undefined || (path === '' && this.#beside(field.shown) !== undefined)
       const taken =
         byShown.has(field.shown) ||
-        (field.shown !== name && !drafts.has(field.shown) && placeIn(type, field.shown) !== undefined) ||
+        (field.shown !== name && !drafts.has(field.shown) && isOthers()) ||
         (path === '' && field.shown === 'operation' && name !== 'operation')
       if (taken && !field.hidden) this.#problem(here, `Another field is called ${field.shown}.`)
       byName.set(name, field)
@@ -240,9 +251,9 @@ function textOf(type: Type): SimpleType | undefined {
   return type.kind === 'any' ? undefined : type
 }
 
-function knownIn(type: Type | undefined): string {
+function knownIn(type: Type | undefined, parts: readonly string[]): string {
   const shape = shapeOf(type)
-  if (shape === undefined) return ''
-  const names = [...shape.members.keys(), ...shape.attributes.map(({ json }) => json)].slice(0, 20)
+  const own = shape === undefined ? [] : [...shape.members.keys(), ...shape.attributes.map(({ json }) => json)]
+  const names = [...own, ...parts].slice(0, 20)
   return names.length === 0 ? '' : ` There are: ${names.join(', ')}.`
 }

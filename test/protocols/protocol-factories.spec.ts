@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isSoukError } from '../../lib/base/errors.ts'
 import { PROTOCOLS } from '../../lib/interface/adapter.ts'
 import { protocolFactories } from '../../protocols/index.ts'
 
@@ -7,4 +8,20 @@ describe('the registry of protocols', () => {
     assert.deepEqual(Object.keys(protocolFactories).sort(), [...PROTOCOLS].sort())
     for (const [name, { protocol }] of Object.entries(protocolFactories)) assert.equal(protocol, name)
   })
+
+  for (const [member, config] of [
+    ['wsdl', { wsdl: { files: {} } }],
+    ['auth.username_token', { auth: { usernameToken: { username: 'u', password: 'secret' } } }],
+    ['auth.soap_headers', { auth: { soapHeaders: { Token: 'secret' } } }]
+  ] as const) {
+    for (const name of ['REST', 'GraphQL'] as const) {
+      it(`refuses ${member} for a ${name} API, before anything is asked`, async () => {
+        const given = { endpoint: 'http://127.0.0.1:1/', ...config }
+        await assert.rejects(protocolFactories[name].inspect(given, new AbortController().signal), (error: Error) => {
+          assert.match(error.message, new RegExp(`^${member} is for SOAP APIs only.* ${name}\\.$`))
+          return isSoukError(error) && error.code === 'invalid_request'
+        })
+      })
+    }
+  }
 })

@@ -197,6 +197,47 @@ describe('SOAP with Attachments', () => {
     ])
   })
 
+  it('has its parts renamed, hidden and filled in by a mapping, as it has fields', async () => {
+    await using bench = await soapBench(SWA, mirror)
+    const input = { photo: { rename: 'picture' }, $name: { value: TEXT } }
+    const output = { photo: { rename: 'picture' }, $name: { hide: true } }
+    const mapping = { version: 1, revision: 1, operations: { send: { input, output } } }
+    const { snapshot, description } = soapFactory.mapping?.with(bench.inspection.snapshot, mapping) ?? assert.fail()
+    const adapter = soapFactory.open({ endpoint: `${bench.upstream.url}/svc?wsdl` }, snapshot)
+    const call = async (body: object) => jsonOf(await adapter.call(plainCall({ operation: 'send', ...body }), FOREVER))
+    assert.deepEqual(await call({ name: 'n', picture: PHOTO }), { name: 'n', picture: PHOTO })
+    const ids = partsOf(last(bench))
+      .parts.slice(1)
+      .map(({ headers }) => headers['content-id']?.replace(/=.*/, ''))
+    assert.deepEqual(ids, ['<photo', '<name'])
+    await assert.rejects(call({ name: 'n', photo: PHOTO }), { code: 'invalid_request', members: { path: '$.photo' } })
+    await assert.rejects(call({ name: 'n' }), { code: 'invalid_request', members: { path: '$.picture' } })
+    const schemas = [description.operations[0]?.input, description.operations[0]?.output]
+    for (const schema of schemas) {
+      assert.deepEqual(
+        Object.keys(schema?.['properties'] as object).filter((name) => name !== 'operation'),
+        ['name', 'picture']
+      )
+    }
+    assert.deepEqual(schemas[0]?.['required'], ['operation', 'name', 'picture'])
+    await adapter.close?.()
+  })
+
+  it('refuses a mapping that cannot hold, and says which parts there are', async () => {
+    await using bench = await soapBench(SWA, mirror)
+    for (const [rules, problem] of [
+      [{ photo: { rename: 'name' } }, /Another field is called name/],
+      [{ name: { rename: 'photo' } }, /Another field is called photo/],
+      [{ photo: { hide: true } }, /hiding it needs a value/],
+      [{ photo: { maxLength: 3 } }, /need a field that is one/],
+      [{ 'photo/content': { rename: 'x' } }, /no field photo\/content/],
+      [{ image: { rename: 'x' } }, /There are: name, photo, \$name/]
+    ] as const) {
+      const mapping = { version: 1, revision: 1, operations: { send: { input: rules } } }
+      assert.throws(() => soapFactory.mapping?.with(bench.inspection.snapshot, mapping), problem)
+    }
+  })
+
   it('takes base64 alone, of the first type that is declared', async () => {
     await using bench = await soapBench(SWA, mirror)
     await bench.json({ operation: 'send', name: 'n', photo: SMALL, $name: SMALL })
