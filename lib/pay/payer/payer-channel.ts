@@ -37,7 +37,7 @@ export interface PayerChannelInfo {
 /** What of a channel changes seldom, and is durable before anything follows from it. */
 export interface PayerStanding {
   readonly phase: ChannelPhase
-  /** The owner's books could not be explained once; it stays so when the channel is long closed. */
+  /** The owner's books could not be explained; when the channel is closed: and it took more than was agreed to. */
   readonly isDisputed: boolean
   /** What came back in the end. */
   readonly returned?: Atoms
@@ -104,6 +104,11 @@ export class PayerChannel {
     this.#standing = { ...this.#standing, isDisputed: true }
     if (this.phase === 'open' || this.phase === 'closing') this.move('disputed')
     return true
+  }
+
+  /** The chain shows that its owner took no more than was agreed to. Counts at once; whoever calls saves it. */
+  settle(): void {
+    this.#standing = { ...this.#standing, isDisputed: false }
   }
 
   /** A voucher for all that is promised, as it is sent: the last one where it covers it, so that a window costs one signature. */

@@ -49,7 +49,7 @@ export class PayerChannels {
   readonly #channels = new Map<ChannelId, PayerChannel>()
   /** Those that have not ended: one for each place. */
   readonly #byPlace = new Map<string, PayerChannel>()
-  /** Owners of disputed channels, also of those that have ended. */
+  /** Owners of disputed channels, also of those that ended with more taken than was agreed to. */
   readonly #distrusted = new Set<string>()
   readonly #changed = new Set<PayerChannel>()
   #entries: Array<readonly [Entry, readonly DocumentPut[]]> = []
@@ -75,7 +75,7 @@ export class PayerChannels {
     return this.#channels.values()
   }
 
-  /** @throws SoukError `settlement_unavailable` for an owner that once charged for what was never sent */
+  /** @throws SoukError `settlement_unavailable` for an owner that charged for what was never sent */
   checkTrust(owner: string): void {
     if (this.#distrusted.has(owner)) throw disputed()
   }
@@ -123,12 +123,15 @@ export class PayerChannels {
       { account: depositedIn(channelId), amount: -inside },
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
-    const value = payerDocument(channel, { ...channel.standing, phase: 'closed', returned })
+    // What its owner said and nothing explains is nothing that it got, as the chain shows now for good.
+    const isDisputed = channel.isDisputed && taken > 0n
+    const value = payerDocument(channel, { phase: 'closed', isDisputed, returned })
     const document = { collection: PAYER_CHANNELS, key: channelId, value }
     if (postings.length === 0) await documents.put(document.collection, document.key, value)
     else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
     // Only now, so that nothing shows or writes down that it is closed before the books say so.
     channel.move('closed', returned)
+    if (!isDisputed) this.#settle(channel)
     channel.purse.end(kept)
     channel.booked = channel.purse.spent
     this.#unplace(channel)
@@ -225,6 +228,14 @@ export class PayerChannels {
     this.#channels.set(channelId, channel)
     if (channel.isDisputed) this.#distrusted.add(owner)
     if (channel.phase !== 'closed') this.#byPlace.set(placeOf(owner, config.receiver), channel)
+  }
+
+  /** Its owner is paid again, unless another channel of its is in dispute. */
+  #settle(channel: PayerChannel): void {
+    channel.settle()
+    const { owner } = channel.info
+    const others = [...this.#channels.values()].filter(({ info, isDisputed }) => isDisputed && info.owner === owner)
+    if (others.length === 0) this.#distrusted.delete(owner)
   }
 
   #unplace(channel: PayerChannel): void {

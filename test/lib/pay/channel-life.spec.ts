@@ -283,33 +283,58 @@ describe('the life of a channel', function () {
   })
 
   describe('in dispute', () => {
-    const lie = async (): Promise<void> => {
-      const { order } = await lives.begin(payer, owner, 1_000n)
+    const lie = async () => {
+      const { order, reservation } = await lives.begin(payer, owner, 1_000n)
       const books = { ceiling: '1900000', captured: '1890000', reserved: '0', signature: '0x' }
       const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: books } })
       assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+      return reservation
     }
-
-    it('is withdrawn from by itself, and its owner is paid no more, also after a restart', async () => {
-      await spend(18, PRICE)
-      const id = idOf(payer)
-      await bench.fundGas(payer.signer.address)
-      await lie()
-      await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
-      await assert.rejects(lives.call(payer, owner), (error: SoukError) => {
+    const refused = () =>
+      assert.rejects(lives.call(payer, owner), (error: SoukError) => {
         assert.equal(error.source, 'owner')
         return code('settlement_unavailable')(error)
       })
+    const leave = async () => {
+      await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
+      const id = idOf(payer)
+      await refused()
       await lives.wait(901)
       await lives.until('it is out', () => lives.channel(payer, id).state === 'closed')
-      assert.equal(await wallet(), USDC - SPENT)
+      return id
+    }
+    const restart = async () => {
       await lives.stop(payer)
       payer = await lives.start('C', { of: payer })
-      await assert.rejects(lives.call(payer, owner), code('settlement_unavailable'))
-      assert.equal(lives.channel(payer).isDisputed, true)
+    }
+
+    it('is withdrawn from by itself, and over when the chain shows that its owner got no more than was agreed to', async () => {
+      await spend(18, PRICE)
+      await bench.fundGas(payer.signer.address)
+      await lie()
+      const id = await leave()
+      assert.equal(await wallet(), USDC - SPENT)
+      assert.equal(lives.channel(payer, id).isDisputed, false)
+      await restart()
+      assert.equal(lives.channel(payer, id).isDisputed, false)
       await bench.mint(payer.signer.address, USDC)
-      const other = await lives.start('E')
-      await lives.call(payer, other)
+      await lives.call(payer, owner)
+    })
+
+    it('is for good with an owner that took more, also after a restart; others are paid', async () => {
+      await spend(18, PRICE)
+      await bench.fundGas(payer.signer.address)
+      const reservation = await lie()
+      await reservation.capture({ status: 200, requestHash: new Uint8Array(32), at: 0, ownerMs: 0, upstreamMs: 0 })
+      const id = await leave()
+      assert.equal(await wallet(), USDC - SPENT - 1_000n)
+      await bench.mint(payer.signer.address, USDC)
+      for (let times = 0; times < 2; times++) {
+        await refused()
+        await restart()
+      }
+      assert.equal(lives.channel(payer, id).isDisputed, true)
+      await lives.call(payer, await lives.start('E'))
     })
 
     it('is told of once where there is no gas, and withdrawn from when there is', async () => {
