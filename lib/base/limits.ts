@@ -63,8 +63,6 @@ export const TOKEN_RENEW_MS = 60 * SECOND
 export const TOKEN_LIFE_MS = 5 * MINUTE
 /** The answer of a token server. Tokens themselves travel in a header. */
 export const TOKEN_REPLY_BYTES_MAX = 64 * KiB
-/** An `--auth-file`: a client certificate with its chain and authorities, with room. */
-export const AUTH_FILE_BYTES_MAX = 128 * KiB
 /** Silence on a stream of events after which a comment keeps proxies on the way from ending it: they wait a minute or more. */
 export const SSE_HEARTBEAT_MS = 15 * SECOND
 /** Events that a provider may let be collected for one answer, and for how long. The bytes are bounded as for any answer. */
