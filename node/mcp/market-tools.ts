@@ -108,6 +108,15 @@ export function marketTools(): Tool[] {
 export function marketInput<T extends MarketTool>(tool: T, given: unknown): MarketInput<T> {
   const result = MARKET_TOOLS[tool].takes.safeParse(given)
   if (result.success) return result.data as MarketInput<T>
-  const [issue] = result.error.issues
-  throw new SoukError('invalid_request', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.replace(/^: /, ''))
+  throw new SoukError('invalid_request', result.error.issues.map((issue) => wrong(issue, given)).join('; '))
+}
+
+/** In words for whoever can read the schema: zod's own speak of `undefined` where something was left out. */
+function wrong({ path, message }: z.core.$ZodIssue, given: unknown): string {
+  const name = path.join('.')
+  const [first] = path
+  const isMissing =
+    path.length === 1 && typeof given === 'object' && given !== null && !Object.hasOwn(given, first ?? '')
+  if (isMissing) return `${name} is missing`
+  return name === '' ? message : `${name}: ${message}`
 }

@@ -38,6 +38,10 @@ export async function toolAnswer(
   }
   const value = JSON_TYPE.test(type) && taken.cut === undefined ? parsed(taken.bytes) : undefined
   const content = contentOf(type, taken, reply)
+  if (isRefusedQuery(value)) {
+    const said = `The API did nothing; ${formatUsdc(reply.charged)} USDC were charged. Correct the query, and call again.`
+    return { isError: true, content: [text(said), ...content], _meta: meta }
+  }
   if (promised !== undefined && (!isObject(value) || !fits(value, promised))) {
     const said = 'This is not what the provider said its answers are like. '
     return {
@@ -48,6 +52,15 @@ export async function toolAnswer(
   }
   return { content, ...(isObject(value) ? { structuredContent: value } : {}), _meta: meta }
 }
+
+/** A GraphQL answer with errors and no data: it comes with 200, and an agent would take it for one. */
+function isRefusedQuery(value: unknown): boolean {
+  if (!isObject(value) || !Array.isArray(value['errors']) || value['errors'].length === 0) return false
+  return (value['data'] ?? null) === null && Object.keys(value).every((name) => GRAPHQL_MEMBERS.has(name))
+}
+
+/** https://spec.graphql.org/October2021/#sec-Response-Format */
+const GRAPHQL_MEMBERS: ReadonlySet<string> = new Set(['data', 'errors', 'extensions'])
 
 /** A refusal as a result: a problem document (RFC 9457) and what can be done about it. */
 export function toolProblem(error: SoukError, requestId: string): CallToolResult {
@@ -64,13 +77,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   api_not_found: 'Look for it with souk_search, and call it by the id that is found.',
   api_paused: 'Try another API, or this one later.',
   insufficient_funds: 'Ask whoever runs you to top up the account. Nothing that costs money can be called until then.',
-  invalid_request: 'Correct the arguments by the schema that souk_show tells, and call again.',
+  invalid_request:
+    'Correct the arguments by the schema of the tool, or the one of the operation that souk_show tells, and call again.',
   key_not_permitted: 'This key may not call this API: use another one.',
   name_conflict: 'Call it as name@provider, with one of the candidates.',
-  operation_not_found: 'souk_show tells the operations.',
+  operation_not_found: 'souk_show tells the operations of an API, and the list of tools what tools there are.',
   price_exceeds_limit: 'Allow a higher max_price if it is worth that much and the key allows it, or use a cheaper API.',
   quota_exceeded: 'Stop calling this API until the quota is renewed.',
-  spend_cap_reached: 'Stop: nothing that costs money can be called until resets_at.',
+  spend_cap_reached: 'Stop calling what costs more than is left, until resets_at.',
   subscription_required: 'This API is only called with a subscription.'
 }
 

@@ -177,7 +177,17 @@ describe('agents over HTTP', () => {
         const unknown = await agent.call('bank_getbalance')
         assert.deepEqual([unknown.isError, problemIn(unknown)['code']], [true, 'operation_not_found'])
         const lacking = await agent.call('souk_call', { api: 'bank' })
-        assert.match(String(problemIn(lacking)['detail']), /max_price/)
+        assert.equal(problemIn(lacking)['detail'], 'max_price is missing')
+        const several = await agent.call('souk_call', { api: 5 })
+        assert.match(String(problemIn(several)['detail']), /^api: .*; max_price is missing$/)
+        ingress.onCall = () =>
+          answer({ body: Buffer.from('{"errors":[{"message":"No field \\"nme\\"."}]}'), charged: 0n })
+        const asked = { api: 'users', max_price: '0', arguments: { query: '{ nme }' } }
+        const wrong = await agent.call('souk_call', asked)
+        assert.equal(wrong.isError, true)
+        assert.match(JSON.stringify(wrong.content), /Correct the query[^]*No field/)
+        ingress.onCall = () => answer({ body: Buffer.from('{"errors":[{"message":"Half."}],"data":{"a":1}}') })
+        assert.equal((await agent.call('souk_call', asked)).isError, undefined)
         ingress.onCall = () => Promise.reject(new SoukError('soap_fault', 'No such account.', { status: 400 }))
         const fault = await agent.call('bank_getBalance', { accountId: 'B' })
         assert.deepEqual([fault.isError, problemIn(fault)['detail']], [true, 'No such account.'])
