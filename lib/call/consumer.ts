@@ -152,9 +152,13 @@ export class Consumer {
     return price > 0n && (payment !== undefined || this.#init.till.movesMoney)
   }
 
-  /** What an owner says it charged is its word: it was promised the price, and cannot get more. */
+  /**
+   * What an owner says it charged is its word: it was promised the price, and cannot get more. What a client pays by itself is between the
+   * two of them: this node promised nothing, and the price it knows may be a minute old.
+   */
   #paid({ price }: Order, charged: Atoms, byOthers: boolean): Atoms {
-    if (!byOthers && !this.#init.till.movesMoney) return 0n
+    if (byOthers) return charged
+    if (!this.#init.till.movesMoney) return 0n
     return charged < price ? charged : price
   }
 

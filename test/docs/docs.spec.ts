@@ -21,7 +21,7 @@ describe('the documentation', () => {
   it('has no TypeScript that is not a file of docs/examples', () => {
     for (const [path, page] of pages) {
       const blocks = [...page.matchAll(/^(.*)\n```(?:ts|typescript|js|javascript)\n/gm)]
-      for (const [, before] of blocks) assert.match(before ?? '', /^<!-- file: examples\/[\w-]+\.ts -->$/, path)
+      for (const [, before] of blocks) assert.match(before ?? '', /^<!-- file: examples\/[\w-]+\.m?[tj]s -->$/, path)
     }
   })
 

@@ -3,6 +3,8 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import type { Address } from '../../lib/interface/index.ts'
+import { keylessBench } from '../helpers/keyless-bench.ts'
 import { ROOT } from './markdown.ts'
 
 describe('the examples', () => {
@@ -20,6 +22,31 @@ describe('the examples', () => {
     } finally {
       serving.kill('SIGKILL')
       await once(serving, 'exit')
+    }
+  })
+
+  it('sell and call an API in ten lines', async () => {
+    const { stdout } = await run(process.execPath, example('app'), { cwd: ROOT })
+    assert.deepEqual(JSON.parse(stdout), { loud: 'HELLO' })
+  })
+
+  it('pay by x402, from a new account with USDC and no ETH', async () => {
+    const bench = await keylessBench()
+    try {
+      const env = { ...process.env, PAYER_KEY: `0x${'7'.repeat(64)}` }
+      const { stdout: account } = await run(process.execPath, example('pay'), { cwd: ROOT, env })
+      await bench.mint(account.trim() as Address, 1_000_000n)
+      const owner = await bench.startOwner()
+      await owner.souk.serve({ name: 'hello', price: '0.05', payout: bench.provider }, owner.api)
+      const ingress = await bench.startIngress(await bench.startConsumer(owner))
+      const { stdout } = await run(process.execPath, example('pay', `${ingress}/api/demo/api/hello`), {
+        cwd: ROOT,
+        env
+      })
+      assert.deepEqual(JSON.parse(stdout), { status: 200, charged: '0.05', answer: { run: 1 } })
+      assert.equal(await bench.usdc(account.trim()), 950_000n)
+    } finally {
+      await bench.close()
     }
   })
 

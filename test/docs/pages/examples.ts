@@ -5,7 +5,7 @@ export async function withExamples(page: string): Promise<string> {
   let result = page
   for (const [, path = ''] of page.matchAll(/<!-- file: (\S+) -->/g)) {
     const code = await read(`docs/${path}`)
-    const block = new RegExp(`(<!-- file: ${path} -->\\n\`\`\`ts\\n)[^]*?(\`\`\`)`)
+    const block = new RegExp(`(<!-- file: ${path} -->\\n\`\`\`(?:ts|js)\\n)[^]*?(\`\`\`)`)
     result = result.replace(block, (_, start: string, end: string) => start + code + end)
   }
   return result

@@ -4,6 +4,7 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePayment
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
 import { checksummed } from '../../../../lib/pay/signing/address.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n
@@ -64,6 +65,24 @@ describe('x402 exact, of clients without a key', function () {
     )
     assert.equal(await bench.usdc(payer), USDC - PRICE)
     assert.equal((await bench.usdc(bench.splitter)) - before, PRICE)
+  })
+
+  it('is told as it was charged, also by a node that has not heard of a new price', async () => {
+    const payer = await bench.payer('raised', USDC)
+    const terms = { name: 'rising', payout: bench.provider }
+    const charged: Array<string | null> = []
+    for (const price of ['0.03', '0.05']) {
+      await owner.souk.serve({ ...terms, price }, owner.api)
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+      // What an owner takes is known for some seconds, and a payment of the old price is refused; what it lists, for a minute.
+      const response = await eventually('a call that is paid', 20_000, async () => {
+        const tried = await bench.fetchOf('raised')(url.replace(/counter$/, 'rising'), init)
+        return tried.status === 200 ? tried : undefined
+      })
+      charged.push(response.headers.get('souk-charged'))
+    }
+    assert.deepEqual(charged, ['0.03', '0.05'])
+    assert.equal(await bench.usdc(payer), USDC - 80_000n)
   })
 
   it('and by @x402/axios', async () => {
