@@ -39,7 +39,6 @@ export async function sendReply(
     const headers = replyHeaders(visit, reply)
     headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, visit.clock.now()))
-    if (reply.deprecation !== undefined) headers.push(...deprecationHeaders(reply.deprecation))
     if (reply.charged > 0n) checkHeaders(headers)
     const settling = settle()
     if (settling !== undefined) {
@@ -91,18 +90,21 @@ function isHeaderError(error: unknown): boolean {
 }
 
 function replyHeaders(visit: Visit, reply: CallReply): string[] {
-  const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing } = reply
+  const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
   const all: string[] = []
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.includes(name) === true) continue
+    // The signed one counts for who calls by this listing.
+    if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
     all.push(name, value)
   }
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
+  if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
   all.push(...paymentResponse(payment))
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, visit.clock.elapsed() - visit.startedAt))

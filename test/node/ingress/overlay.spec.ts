@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { handler, limits, systemClock, systemRandom } from '../../../lib/index.ts'
-import type { Adapter, AdapterRequest, Souk } from '../../../lib/interface/index.ts'
+import type { Adapter, AdapterRequest, Headers, Souk } from '../../../lib/interface/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { createIngress, type Ingress } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
@@ -105,10 +105,12 @@ describe('ingress over the overlay', () => {
   })
 
   it('says with each answer of a deprecated API when it ends, and what to call instead', async () => {
-    await owner.serve(
-      { name: 'old', price: '0' },
-      handler(() => ({}))
-    )
+    const upstream: Headers = [
+      ['sunset', 'Sat, 31 Dec 2050 23:59:59 GMT'],
+      ['link', '</docs>; rel="help"']
+    ]
+    const adapter = scripted(async () => ({ ...plain, status: 200, headers: upstream, body: Buffer.from('{}') }))
+    await owner.serve({ name: 'old', price: '0' }, adapter)
     const { provider } = owner.status()
     const sunsetAt = Math.ceil(Date.now() / DAY_MS) * DAY_MS + 40 * DAY_MS
     await owner.move('old', 'deprecated', {
@@ -120,7 +122,8 @@ describe('ingress over the overlay', () => {
     assert.equal(status, 200)
     assert.match(headers.get('deprecation') ?? '', /^@\d{10}$/)
     assert.equal(headers.get('sunset'), new Date(sunsetAt).toUTCString())
-    const [successor = '', more] = (headers.get('link') ?? '').split(', ')
+    const [theirs, successor = '', more] = (headers.get('link') ?? '').split(', ')
+    assert.equal(theirs, '</docs>; rel="help"')
     assert.equal(more, '<https://api.example/end-of-old>; rel="deprecation"; type="text/html"')
     const [, target = ''] = /^<(.*)>; rel="successor-version"$/.exec(successor) ?? []
     assert.equal(((await (await fetch(url + target)).json()) as { id: string }).id, `echo@${provider}`)
