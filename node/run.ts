@@ -278,7 +278,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
   const { config, log, clock, undo } = init
   const { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions } = parts
   const { events, webhooks } = telling
-  const calls = telling.calls.feed
+  const { feed: calls, captures } = telling.calls
   const { keys, accounts, spending } = hosting
   const { profile } = config
   const money = payments.money()
@@ -331,6 +331,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       events,
       webhooks,
       calls,
+      captures,
       subscriptions,
       clock,
       token,

@@ -606,6 +606,9 @@ export const MCP_STREAM_MS = 30 * SECOND
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
 /** Events that are told again to whoever lost the thread of them, and the same of calls. */
 export const EVENTS_KEPT_MAX = 256
+/** Requests that are kept for whoever wants to make them again, and the longest of them: a form, not a file. */
+export const CAPTURED_CALLS_MAX = 100
+export const CAPTURED_BODY_CHARS_MAX = 16 * KiB
 /** Minutes, and quarters of an hour, of which a node remembers how its calls went: two hours to look at closely, and a week. */
 export const SERIES_MINUTES_MAX = 120
 export const SERIES_QUARTERS_MAX = 7 * 24 * 4

@@ -39,7 +39,7 @@ export interface CallRecord {
   readonly requestHash: Uint8Array
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Whole time at the owner, and the upstream's part of it. */
+  /** Time at the owner without the upstream's part, and the upstream's part. */
   readonly ownerMs: number
   readonly upstreamMs: number
   readonly response?: StoredResponse

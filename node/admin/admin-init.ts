@@ -1,5 +1,6 @@
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Captures } from '../events/captures.ts'
 import type { Events } from '../events/events.ts'
 import type { Feed } from '../events/feed.ts'
 import type { CallLine } from '../events/watch-calls.ts'
@@ -25,6 +26,7 @@ export interface AdminInit {
   readonly webhooks: Webhooks
   /** As they end. */
   readonly calls: Feed<CallLine>
+  readonly captures: Captures
   readonly subscriptions: SubscriptionParts
   readonly clock: Clock
   /** Undefined where this node moves no money. */

@@ -20,8 +20,9 @@ const STREAMED: Headers = [
 ]
 
 /** A call from this machine, without a consumer key: the token stands for its owner. */
-export function callRoute(app: FastifyInstance, { souk, calls, subscriptions, clock, events }: AdminInit): void {
-  const send = watchedCall(souk, calls, clock, events)
+export function callRoute(app: FastifyInstance, init: AdminInit): void {
+  const { souk, calls, captures, subscriptions, clock, events } = init
+  const send = watchedCall(souk, { feed: calls, captures, clock, events })
   app.post('/call', async (request, reply) => {
     const input = parse(callSchema, request.body)
     const startedAt = clock.elapsed()

@@ -45,6 +45,7 @@ import { type DescriptionClient, descriptionClient } from './description-client.
 import { type KeyClient, keyClient } from './key-client.ts'
 import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
 import type { SeriesInput, SeriesView } from './series-api.ts'
+import type { BrowserView, CaptureView, SettingsInput, SettingsView } from './settings-api.ts'
 
 /** Which events are wanted, and whether calls are. */
 export interface EventsInput {
@@ -90,6 +91,11 @@ export interface AdminClient extends DescriptionClient, KeyClient, ListingClient
   peers(): Promise<{ peers: readonly PeerView[] }>
   doctor(): Promise<DoctorView>
   setupCode(): Promise<SetupCodeView>
+  browsers(): Promise<{ sessions: readonly BrowserView[] }>
+  showOut(id: string): Promise<void>
+  settings(): Promise<SettingsView>
+  setSettings(input: SettingsInput): Promise<SettingsView>
+  capture(requestId: string): Promise<CaptureView>
   backUp(directory: string): Promise<ProfileBackup>
   delegate(peer: string): Promise<DelegationView>
   delegations(): Promise<{ delegations: readonly DelegationView[] }>
@@ -199,6 +205,11 @@ export function createAdminClient(init: AdminClientInit): AdminClient {
     peers: () => json('GET', '/peers'),
     doctor: () => json('GET', '/doctor'),
     setupCode: () => json('POST', '/setup-codes'),
+    browsers: () => json('GET', '/sessions'),
+    showOut: async (id) => void (await send('DELETE', named('sessions', id))),
+    settings: () => json('GET', '/settings'),
+    setSettings: (input) => json('PUT', '/settings', input),
+    capture: (requestId) => json('GET', named('captures', requestId)),
     backUp: (directory) => json('POST', '/backups', { directory }),
     delegate: (peer) => json('POST', '/delegations', { peer }),
     delegations: () => json('GET', '/delegations'),

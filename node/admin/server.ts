@@ -26,6 +26,7 @@ import { webhookRoutes } from './webhook-routes.ts'
 import { planRoutes } from './plan-routes.ts'
 import { answerWithProblems } from './problems.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { settingsRoutes } from './settings-routes.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 
 export interface Admin {
@@ -88,6 +89,7 @@ export async function adminRoutes(app: FastifyInstance, init: AdminInit): Promis
     channelRoutes,
     backupRoute,
     sessionRoutes,
+    settingsRoutes,
     webhookRoutes,
     planRoutes,
     subscriptionRoutes

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { limits } from '../../lib/index.ts'
+import { limits, SoukError } from '../../lib/index.ts'
 import type { AdminInit } from './admin-init.ts'
 import { sessionInputSchema, type SessionView, type SetupCodeView } from './api.ts'
 import { cookieName, sessionOf } from './guard.ts'
 import { parse } from './problems.ts'
+import type { BrowserView } from './settings-api.ts'
 
 /** How a browser gets into the console, and out of it. */
 export function sessionRoutes(app: FastifyInstance, { sessions }: AdminInit): void {
@@ -24,6 +25,19 @@ export function sessionRoutes(app: FastifyInstance, { sessions }: AdminInit): vo
       .code(204)
       .header('set-cookie', cookie(request.host, token, limits.CONSOLE_SESSION_MS / 1000))
       .send()
+  })
+
+  app.get('/sessions', async (request): Promise<{ sessions: readonly BrowserView[] }> => {
+    const open = await sessions.list(sessionOf(request))
+    const views = open.map(({ id, since, expiresAt, isOwn }) => ({ id, since, expires_at: expiresAt, current: isOwn }))
+    return { sessions: views }
+  })
+
+  app.delete<{ Params: { id: string } }>('/sessions/:id', async ({ params }, reply) => {
+    if (!(await sessions.closeById(params.id))) {
+      throw new SoukError('operation_not_found', 'No browser of this id is let in.')
+    }
+    return reply.code(204).send()
   })
 
   app.delete('/session', async (request, reply) => {

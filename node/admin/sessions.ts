@@ -7,6 +7,18 @@ const COLLECTION = 'console-sessions'
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_CHARS = 8
 const TOKEN_BYTES = 32
+/** Of the digest: enough to tell browsers apart. */
+const ID_CHARS = 12
+
+/** A browser that was let in. */
+export interface Session {
+  /** Nobody gets in by it. */
+  readonly id: string
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  readonly expiresAt: number
+  readonly isOwn: boolean
+}
 
 interface SessionDocument {
   /** Milliseconds since the epoch. */
@@ -88,9 +100,39 @@ export class Sessions {
   async close(token: string): Promise<void> {
     await this.#init.documents.delete(COLLECTION, keyOf(token))
   }
+
+  /** Browsers that are let in, the last one first. @param token - of the one that asks */
+  async list(token?: string): Promise<readonly Session[]> {
+    const now = this.#init.clock.now()
+    const all = await this.#init.documents.list(COLLECTION)
+    const own = token === undefined ? undefined : keyOf(token)
+    return all
+      .map(({ key, value }) => ({ key, ...(JSON.parse(value) as SessionDocument) }))
+      .filter(({ expiresAt }) => expiresAt > now)
+      .map(({ key, expiresAt }) => ({
+        id: idOf(key),
+        since: expiresAt - limits.CONSOLE_SESSION_MS,
+        expiresAt,
+        isOwn: key === own
+      }))
+      .toSorted((a, b) => b.since - a.since)
+  }
+
+  /** Shows one of them out. @returns false where there is none of this id */
+  async closeById(id: string): Promise<boolean> {
+    const all = await this.#init.documents.list(COLLECTION)
+    const found = all.filter(({ key }) => idOf(key) === id)
+    await Promise.all(found.map(({ key }) => this.#init.documents.delete(COLLECTION, key)))
+    return found.length > 0
+  }
 }
 
 /** A digest is looked up, not compared: how long that takes says nothing of the token. */
 function keyOf(token: string): string {
   return toHex(sha256(utf8(token)))
+}
+
+/** Behind `0x`. */
+function idOf(key: string): string {
+  return key.slice(2, 2 + ID_CHARS)
 }

@@ -1,4 +1,5 @@
 import type { ApiView } from '../admin/api.ts'
+import { addApiCheck } from './api-check.ts'
 import { addApiRegister } from './api-register.ts'
 import { addApiServe } from './api-serve.ts'
 import { addApiTerms } from './api-terms.ts'
@@ -8,6 +9,7 @@ import { facts, moment, table } from './table.ts'
 
 export const addApi: AddCommand = (to, cli) => {
   const api = to.command('api').description('APIs this node serves')
+  addApiCheck(api, cli)
   addApiRegister(api, cli)
   addApiServe(api, cli)
 

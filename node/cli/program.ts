@@ -27,6 +27,7 @@ import { addPlan } from './plan.ts'
 import { addProvider } from './provider.ts'
 import { addReceipts } from './receipts.ts'
 import { addSearch } from './search.ts'
+import { addSettings } from './settings.ts'
 import { addSettle } from './settle.ts'
 import { addStatus } from './status.ts'
 import { addSubscribe } from './subscribe.ts'
@@ -63,6 +64,7 @@ const COMMANDS: readonly AddCommand[] = [
   addMcp,
   addStatus,
   addConsole,
+  addSettings,
   addTail,
   addWebhook,
   addPeers,

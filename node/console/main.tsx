@@ -6,6 +6,7 @@ import { createQueryClient } from './admin/query-client.ts'
 import './style/tokens.css'
 import './style/base.css'
 import './style/shell.css'
+import './style/controls.css'
 import './style/parts.css'
 import './style/pages.css'
 

@@ -7,6 +7,8 @@ export interface Route {
   readonly page: ComponentType
   /** Where it stands in the navigation; absent for pages that one comes to from another. */
   readonly nav?: { readonly group: 'Provide' | 'Consume' | 'Node'; readonly name: string; readonly icon: IconName }
+  /** The page of the navigation that it belongs to, where its address does not say. */
+  readonly under?: string
 }
 
 /** A page that is loaded when somebody comes to it. */
@@ -22,7 +24,11 @@ export const ROUTES: readonly Route[] = [
     page: later(async () => (await import('./pages/apis.tsx')).Apis),
     nav: { group: 'Provide', name: 'My APIs', icon: 'api' }
   },
-  { path: '/register', page: later(async () => (await import('./pages/register/register.tsx')).Register) },
+  {
+    path: '/register',
+    page: later(async () => (await import('./pages/register/register.tsx')).Register),
+    under: '/apis'
+  },
   { path: '/apis/:name/:tab?', page: later(async () => (await import('./pages/api/api.tsx')).Api) },
   {
     path: '/keys',

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { send } from './admin/client.ts'
 import { Live } from './admin/live.tsx'
@@ -41,8 +41,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 
 function Navigation() {
   const [place] = useLocation()
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // On a narrow screen it is one line, of which a part is in sight.
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [place])
   return (
-    <nav className="nav" aria-label="Main">
+    <nav className="nav" aria-label="Main" ref={nav}>
       <Link href="/" className="brand">
         <img src="/icon.svg" alt="" />
         Souk
@@ -70,7 +75,8 @@ function Navigation() {
 }
 
 function isAt(place: string, path: string): boolean {
-  return place === path || (path !== '/' && place.startsWith(`${path}/`))
+  const at = ROUTES.find((route) => route.path === place)?.under ?? place
+  return at === path || (path !== '/' && at.startsWith(`${path}/`))
 }
 
 /** How the node is, whose money it moves, and who looks at it. */
@@ -87,7 +93,7 @@ function Top() {
     <header className="top">
       <div className="row">
         {error !== null ? (
-          <State state="The node is away" mood="bad" />
+          <State state="The node does not answer" mood="bad" />
         ) : status === undefined ? null : status.alone ? (
           <State state="Alone: no peers" mood="warn" />
         ) : (
@@ -96,11 +102,11 @@ function Top() {
         {status !== undefined && <Network network={status.network} money={status.money} />}
         {status !== undefined && status.wallet !== null && <Balance />}
       </div>
-      <Button look="plain" icon="theme" onClick={next} aria-label={`Colours: ${theme}. Change`}>
-        {theme}
+      <Button look="plain" icon="theme" onClick={next}>
+        Theme: {theme}
       </Button>
       <Button look="plain" icon="leave" onClick={() => void leave()}>
-        Leave
+        Sign out
       </Button>
     </header>
   )
@@ -111,7 +117,8 @@ function Balance() {
   const { data: wallet } = useQuery({ ...queries.wallet(), refetchInterval: 60_000, retry: false })
   if (wallet === undefined) return null
   return (
-    <Link href="/wallet" className="small" aria-label={`Wallet: ${wallet.balance} ${wallet.money}`}>
+    <Link href="/wallet" className="balance small" aria-label={`Wallet: ${wallet.balance} ${wallet.money}`}>
+      <Icon name="wallet" />
       <Amount value={wallet.balance} unit={wallet.money} />
     </Link>
   )

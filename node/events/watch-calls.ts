@@ -1,5 +1,6 @@
 import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
 import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import { Captures } from './captures.ts'
 import type { Events } from './events.ts'
 import { tellQuota } from './subscription-news.ts'
 import { Feed } from './feed.ts'
@@ -26,6 +27,7 @@ type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>
 /** Calls as they end, for whoever looks on: nothing of what was said in them. */
 export class WatchedCalls {
   readonly feed = new Feed<CallLine>(limits.EVENTS_KEPT_MAX)
+  readonly captures = new Captures()
   readonly #clock: Clock
   readonly #events: Pick<Events, 'emit'> | undefined
 
@@ -69,7 +71,7 @@ export class WatchedCalls {
       resolve: (api, options) => souk.resolve(api, options),
       standing: (id) => souk.standing(id),
       pinned: (name) => souk.pinned(name),
-      call: watchedCall(souk, this.feed, this.#clock, this.#events)
+      call: watchedCall(souk, { feed: this.feed, captures: this.captures, clock: this.#clock, events: this.#events })
     }
   }
 
@@ -81,8 +83,8 @@ export class WatchedCalls {
       api,
       status,
       code: code ?? null,
-      ms: ownerMs,
-      timing: { owner: Math.max(0, ownerMs - upstreamMs), upstream: upstreamMs },
+      ms: ownerMs + upstreamMs,
+      timing: { owner: ownerMs, upstream: upstreamMs },
       charged: formatUsdc(charged)
     }
   }
@@ -90,13 +92,17 @@ export class WatchedCalls {
 
 type Outcome = Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'timing' | 'charged'>
 
+/** Who is told of calls. */
+export interface CallWatch {
+  readonly feed: Feed<CallLine>
+  readonly captures: Captures
+  readonly clock: Clock
+  readonly events: Pick<Events, 'emit'> | undefined
+}
+
 /** Calls as before, and the feed is told of each when its answer begins, or it failed. */
-export function watchedCall(
-  souk: Pick<Souk, 'call'>,
-  feed: Feed<CallLine>,
-  clock: Clock,
-  events?: Pick<Events, 'emit'>
-): Souk['call'] {
+export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['call'] {
+  const { feed, captures, clock, events } = watch
   return async (init) => {
     const startedAt = clock.elapsed()
     const tell = (outcome: Outcome) => {
@@ -107,6 +113,7 @@ export function watchedCall(
       const reply = await souk.call(init)
       const { requestId, id, status, timing, charged, alert, quota } = reply
       const request_id = formatRequestId(requestId)
+      captures.keep(request_id, init.body)
       tell({ request_id, api: id, status, code: null, timing, charged: formatUsdc(charged) })
       if (events !== undefined && alert !== undefined && quota !== undefined && init.subscription !== undefined) {
         await tellQuota(events, alert, init.subscription, { api: id, quota })
@@ -116,6 +123,7 @@ export function watchedCall(
       const { code, status } = asSoukError(thrown)
       const api = typeof init.api === 'string' ? init.api : formatApiRef(init.api)
       const request_id = init.requestId === undefined ? '' : formatRequestId(init.requestId)
+      if (request_id !== '') captures.keep(request_id, init.body)
       tell({ request_id, api, status, code, timing: {}, charged: '0' })
       throw thrown
     }

@@ -3,11 +3,15 @@ import type { ApiView, DoctorView, MappingView, PeerView, SessionView, StatusVie
 import type { ChannelView, EarningsView, ReceiptsView, WalletView } from '../../admin/money-api.ts'
 import type { MarketListingView, SearchView } from '../../admin/market-api.ts'
 import type { SeriesInput, SeriesView } from '../../admin/series-api.ts'
-import type { WebhookView } from '../../admin/webhook-api.ts'
+import type { BrowserView, CaptureView, SettingsView } from '../../admin/settings-api.ts'
+import type { CallLine, WebhookView } from '../../admin/webhook-api.ts'
 import type { DescriptionView } from '../../admin/description-api.ts'
 import type { KeysView } from '../../admin/key-api.ts'
 import type { PlansView, SubscribersView, SubscriptionView } from '../../admin/subscription-api.ts'
 import { get } from './client.ts'
+
+/** A receipt and its call are written down within a moment of each other. */
+const RECEIPT_SPAN_MS = 10_000
 
 /** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
 export const queries = {
@@ -100,6 +104,27 @@ export const queries = {
       queryKey: ['subscriptions'],
       queryFn: ({ signal }) => get<{ subscriptions: readonly SubscriptionView[] }>('/subscriptions', signal)
     }),
+  settings: () =>
+    queryOptions({ queryKey: ['settings'], queryFn: ({ signal }) => get<SettingsView>('/settings', signal) }),
+  browsers: () =>
+    queryOptions({
+      queryKey: ['browsers'],
+      queryFn: ({ signal }) => get<{ sessions: readonly BrowserView[] }>('/sessions', signal)
+    }),
+  capture: (requestId: string) =>
+    queryOptions({
+      queryKey: ['captures', requestId],
+      queryFn: ({ signal }) => get<CaptureView>(`/captures/${encodeURIComponent(requestId)}`, signal)
+    }),
+  /** Of one call, which ended about then. */
+  receiptsOf: ({ role, api, timestamp }: Pick<CallLine, 'role' | 'api' | 'timestamp'>) => {
+    const at = Date.parse(timestamp)
+    const span = { since: String(at - RECEIPT_SPAN_MS), until: String(at + RECEIPT_SPAN_MS) }
+    return queryOptions({
+      queryKey: ['receipts', role, api, at],
+      queryFn: ({ signal }) => get<ReceiptsView>(`/receipts?${new URLSearchParams({ role, api, ...span })}`, signal)
+    })
+  },
   webhooks: () =>
     queryOptions({
       queryKey: ['webhooks'],

@@ -29,13 +29,13 @@ export function Apis() {
             <Empty
               title="No API is registered"
               action={
-                <Command>
-                  souk api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001
-                </Command>
+                <Link href="/register" className="button first">
+                  Register your first API
+                </Link>
               }
             >
               Put a REST, SOAP or GraphQL API on the market. Its endpoint is read and checked first: nothing is
-              published that does not answer. By the command line it is:
+              published that does not answer.
             </Empty>
           ) : (
             <Table
@@ -45,10 +45,13 @@ export function Apis() {
               columns={[
                 {
                   title: 'API',
-                  cell: ({ name, own }) => (
+                  cell: ({ name, own, endpoint }) => (
                     <>
                       <Link href={`/apis/${name}`}>{name}</Link>
                       {!own && <span className="quiet small"> for another provider</span>}
+                      <small className="under id ellipsis" title={endpoint}>
+                        {endpoint}
+                      </small>
                     </>
                   )
                 },
@@ -57,7 +60,6 @@ export function Apis() {
                   title: 'State',
                   cell: ({ state, problem }) => <State state={problem === null ? state : 'unserved'} />
                 },
-                { title: 'Endpoint', cell: ({ endpoint }) => <span className="id">{endpoint}</span> },
                 { title: 'Price', cell: ({ price }) => <Amount value={price} />, isNumber: true },
                 { title: 'Calls', cell: ({ calls }) => calls.captured.toLocaleString(), isNumber: true },
                 { title: 'Not charged', cell: ({ calls }) => calls.voided.toLocaleString(), isNumber: true },
@@ -67,6 +69,7 @@ export function Apis() {
           )
         }
       </Loaded>
+      <Command>souk api list</Command>
     </Page>
   )
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { EARNINGS_COLUMNS } from '../../admin/earnings-columns.ts'
 import type { ProviderEarningsView, SettlementView, TransactionView } from '../../admin/money-api.ts'
-import { Problem, send } from '../admin/client.ts'
+import { send } from '../admin/client.ts'
 import { type EarningsView, queries } from '../admin/queries.ts'
 import { useWrite } from '../admin/use-write.ts'
 import { Amount } from '../parts/amount.tsx'
@@ -25,19 +25,23 @@ import { Trouble } from '../parts/trouble.tsx'
 
 /** What calls brought, and where it is on its way. */
 export function Earnings() {
-  const earnings = useQuery({ ...queries.earnings(), retry: false })
+  const status = useQuery(queries.status())
+  const movesMoney = status.data?.wallet !== null
+  const earnings = useQuery({ ...queries.earnings(), retry: false, enabled: status.data !== undefined && movesMoney })
   return (
     <Page
       title="Earnings"
       intro="Every call that succeeds is charged: 95% is the provider’s, 5% the treasury’s. A contract divides it on chain."
       actions={earnings.data !== undefined && <Actions view={earnings.data} />}
     >
-      {earnings.error instanceof Problem && earnings.error.code === 'settlement_unavailable' ? (
-        <NoMoney />
+      {movesMoney ? (
+        <>
+          <Loaded query={earnings}>{(view) => <Books view={view} />}</Loaded>
+          {status.data !== undefined && <Receipts />}
+        </>
       ) : (
-        <Loaded query={earnings}>{(view) => <Books view={view} />}</Loaded>
+        <NoMoney />
       )}
-      <Receipts />
     </Page>
   )
 }

@@ -34,27 +34,35 @@ export function Charts() {
     <section className="stack" aria-label="How calls went">
       <div className="row between">
         <h2>How calls went</h2>
-        <Choice label="Calls" isBare options={ROLES} value={role} onChange={choose} />
-        <Choice label="Over" isBare options={SPANS} value={span} onChange={setSpan} />
+        <div className="row">
+          <Choice label="Calls" isBare options={ROLES} value={role} onChange={choose} />
+          <Choice label="Over" isBare options={SPANS} value={span} onChange={setSpan} />
+        </div>
       </div>
       <Loaded query={series}>{(view) => <Both view={view} span={span} />}</Loaded>
     </section>
   )
 }
 
-function Both({ view: { points, total, step_ms }, span }: { readonly view: SeriesView; readonly span: string }) {
+/** Of a node that was started a little while ago, no more than that while. */
+const SHOWN_STEPS_MIN = 10
+
+function Both({ view, span }: { readonly view: SeriesView; readonly span: string }) {
+  const { total, step_ms, known_since } = view
+  const isKnown = view.points.map((point) => point.at + step_ms > known_since)
+  const points = view.points.slice(Math.min(isKnown.indexOf(true), view.points.length - SHOWN_STEPS_MIN))
   const at = points.map((point) => point.at)
   const step = step_ms === 60_000 ? 'minute' : 'quarter of an hour'
   const most = Math.max(0, ...points.map(({ calls }) => calls))
   const times =
     total.p50_ms === null || total.p95_ms === null
       ? 'No call in this time.'
-      : `Half took ${msText(total.p50_ms)} or less, 95% ${msText(total.p95_ms)} or less.`
+      : `p50 ${msText(total.p50_ms)}: half took that long or less. p95 ${msText(total.p95_ms)}.`
   return (
-    <div className="two">
+    <div className="two even">
       <Chart
         title={`Calls per ${step}`}
-        about={`${total.calls.toLocaleString()} in the last ${span}, ${total.errors.toLocaleString()} of them errors; at most ${most.toLocaleString()} in a ${step}.`}
+        about={`${total.calls.toLocaleString()} in the last ${span}, ${total.errors.toLocaleString()} errors; ${most.toLocaleString()} in the busiest ${step}.`}
         at={at}
         unit=""
         lines={[
@@ -63,13 +71,13 @@ function Both({ view: { points, total, step_ms }, span }: { readonly view: Serie
         ]}
       />
       <Chart
-        title="Time to answer"
+        title="Latency"
         about={times}
         at={at}
         unit=" ms"
         lines={[
-          { name: 'median', colour: '--focus', values: points.map(({ p50_ms }) => p50_ms) },
-          { name: '95%', colour: '--warn', values: points.map(({ p95_ms }) => p95_ms) }
+          { name: 'p50', colour: '--focus', values: points.map(({ p50_ms }) => p50_ms) },
+          { name: 'p95', colour: '--warn', values: points.map(({ p95_ms }) => p95_ms) }
         ]}
       />
     </div>

@@ -4,7 +4,9 @@ import { type ApiView, type DoctorView, type EarningsView, queries } from '../ad
 import { Amount } from '../parts/amount.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Figures } from '../parts/figures.tsx'
+import { Hint } from '../parts/hint.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { providerShare } from '../parts/money.ts'
 import { Page } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
@@ -37,28 +39,36 @@ function Today() {
         <Figures
           figures={[
             {
-              name: 'Served today',
+              name: 'Calls served today',
               value: total.calls.toLocaleString(),
-              note: known_since > new Date().setHours(0, 0, 0, 0) ? 'since the node was started' : undefined
+              note: known_since > new Date().setHours(0, 0, 0, 0) ? 'since the node started' : undefined
             },
             { name: 'Errors', value: total.errors.toLocaleString(), note: partText(total.errors, total.calls) },
             {
-              name: 'Median time',
+              name: 'Latency, p50',
               value: total.p50_ms === null ? '–' : msText(total.p50_ms),
-              note: total.p95_ms === null ? undefined : `95% within ${msText(total.p95_ms)}`
+              note: total.p95_ms === null ? 'no call yet' : `p95 ${msText(total.p95_ms)}`
             },
-            { name: 'Earned today', value: <Amount value={total.charged} />, note: '95% of it is yours' },
-            ...(earnings.data === undefined ? [] : [pendingFigure(earnings.data)]),
             {
-              name: 'Made today',
-              value: (made.data?.total.calls ?? 0).toLocaleString(),
-              note: <Amount value={made.data?.total.charged ?? '0'} />
+              name: 'Earned today',
+              value: <Amount value={total.charged} />,
+              note: total.charged === '0' ? '95% is yours' : `${providerShare(total.charged) ?? '0'} of it is yours`
             },
+            pendingFigure(earnings.data),
+            {
+              name: 'Calls made today',
+              value: (made.data?.total.calls ?? 0).toLocaleString(),
+              note: (
+                <>
+                  <Amount value={made.data?.total.charged ?? '0'} /> paid
+                </>
+              )
+            },
+            { name: 'Running now', value: (status.data?.serving ?? 0) + (status.data?.calling ?? 0), note: 'calls' },
             {
               name: 'Peers',
               value: status.data?.peers ?? '–',
-              note:
-                status.data === undefined ? undefined : `${status.data.serving + status.data.calling} calls under way`
+              note: status.data?.alone === true ? 'nobody finds this node' : 'connected'
             }
           ]}
         />
@@ -67,9 +77,11 @@ function Today() {
   )
 }
 
-function pendingFigure({ providers }: EarningsView) {
-  const [own] = providers
-  return { name: 'Not settled yet', value: <Amount value={own?.captured ?? '0'} />, note: 'in channels' }
+/** Undefined where the node moves no money, or the chain has not answered. */
+function pendingFigure(earnings: EarningsView | undefined) {
+  const name = 'Pending settlement'
+  if (earnings === undefined) return { name, value: '–', note: 'no wallet' }
+  return { name, value: <Amount value={earnings.providers[0]?.captured ?? '0'} />, note: 'in channels' }
 }
 
 function partText(some: number, all: number): string {
@@ -82,15 +94,16 @@ function Attention({ view }: { readonly view: DoctorView }) {
   return (
     <section className="card">
       <h2>Needs attention</h2>
-      <ul className="stack" style={{ listStyle: 'none', padding: 0 }}>
+      <ul className="rows">
         {wanting.map(({ name, result, message, hint }) => (
           <li key={name}>
-            <p className="row">
-              <State state={result} />
-              <strong>{name}</strong>
-            </p>
-            <p>{message}</p>
-            {hint !== undefined && <p className="quiet">{hint}</p>}
+            <div className="attention">
+              <p>
+                <strong>{name}</strong> {message}
+              </p>
+              {hint !== undefined && <Hint>{hint}</Hint>}
+            </div>
+            <State state={result} />
           </li>
         ))}
       </ul>

@@ -16,7 +16,11 @@ export function ChartCanvas({ at, lines, unit }: ChartProps) {
     let chart: uPlot | undefined
     const draw = () => {
       chart?.destroy()
-      chart = new uPlot(optionsFor(place, lines, unit), [seconds(at), ...lines.map(({ values }) => [...values])], place)
+      chart = new uPlot(
+        optionsFor(place, { at, lines, unit }),
+        [seconds(at), ...lines.map(({ values }) => [...values])],
+        place
+      )
     }
     draw()
     const resized = new ResizeObserver(() => chart?.setSize({ width: place.clientWidth, height: HEIGHT }))
@@ -35,12 +39,18 @@ export function ChartCanvas({ at, lines, unit }: ChartProps) {
   return <div ref={host} className="chart-canvas" aria-hidden="true" />
 }
 
+const DAY_S = 86_400
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const DATE = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+
 const seconds = (at: readonly number[]): number[] => at.map((ms) => ms / 1000)
 
-function optionsFor(place: HTMLElement, lines: ChartProps['lines'], unit: string): uPlot.Options {
+function optionsFor(place: HTMLElement, { at, lines, unit }: ChartProps): uPlot.Options {
+  const spanS = ((at.at(-1) ?? 0) - (at[0] ?? 0)) / 1_000
   const quiet = colourOf(place, '--ink-quiet')
   const grid = { stroke: colourOf(place, '--line'), width: 1 }
   const axis = { stroke: quiet, grid, ticks: { show: false }, font: '12px system-ui' }
+  const isDays = spanS > DAY_S
   return {
     width: place.clientWidth,
     height: HEIGHT,
@@ -49,10 +59,15 @@ function optionsFor(place: HTMLElement, lines: ChartProps['lines'], unit: string
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
     axes: [
-      axis,
       {
         ...axis,
-        size: 68,
+        size: 28,
+        values: (_, splits) => splits.map((second) => (isDays ? DATE : CLOCK).format(second * 1_000)),
+        ...(isDays ? { incrs: [DAY_S] } : {})
+      },
+      {
+        ...axis,
+        size: 60,
         incrs: STEPS,
         values: (_, splits) => splits.map((value) => `${value.toLocaleString()}${unit}`)
       }

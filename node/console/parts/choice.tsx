@@ -13,7 +13,7 @@ interface ChoiceProps<T extends string> {
 export function Choice<T extends string>({ label, options, value, onChange, isBare = false }: ChoiceProps<T>) {
   const name = useId()
   return (
-    <fieldset className="choice">
+    <fieldset className={isBare ? 'choice segments' : 'choice'}>
       <legend className={isBare ? 'visually-hidden' : undefined}>{label}</legend>
       <div>
         {options.map((option) => (

@@ -33,12 +33,15 @@ const MOODS: Readonly<Record<string, Mood>> = {
   fail: 'bad'
 }
 
+/** Words for what machines say shorter. */
+const WORDS: Readonly<Record<string, string>> = { warn: 'warning', fail: 'problem' }
+
 /** A state by word, icon and colour: none of them alone. */
 export function State({ state, mood = MOODS[state] ?? 'quiet' }: { readonly state: string; readonly mood?: Mood }) {
   return (
     <span className={`state ${mood}`}>
       <Icon name={ICONS[mood]} />
-      {state}
+      {WORDS[state] ?? state}
     </span>
   )
 }

@@ -2,11 +2,11 @@ import type { CallTiming } from '../../../lib/interface/index.ts'
 import { msText } from './units.ts'
 
 const PARTS: ReadonlyArray<readonly [keyof CallTiming, string]> = [
-  ['lookup', 'finding it'],
+  ['lookup', 'lookup'],
   ['pay', 'payment'],
   ['net', 'network'],
-  ['owner', 'its node'],
-  ['upstream', 'the API']
+  ['owner', 'queue and mapping'],
+  ['upstream', 'upstream']
 ]
 
 /** Where the time of a call went. The words say it all; the bar is for whoever sees. */

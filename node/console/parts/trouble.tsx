@@ -4,7 +4,7 @@ import { Button } from './button.tsx'
 interface TroubleProps {
   readonly error: Error
   readonly onRetry?: () => void
-  /** What is shown below is from before. */
+  /** Below is what was known before. */
   readonly isStale?: boolean
 }
 
@@ -14,7 +14,7 @@ export function Trouble({ error, onRetry, isStale = false }: TroubleProps) {
   return (
     <div className="notice" role="alert">
       <p>
-        <strong>{code === 'offline' ? 'The node is away.' : 'That did not work.'}</strong> {error.message}
+        <strong>{code === 'offline' ? 'The node does not answer.' : 'That did not work.'}</strong> {error.message}
         {isStale && ' What is shown below is from before.'}
       </p>
       <p className="quiet small">

@@ -89,7 +89,7 @@ describe('the console', () => {
     const { page } = await enter()
     await page.reload()
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
-    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Setup code').waitFor()
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { Browser, Page } from 'playwright-core'
 import type { ListingView } from '../../../node/admin/api.ts'
 import type { SubscriptionView } from '../../../node/admin/subscription-api.ts'
@@ -18,6 +19,8 @@ interface Way {
 describe('the console of a node that calls', () => {
   let home: SoukHome
   let upstream: Server
+  /** Bodies that came to the API. */
+  const received: string[] = []
   let owner: NodeProcess
   let buyer: NodeProcess
   let browser: Browser
@@ -31,7 +34,8 @@ describe('the console of a node that calls', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"tick":1}\n\n')
         return
       }
-      request.resume().once('end', () => {
+      void text(request).then((body) => {
+        received.push(body)
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"temperature":21}')
       })
     })
@@ -88,7 +92,7 @@ describe('the console of a node that calls', () => {
 
     await page.getByRole('link', { name: 'Plans' }).press('Enter')
     await page.getByRole('button', { name: 'Subscribe' }).press('Enter')
-    await page.getByText(`souk subscribe ${id} --plan basic --max-price 0 --max-fee 0`).waitFor()
+    await page.getByText(`souk --profile buyer subscribe ${id} --plan basic --max-price 0 --max-fee 0`).waitFor()
     assert.deepEqual(await axeViolations(page), [])
     await page.getByRole('dialog').getByLabel('Most for a call, USDC').press('Enter')
     await page.getByRole('heading', { name: 'My subscriptions', level: 1 }).waitFor()
@@ -128,9 +132,9 @@ describe('the console of a node that calls', () => {
     await page.getByRole('button', { name: 'Pause' }).click()
     const rows = await page.getByRole('row').count()
     await buyer.cli(`call ${id} {}`)
-    await page.getByRole('button', { name: /Go on, 1 new/ }).waitFor()
+    await page.getByRole('button', { name: /Resume, 1 new/ }).waitFor()
     assert.equal(await page.getByRole('row').count(), rows)
-    await page.getByRole('button', { name: /Go on/ }).click()
+    await page.getByRole('button', { name: /Resume/ }).click()
     await page.waitForFunction((before) => document.querySelectorAll('tr').length > before, rows)
 
     await page.getByLabel('Result').selectOption('errors')
@@ -142,8 +146,47 @@ describe('the console of a node that calls', () => {
       .getByRole('button', { name: /^weather/ })
       .first()
       .press('Enter')
-    await page.getByRole('dialog').getByText('X-Consumer-Key: $SOUK_KEY', { exact: false }).waitFor()
+    await page.getByRole('dialog').getByText('What was sent is not kept', { exact: false }).waitFor()
     assert.deepEqual(await axeViolations(page), [])
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('keeps requests when told to, without secrets, and makes a call again as it was, and changed', async function () {
+    this.timeout(60_000)
+    const { page, mishaps } = await enter()
+    await page.goto(`${url}/settings`)
+    await page.getByText('souk --profile buyer settings --capture on').waitFor()
+    await page.getByLabel('Keep the requests of calls').check()
+    await page.getByText('souk --profile buyer settings --capture off').waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await buyer.cli(`call ${id}`, '{"city":"Bern","apiToken":"hush"}')
+    received.length = 0
+
+    await page.goto(`${url}/calls?way=made`)
+    const first = page.getByRole('button', { name: /^weather/ }).first()
+    await first.press('Enter')
+    const dialog = page.getByRole('dialog')
+    const editor = dialog.getByRole('textbox', { name: 'Request, JSON' })
+    await editor.waitFor()
+    assert.match((await editor.textContent()) ?? '', /"apiToken": "\[redacted\]"/)
+    await dialog.getByText(`souk --profile buyer call ${id} '{"city":"Bern","apiToken":"[redacted]"}'`).waitFor()
+    await dialog.getByText(`-d '{"city":"Bern","apiToken":"[redacted]"}'`, { exact: false }).waitFor()
+    await dialog.getByText('costs up to 0.001').waitFor()
+    assert.deepEqual(await axeViolations(page), [])
+    await dialog.getByRole('button', { name: 'Replay' }).press('Enter')
+    await dialog.getByText('"temperature": 21').waitFor()
+    await editor.fill('{"city":"Chur"}')
+    await dialog.getByRole('button', { name: 'Call with the changed request' }).press('Enter')
+    await eventually('both calls', 10_000, () => (received.length === 2 ? true : undefined))
+    assert.deepEqual(
+      received.map((body) => (JSON.parse(body) as { city: string }).city),
+      ['Bern', 'Chur']
+    )
+    await dialog.getByRole('button', { name: 'Close' }).press('Enter')
+
+    await page.goto(`${url}/settings`)
+    await page.getByLabel('Keep the requests of calls').uncheck()
+    await page.getByText('0 kept now', { exact: false }).waitFor()
     assert.deepEqual(mishaps, [])
   })
 
@@ -183,6 +226,7 @@ describe('the console of a node that calls', () => {
         '/calls',
         '/market',
         '/market?q=nothing-like-it',
+        '/settings',
         listing,
         `${listing}/try`,
         `${listing}/plans`

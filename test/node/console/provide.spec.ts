@@ -158,7 +158,7 @@ describe('the console of a provider', function () {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/keys`)
     await page.getByRole('button', { name: 'Issue a key' }).press('Enter')
-    await page.getByLabel('Whose it is').fill('ci')
+    await page.getByLabel('Name', { exact: true }).fill('ci')
     await page.getByLabel('May call').fill('bank')
     await page.getByLabel('Expires').selectOption('30')
     await page.getByText('--expires-in 30d --api bank --label ci').waitFor()

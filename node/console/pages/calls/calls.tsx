@@ -23,13 +23,13 @@ export function Calls() {
   return (
     <Page
       title="Calls"
-      intro="The last calls as they end, served here or made from here. What was said in them is not kept."
+      intro="The last calls as they end, served here or made from here, without what was said in them."
       actions={
         <Button
           icon={held === undefined ? 'pause' : 'again'}
           onClick={() => setHeld(held === undefined ? live : undefined)}
         >
-          {held === undefined ? 'Pause' : `Go on${missed === 0 ? '' : `, ${missed} new`}`}
+          {held === undefined ? 'Pause' : `Resume${missed === 0 ? '' : `, ${missed} new`}`}
         </Button>
       }
     >

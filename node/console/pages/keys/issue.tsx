@@ -55,22 +55,17 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Issue a key" onClose={onClose}>
       <Form onSubmit={() => issuing.mutate(undefined)}>
-        <Field
-          label="Whose it is"
-          value={values.label}
-          onChange={set('label')}
-          hint="A label for you; nobody else sees it."
-        />
+        <Field label="Name" value={values.label} onChange={set('label')} hint="A label for you; nobody else sees it." />
         <div className="pair">
           <Field
-            label="Dearest call, USDC"
+            label="Most for a call, USDC"
             value={values.maxPrice}
             onChange={set('maxPrice')}
             inputMode="decimal"
             required
           />
           <Field
-            label="All calls of a day, USDC"
+            label="Most in a day, USDC"
             value={values.dailyCap}
             onChange={set('dailyCap')}
             inputMode="decimal"

@@ -28,7 +28,7 @@ export function Keys() {
   return (
     <Page
       title="Consumers & keys"
-      intro="Whoever calls through this node’s ingress sends a key. Each has a dearest price and a daily cap."
+      intro="Programs call through this node’s ingress with a key. Each key has a price limit per call and a daily cap."
       actions={
         <Button look="first" icon="plus" onClick={() => setIssuing(true)}>
           Issue a key
@@ -116,14 +116,14 @@ function KeyTable({ keys, onAsk }: KeyTableProps) {
           title: 'Caps',
           cell: ({ max_price, daily_cap }) => (
             <>
-              <Amount value={max_price} /> a call
+              <Amount value={max_price} unit="USDC a call" />
               <small className="under">
-                <Amount value={daily_cap} /> a day
+                <Amount value={daily_cap} unit="USDC a day" />
               </small>
             </>
           )
         },
-        { title: 'Ends', cell: ({ retires_at, expires_at }) => <Moment at={retires_at ?? expires_at} /> },
+        { title: 'Expires', cell: ({ retires_at, expires_at }) => <Moment at={retires_at ?? expires_at} /> },
         { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
         {
           title: 'Change',

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { DescriptionView, UpstreamCallView } from '../../../admin/description-api.ts'
 import { send } from '../../admin/client.ts'
 import { Button } from '../../parts/button.tsx'
+import { Command } from '../../parts/command.tsx'
 import { Text } from '../../parts/code.tsx'
 import { Figures } from '../../parts/figures.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -12,6 +13,7 @@ import { Step } from '../../parts/steps.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { firstBody, TryRequest } from '../../parts/try.tsx'
 import { bytesText, msText } from '../../parts/units.ts'
+import { checkCommand } from './command.ts'
 import { type Making, upstreamOf } from './draft.ts'
 
 interface TrialProps {
@@ -46,6 +48,7 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
               Call it
             </Button>
           </div>
+          {body !== undefined && <Command>{checkCommand(making, body)}</Command>}
         </Form>
         <div className="stack">
           {trial.error !== null ? (

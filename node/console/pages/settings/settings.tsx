@@ -1,15 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { get, send } from '../../admin/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { get } from '../../admin/client.ts'
 import { type DoctorView, queries, type StatusView } from '../../admin/queries.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/command.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Facts } from '../../parts/facts.tsx'
+import { Hint } from '../../parts/hint.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { useTheme } from '../../theme.ts'
+import { Browsers } from './browsers.tsx'
 import { bundleOf } from './bundle.ts'
+import { Retention } from './retention.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 /** What is wrong with the node, if anything, and what it tells whom. */
@@ -25,15 +28,17 @@ export function Settings() {
         <div className="row between">
           <h2>Doctor</h2>
           <Button icon="again" isBusy={doctor.isFetching} onClick={() => void doctor.refetch()}>
-            Look again
+            Check again
           </Button>
         </div>
         <Loaded query={doctor}>{(view) => <Checks view={view} />}</Loaded>
         <Command>souk doctor</Command>
       </section>
+      <Browsers />
+      <Retention />
       <Webhooks />
       <div className="two">
-        <ThisBrowser />
+        <Theme />
         <Support />
       </div>
       <Loaded query={status}>{(view) => <About status={view} />}</Loaded>
@@ -50,7 +55,7 @@ function Checks({ view }: { readonly view: DoctorView }) {
             <p>
               <strong>{name}</strong> <span className="quiet">{message}</span>
             </p>
-            {result !== 'ok' && hint !== undefined && <p className="small">To mend it: {hint}</p>}
+            {result !== 'ok' && hint !== undefined && <Hint>{hint}</Hint>}
           </div>
           <State state={result} />
         </li>
@@ -59,28 +64,15 @@ function Checks({ view }: { readonly view: DoctorView }) {
   )
 }
 
-function ThisBrowser() {
+function Theme() {
   const { theme, next } = useTheme()
-  const client = useQueryClient()
-  const leave = async () => {
-    await send('DELETE', '/session')
-    client.clear()
-    location.assign('/')
-  }
   return (
     <section className="card">
-      <h2>This browser</h2>
-      <p>
-        It was let in by a setup code, and stays so until you leave. Another one is let in by a code of its own, which
-        is good for once:
-      </p>
-      <Command>souk console</Command>
-      <div className="row">
+      <h2>Theme</h2>
+      <p>Colours of this browser alone: the system’s, light or dark.</p>
+      <div>
         <Button icon="theme" onClick={next}>
-          Colours: {theme}
-        </Button>
-        <Button icon="leave" onClick={() => void leave()}>
-          Leave
+          Theme: {theme}
         </Button>
       </div>
     </section>

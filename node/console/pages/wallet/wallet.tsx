@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
-import { Problem } from '../../admin/client.ts'
 import { queries, type WalletView } from '../../admin/queries.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -20,7 +19,9 @@ const QrCode = lazy(async () => ({ default: (await import('../../parts/qr-code.t
 
 /** The account that this node pays from, and gets its gas from. */
 export function Wallet() {
-  const wallet = useQuery({ ...queries.wallet(), retry: false })
+  const status = useQuery(queries.status())
+  const movesMoney = status.data?.wallet !== null
+  const wallet = useQuery({ ...queries.wallet(), retry: false, enabled: status.data !== undefined && movesMoney })
   const [isWithdrawing, setWithdrawing] = useState(false)
   return (
     <Page
@@ -28,7 +29,7 @@ export function Wallet() {
       intro="The account this node pays calls from, and gas. Its key stays in an encrypted file on this machine."
       actions={wallet.data !== undefined && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
     >
-      {wallet.error instanceof Problem && wallet.error.code === 'settlement_unavailable' ? (
+      {!movesMoney ? (
         <NoMoney />
       ) : (
         <>
@@ -44,7 +45,7 @@ export function Wallet() {
               </>
             )}
           </Loaded>
-          <Channels />
+          {status.data !== undefined && <Channels />}
         </>
       )}
     </Page>

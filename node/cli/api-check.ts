@@ -1,0 +1,54 @@
+import type { Protocol } from '../../lib/interface/index.ts'
+import type { UpstreamCallInput, UpstreamCallView, UpstreamCheckView } from '../admin/description-api.ts'
+import type { AddCommand, Cli } from './cli.ts'
+import { EXIT } from './exit-code.ts'
+import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
+import { protocolNamed } from './protocol-option.ts'
+import { milliseconds } from './table.ts'
+import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
+import { UsageError } from './usage-error.ts'
+import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
+
+interface CheckFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
+  readonly protocol: Protocol
+  readonly call?: string
+}
+
+/** What `register` reads and what a consumer would get, before anybody can see it. */
+export const addApiCheck: AddCommand = (to, cli) => {
+  const command = to
+    .command('check')
+    .description('read an API as register does, and publish nothing; with --call, make one real call of it')
+    .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
+    .option('--call <json>', 'a request as a consumer would send it; it is not counted or charged')
+  addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
+    const body = flags.call === undefined ? undefined : parseBody(flags.call)
+    const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
+    const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
+    const node = await cli.node()
+    if (body === undefined) await tellFound(cli, await node.checkUpstream(upstream))
+    else await tellAnswer(cli, await node.callUpstream({ upstream, body }))
+  })
+}
+
+function parseBody(text: string): UpstreamCallInput['body'] {
+  try {
+    return JSON.parse(text) as UpstreamCallInput['body']
+  } catch {
+    throw new UsageError('The request is not JSON.', `--call '{"field":"value"}', in single quotes`)
+  }
+}
+
+async function tellFound(cli: Cli, view: UpstreamCheckView): Promise<void> {
+  for (const warning of view.warnings) cli.terminal.note(`warning: ${warning}`)
+  await cli.print(view, () => (view.sdl === null ? view.operations.map(({ name }) => name) : [view.sdl]))
+}
+
+async function tellAnswer(cli: Cli, view: UpstreamCallView): Promise<void> {
+  const { status, success, upstream_ms, body, is_cut } = view
+  await cli.print(view, () => (body === '' ? [] : [body]))
+  const charged = success ? 'would be charged' : 'would not be charged'
+  cli.terminal.note(`${status} in ${milliseconds(upstream_ms)} ms; ${charged}${is_cut ? '; there is more of it' : ''}`)
+  if (!success) cli.exitCode = EXIT.failed
+}

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { SettingsView } from '../../../admin/settings-api.ts'
+import { send } from '../../admin/client.ts'
+import { queries } from '../../admin/queries.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Command } from '../../parts/command.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { CheckField } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+
+/** What is kept of calls, and for how long. */
+export function Retention() {
+  const settings = useQuery(queries.settings())
+  return (
+    <section className="card">
+      <h2>What is kept</h2>
+      <Loaded query={settings}>{(view) => <Kept view={view} />}</Loaded>
+    </section>
+  )
+}
+
+function Kept({ view: { capture, captured, captured_max, retention } }: { readonly view: SettingsView }) {
+  const [wanted, setWanted] = useState<boolean>()
+  const setting = useWrite(
+    (isOn: boolean) => send<SettingsView>('PUT', '/settings', { capture: isOn }),
+    ['settings', 'captures']
+  )
+  return (
+    <>
+      <CheckField
+        label="Keep the requests of calls made from here, to replay them"
+        hint={`In memory alone, the last ${captured_max}, secrets left out by their names; off again when the node restarts. ${captured} kept now.`}
+        checked={setting.error === null ? (wanted ?? capture) : capture}
+        onChange={({ target }) => {
+          setWanted(target.checked)
+          setting.mutate(target.checked)
+        }}
+      />
+      {setting.error !== null && <Trouble error={setting.error} />}
+      <Command>{`souk settings --capture ${capture ? 'off' : 'on'}`}</Command>
+      <Facts
+        facts={[
+          ['Answers', `${daysText(retention.answers_ms)}, for a repeat of the same call`],
+          ['Charts', `${daysText(retention.series_ms)}, in memory`],
+          ['Browsers', `${daysText(retention.sessions_ms)} after they were let in`],
+          ['Receipts and the books', 'for good']
+        ]}
+      />
+    </>
+  )
+}
+
+const DAY_MS = 24 * 60 * 60_000
+
+function daysText(ms: number): string {
+  const days = Math.round(ms / DAY_MS)
+  return days === 1 ? 'a day' : `${days} days`
+}
