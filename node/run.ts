@@ -29,6 +29,7 @@ import { Registrations } from './registrations/registrations.ts'
 import { NodeGuard } from './upstream/guard.ts'
 import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'
+import { walletDesk } from './wallet/wallet-desk.ts'
 import { openStores } from './stores.ts'
 import { openSubscriptions, type SubscriptionParts } from './subscriptions/open.ts'
 import { packageVersion } from './config.ts'
@@ -332,6 +333,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       webhooks,
       calls,
       captures,
+      walletDesk: walletDesk(config),
       subscriptions,
       clock,
       token,

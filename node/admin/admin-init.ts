@@ -14,6 +14,7 @@ import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { DoctorView, StatusView } from './api.ts'
 import type { Sessions } from './sessions.ts'
+import type { WalletDesk } from './wallet-routes.ts'
 
 /** What the admin API shows and steers. */
 export interface AdminInit {
@@ -27,6 +28,7 @@ export interface AdminInit {
   /** As they end. */
   readonly calls: Feed<CallLine>
   readonly captures: Captures
+  readonly walletDesk: WalletDesk
   readonly subscriptions: SubscriptionParts
   readonly clock: Clock
   /** Undefined where this node moves no money. */

@@ -22,6 +22,7 @@ import { moneyRoutes } from './money-routes.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { nodeRoutes } from './node-routes.ts'
 import { seriesRoutes } from './series-routes.ts'
+import { walletRoutes } from './wallet-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 import { planRoutes } from './plan-routes.ts'
 import { answerWithProblems } from './problems.ts'
@@ -90,6 +91,7 @@ export async function adminRoutes(app: FastifyInstance, init: AdminInit): Promis
     backupRoute,
     sessionRoutes,
     settingsRoutes,
+    walletRoutes,
     webhookRoutes,
     planRoutes,
     subscriptionRoutes

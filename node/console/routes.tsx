@@ -73,7 +73,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     path: '/setup',
-    page: later(async () => (await import('./pages/setup.tsx')).Setup),
+    page: later(async () => (await import('./pages/setup/setup.tsx')).Setup),
     nav: { group: 'Node', name: 'Set up', icon: 'play' }
   }
 ]

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { checksummed } from '../../lib/index.ts'
+import { checksummed, text } from '../../lib/index.ts'
 import { createChain } from '../../lib/pay/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/money-api.ts'
 import { walletView } from '../admin/money-views.ts'
+import type { WalletDesk } from '../admin/wallet-routes.ts'
 import { givePlayMoney } from '../demo/play-chain.ts'
 import { type NetworkName, NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { openProfile, profileFile, type ProfileLocation } from '../profile/profile.ts'
+import { readPrivateFile } from '../profile/private-file.ts'
 import { rememberNetwork } from '../profile/written-down.ts'
 import { SetupError } from '../setup-error.ts'
 import { choosePassphrase, type PassphraseSource, readPassphrase } from './passphrase.ts'
@@ -103,6 +105,33 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
   await createChain(parameters).verify()
   await givePlayMoney(address, amount, parameters.rpcUrl)
   return walletBalance(config)
+}
+
+/** The same for whoever has the profile's node at hand: by its admin API. */
+export function walletDesk(config: NodeConfig): WalletDesk {
+  const { profile, network } = config
+  const { money } = NETWORKS[network]
+  const cardOf = (address: Address | undefined) => ({
+    address: address === undefined ? null : checksummed(address),
+    network,
+    money
+  })
+  return {
+    card: async () => cardOf((await walletInfo(profile))?.address),
+    make: async (passphrase) => cardOf((await createWallet(profile, network, passphrase)).address),
+    async takeOver(content, oldPassphrase, passphrase) {
+      if (isBareKey(content)) {
+        throw new SetupError('config_invalid', 'That is a key as it is: it is taken over by souk wallet import alone.')
+      }
+      return cardOf((await importWallet(profile, network, { content, passphrase, oldPassphrase })).address)
+    },
+    async keyFile() {
+      const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
+      if (bytes === undefined) throw new SetupError('wallet_missing', 'This profile has no wallet.')
+      return text(bytes)
+    },
+    give: async (amount) => void (await playMoney(config, amount))
+  }
 }
 
 async function ownAddress({ profile }: NodeConfig): Promise<Address> {

@@ -8,6 +8,7 @@ import type { CallLine, WebhookView } from '../../admin/webhook-api.ts'
 import type { DescriptionView } from '../../admin/description-api.ts'
 import type { KeysView } from '../../admin/key-api.ts'
 import type { PlansView, SubscribersView, SubscriptionView } from '../../admin/subscription-api.ts'
+import type { WalletCardView } from '../../admin/wallet-api.ts'
 import { get } from './client.ts'
 
 /** A receipt and its call are written down within a moment of each other. */
@@ -103,6 +104,11 @@ export const queries = {
     queryOptions({
       queryKey: ['subscriptions'],
       queryFn: ({ signal }) => get<{ subscriptions: readonly SubscriptionView[] }>('/subscriptions', signal)
+    }),
+  walletCard: () =>
+    queryOptions({
+      queryKey: ['wallet', 'card'],
+      queryFn: ({ signal }) => get<WalletCardView>('/wallet/card', signal)
     }),
   settings: () =>
     queryOptions({ queryKey: ['settings'], queryFn: ({ signal }) => get<SettingsView>('/settings', signal) }),

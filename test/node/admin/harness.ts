@@ -11,6 +11,8 @@ import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
 import { startAdmin } from '../../../node/admin/server.ts'
 import { Sessions } from '../../../node/admin/sessions.ts'
+import type { WalletDesk } from '../../../node/admin/wallet-routes.ts'
+import { SetupError } from '../../../node/setup-error.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { createLog } from '../../../node/log.ts'
@@ -57,6 +59,17 @@ export class FakeUpstream implements AdapterFactory {
       close: async () => void this.closed++
     }
   }
+}
+
+const refuse = async () => {
+  throw new SetupError('wallet_missing', 'There is no profile here.')
+}
+const NO_WALLET: WalletDesk = {
+  card: async () => ({ address: null, network: 'dev', money: 'play USDC' }),
+  make: refuse,
+  takeOver: refuse,
+  keyFile: refuse,
+  give: refuse
 }
 
 export interface Bench {
@@ -127,6 +140,7 @@ export async function startBench(
       webhooks: telling.webhooks,
       calls: telling.calls.feed,
       captures: telling.calls.captures,
+      walletDesk: NO_WALLET,
       spending,
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,

@@ -55,7 +55,8 @@ function Code({ api, body, isStream }: CodeProps) {
     <section className="stack code-beside">
       <h3>Call it from a program</h3>
       <p className="quiet">
-        At this node’s ingress, with a key in SOUK_KEY: <Link href="/keys">Consumers & keys</Link> makes one.
+        It calls this node’s ingress, with a key in the environment variable SOUK_KEY. No key yet?{' '}
+        <Link href="/keys">Issue one</Link>
       </p>
       <div className="row between">
         <Choice label="Language" isBare options={LANGUAGES} value={language} onChange={setLanguage} />

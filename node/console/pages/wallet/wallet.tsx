@@ -13,6 +13,7 @@ import { NoMoney } from '../../parts/no-money.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Channels } from './channels.tsx'
+import { PlayMoney } from './play-money.tsx'
 import { Withdraw } from './withdraw.tsx'
 
 const QrCode = lazy(async () => ({ default: (await import('../../parts/qr-code.tsx')).QrCode }))
@@ -105,10 +106,7 @@ function Deposit({ view: { address, network, money } }: { readonly view: WalletV
         </div>
       </div>
       {network === 'dev' ? (
-        <>
-          <p className="quiet small">On the network dev, money is for play and for the asking:</p>
-          <Command>souk wallet deposit 100</Command>
-        </>
+        <PlayMoney />
       ) : (
         <p className="quiet small">
           Only {money} of the chain {network}. Anything else that is sent there may be lost.

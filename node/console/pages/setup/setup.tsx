@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
-import { send } from '../admin/client.ts'
-import { queries, type StatusView } from '../admin/queries.ts'
-import { useWrite } from '../admin/use-write.ts'
-import { Button } from '../parts/button.tsx'
-import { Choice } from '../parts/choice.tsx'
-import { Command, word } from '../parts/command.tsx'
-import { Field } from '../parts/field.tsx'
-import { Form } from '../parts/form.tsx'
-import { Loaded } from '../parts/loaded.tsx'
-import { Page } from '../parts/page.tsx'
-import { State } from '../parts/state.tsx'
-import { Trouble } from '../parts/trouble.tsx'
+import { send } from '../../admin/client.ts'
+import { queries, type StatusView } from '../../admin/queries.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { Command, word } from '../../parts/command.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Step } from './step.tsx'
+import { WalletStep } from './wallet-step.tsx'
 
 const ROLES = [
   { value: 'sell', name: 'Sell', hint: 'put an API of yours on the market' },
@@ -32,7 +33,7 @@ export function Setup() {
       <Loaded query={status}>
         {(view) => (
           <ol className="setup">
-            <Wallet status={view} />
+            <WalletStep status={view} />
             {role !== 'call' && <Payout status={view} />}
             <Reach status={view} />
             {role !== 'call' && <FirstApi />}
@@ -41,62 +42,6 @@ export function Setup() {
         )}
       </Loaded>
     </Page>
-  )
-}
-
-interface StepProps {
-  readonly title: string
-  readonly isDone: boolean
-  /** Where it can be left out. */
-  readonly isOptional?: boolean
-  readonly children: ReactNode
-}
-
-function Step({ title, isDone, isOptional = false, children }: StepProps) {
-  return (
-    <li className="card">
-      <div className="row between">
-        <h2>{title}</h2>
-        {isDone ? (
-          <State state="done" mood="good" />
-        ) : (
-          <State state={isOptional ? 'if you like' : 'to do'} mood={isOptional ? 'quiet' : 'warn'} />
-        )}
-      </div>
-      {children}
-    </li>
-  )
-}
-
-function Wallet({ status: { wallet, till, money, network, profile } }: { readonly status: StatusView }) {
-  const flag = profile === 'default' ? '' : `--profile ${word(profile)} `
-  return (
-    <Step title="Wallet" isDone={wallet !== null} isOptional={till === 'metered'}>
-      {wallet === null ? (
-        <>
-          <p>
-            {till === 'metered'
-              ? 'This node only counts calls, and moves no money. To pay and be paid, give it a wallet: '
-              : 'To pay for calls, and to fetch what was earned, the node needs a wallet. '}
-            Its key never passes through a browser: it is made, or taken over, where the node runs.
-          </p>
-          <Command>{`souk ${flag}wallet create`}</Command>
-          <Command>{`souk ${flag}wallet import <key file>`}</Command>
-          <p>Then keep a copy on another disk. Who loses the file or its passphrase loses what is in it.</p>
-          <Command>{`souk ${flag}wallet backup <file>`}</Command>
-          <p className="quiet small">The node takes it at its next start: souk up.</p>
-        </>
-      ) : (
-        <>
-          <p>
-            It moves {money} on {network} from <span className="id">{wallet}</span>.{' '}
-            <Link href="/wallet">Look into it</Link>
-          </p>
-          <p className="quiet small">Is there a copy of its key on another disk?</p>
-          <Command>{`souk ${flag}wallet backup <file>`}</Command>
-        </>
-      )}
-    </Step>
   )
 }
 

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react'
+import { State } from '../../parts/state.tsx'
+
+interface StepProps {
+  readonly title: string
+  readonly isDone: boolean
+  /** Where it can be left out. */
+  readonly isOptional?: boolean
+  readonly children: ReactNode
+}
+
+/** One thing to do, or done. */
+export function Step({ title, isDone, isOptional = false, children }: StepProps) {
+  return (
+    <li className="card">
+      <div className="row between">
+        <h2>{title}</h2>
+        {isDone ? (
+          <State state="done" mood="good" />
+        ) : (
+          <State state={isOptional ? 'if you like' : 'to do'} mood={isOptional ? 'quiet' : 'warn'} />
+        )}
+      </div>
+      {children}
+    </li>
+  )
+}

@@ -1,0 +1,37 @@
+import { useState } from 'react'
+import type { PlayMoneyInput } from '../../../admin/wallet-api.ts'
+import { send } from '../../admin/client.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/command.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+
+/** On the network dev money is worth nothing, and there for the asking. */
+export function PlayMoney() {
+  const [amount, setAmount] = useState('10')
+  const asking = useWrite((input: PlayMoneyInput) => send('POST', '/wallet/deposits', input), ['wallet', 'doctor'])
+  return (
+    <Form onSubmit={() => asking.mutate({ amount })}>
+      <Field
+        label="Play USDC"
+        hint="Play money of the network dev, worth nothing. Gas comes with it."
+        inputMode="decimal"
+        pattern="\d+(\.\d{1,6})?"
+        required
+        value={amount}
+        onChange={({ target }) => setAmount(target.value.trim())}
+      />
+      {asking.error !== null && <Trouble error={asking.error} />}
+      {asking.isSuccess && <Notice mood="good">It is in the wallet.</Notice>}
+      <Command>{`souk wallet deposit ${word(amount)}`}</Command>
+      <div>
+        <Button type="submit" isBusy={asking.isPending}>
+          Get play USDC
+        </Button>
+      </div>
+    </Form>
+  )
+}
