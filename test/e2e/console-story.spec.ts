@@ -88,7 +88,7 @@ describe('a newcomer at the console', function () {
   const nav = (page: Page, name: string) =>
     page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const copied = (page: Page) => page.evaluate('navigator.clipboard.readText()') as Promise<string>
+  const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
   it(`sells an API and is paid for a call of it within ${PROMISED_S} seconds`, async () => {
     const startedAt = performance.now()

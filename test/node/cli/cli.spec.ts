@@ -64,6 +64,49 @@ describe('souk, with nodes that run', function () {
     )
   })
 
+  it('reads an API and calls it without publishing anything', async () => {
+    const users = await startUsers()
+    const check = ['api', 'check', '--protocol', 'GraphQL', '--endpoint', users.url]
+    const read = await run(...check)
+    assert.equal(read.code, 0, read.stderr)
+    assert.match(read.stdout, /type Query \{/)
+    const good = await run(...check, '--call', '{"query":"{ user(id: \\"1\\") { name } }"}')
+    assert.equal(good.stdout, '{"data":{"user":{"name":"Alan Turing"}}}\n')
+    assert.match(good.stderr, /^200 in [\d.]+ ms; would be charged/m)
+    const bad = await run(...check, '--call', '{"query":"{ nobody }"}')
+    assert.equal(bad.code, 1)
+    assert.match(bad.stderr, /would not be charged|nobody/)
+    assert.equal((await run(...check, '--call', '{')).code, 64)
+    assert.deepEqual((await json<{ apis: Api[] }>('api', 'list')).apis.length, 1)
+    await users.close()
+  })
+
+  it('says what is kept of calls, and keeps requests when told to', async () => {
+    assert.match((await run('settings')).stdout, /^capture +off$/m)
+    assert.match(
+      (await run('settings', '--capture', 'on')).stdout,
+      /^capture +on, 0 of at most 100 requests are kept$/m
+    )
+    assert.equal((await json<{ capture: boolean }>('settings', '--capture', 'off')).capture, false)
+    assert.equal((await run('settings', '--capture', 'maybe')).code, 64)
+  })
+
+  it('shows browsers that were let in, and signs one out', async () => {
+    const { url, code } = await json<{ url: string; code: string }>('console')
+    const entering = { method: 'POST', headers: { 'content-type': 'application/json', origin: url } }
+    const entered = await fetch(`${url}/admin/v1/session`, { ...entering, body: JSON.stringify({ code }) })
+    const headers = { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' }
+    const status = async () => (await fetch(`${url}/admin/v1/status`, { headers })).status
+    assert.equal(await status(), 200)
+    const { sessions } = await json<{ sessions: ReadonlyArray<{ id: string }> }>('console', 'browsers')
+    const [browser] = sessions
+    assert.ok(browser !== undefined && sessions.length === 1)
+    assert.match((await run('console', 'browsers')).stdout, new RegExp(`^${browser.id} `, 'm'))
+    assert.equal((await run('console', 'sign-out', browser.id)).code, 0)
+    assert.equal(await status(), 401)
+    assert.notEqual((await run('console', 'sign-out', browser.id)).code, 0)
+  })
+
   it('registers a GraphQL API with what may be asked of it', async () => {
     const users = await startUsers()
     const file = join(home, 'users.json')

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Browser, Page } from 'playwright-core'
 import { startAccount } from '../../../node/demo/account.ts'
+import { startUsers } from '../../../node/demo/users.ts'
 import type { DemoServer } from '../../../node/demo/demo-server.ts'
 import { protocolFactories } from '../../../protocols/index.ts'
 import { axeViolations, openBrowser } from '../../helpers/browser.ts'
 import { type JudgeApi, judgeApi } from '../../helpers/judge-api.ts'
+import { zipOf } from '../../helpers/zip.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
 
@@ -14,9 +16,10 @@ describe('registering an API in the console', function () {
   let browser: Browser
   let account: DemoServer
   let rest: JudgeApi
+  let users: DemoServer
 
   before(async () => {
-    ;[account, rest] = await Promise.all([startAccount(), judgeApi('judge')])
+    ;[account, rest, users] = await Promise.all([startAccount(), judgeApi('judge'), startUsers()])
     bench = await startBench({}, protocolFactories)
     browser = await openBrowser()
   })
@@ -25,7 +28,7 @@ describe('registering an API in the console', function () {
   })
   after(async () => {
     await browser?.close()
-    await Promise.all([bench?.stop(), account?.close(), rest?.close()])
+    await Promise.all([bench?.stop(), account?.close(), rest?.close(), users?.close()])
   })
 
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).press('Enter')
@@ -106,6 +109,116 @@ describe('registering an API in the console', function () {
     await page.getByText('upstream_unreachable').waitFor()
     await isUsable(page, 'trouble')
     assert.ok(await page.getByRole('button', { name: 'Read it' }).isVisible())
+  })
+
+  it('takes a WSDL and what it imports from a zip', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    const wsdl = Buffer.from(await (await fetch(account.url)).arrayBuffer())
+    const zip = zipOf([
+      { name: 'readme.txt', content: 'Nothing of interest.' },
+      { name: 'service/bank.wsdl', content: wsdl }
+    ])
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('SOAP').check()
+    await page.getByLabel('WSDL file or zip').check()
+    await page
+      .getByLabel('WSDL', { exact: true })
+      .setInputFiles({ name: 'bank.zip', mimeType: 'application/zip', buffer: zip })
+    await page.getByLabel('Address of the service').fill(account.url.replace('?wsdl', ''))
+    await press(page, 'Read it')
+    await page.getByText('It is SOAP, with 2 operations:').waitFor()
+    await press(page, 'Continue')
+    await page.getByLabel('Name', { exact: true }).fill('zipped')
+    await press(page, 'Continue')
+    await page.getByLabel('accountId').fill('ACC-1001')
+    await page.getByText('souk api check --protocol SOAP', { exact: false }).waitFor()
+    await press(page, 'Call it')
+    await page.getByText('would be charged').waitFor()
+    await press(page, 'Continue')
+    await page.getByText('--wsdl-file bank.zip', { exact: false }).waitFor()
+    await press(page, 'Publish')
+    await page.getByText('zipped is on the market').waitFor()
+    assert.equal((await bench.client.api('zipped')).operations.length, 2)
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('takes an OpenAPI document from a file, and calls one of its operations', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'Judge', version: '1' },
+      paths: {
+        '/verdicts': {
+          post: {
+            operationId: 'judge',
+            summary: 'Says what it thinks.',
+            requestBody: {
+              content: {
+                'application/json': {
+                  schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+                }
+              }
+            },
+            responses: { 200: { description: 'A verdict' } }
+          }
+        }
+      }
+    }
+    await page.goto(`${bench.url}/register`)
+    assert.equal(
+      await page.getByRole('navigation', { name: 'Main' }).locator('[aria-current="page"]').textContent(),
+      'My APIs'
+    )
+    await page.getByLabel('OpenAPI file').check()
+    await page.getByLabel('OpenAPI document').setInputFiles({
+      name: 'judge.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(openapi))
+    })
+    await page.getByLabel('Address of the API').fill(rest.url)
+    await press(page, 'Read it')
+    await page.getByText('It is REST, with 1 operation:').waitFor()
+    await press(page, 'Continue')
+    await page.getByLabel('Name', { exact: true }).fill('verdicts')
+    await press(page, 'Continue')
+    await page.getByText('Says what it thinks.').waitFor()
+    await press(page, 'Skip')
+    await page.getByText('--openapi judge.json', { exact: false }).waitFor()
+    await isUsable(page, 'publish')
+    await press(page, 'Publish')
+    await page.getByText('verdicts is on the market').waitFor()
+    assert.deepEqual((await bench.client.api('verdicts')).operations, ['judge'])
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('asks a GraphQL endpoint for its schema, and completes queries by it', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('GraphQL').check()
+    await page.getByRole('textbox', { name: 'Endpoint' }).fill(users.url)
+    await press(page, 'Read it')
+    await page.getByText('It is GraphQL').waitFor()
+    await press(page, 'Continue')
+    await page.getByLabel('Name', { exact: true }).fill('people')
+    await press(page, 'Continue')
+    const query = page.getByRole('textbox', { name: 'Query' })
+    await query.fill('{ ')
+    await query.press('End')
+    await query.pressSequentially('use')
+    await page.getByRole('option', { name: /^users/ }).waitFor()
+    await query.press('Escape')
+    await query.fill('{ user(id: "1") { name } }')
+    await press(page, 'Call it')
+    await page.getByText('"name": "Alan Turing"').waitFor()
+    await isUsable(page, 'test call')
+    await press(page, 'Continue')
+    await press(page, 'Publish')
+    await page.getByText('people is on the market').waitFor()
+    await page.getByRole('link', { name: 'Try it' }).press('Enter')
+    await page.getByRole('textbox', { name: 'Query' }).fill('{ user(id: "2") { name } }')
+    await press(page, 'Call')
+    await page.getByText('"name": "Barbara Liskov"').waitFor()
+    assert.deepEqual(mishaps, [])
   })
 
   it('takes a WSDL from a file', async () => {
