@@ -14,7 +14,7 @@ import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { DoctorView, StatusView } from './api.ts'
 import type { Sessions } from './sessions.ts'
-import type { WalletDesk } from './wallet-routes.ts'
+import type { WalletDesk } from '../wallet/wallet-desk.ts'
 
 /** What the admin API shows and steers. */
 export interface AdminInit {

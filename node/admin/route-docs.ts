@@ -15,6 +15,7 @@ import { issueKeySchema, rotateKeySchema } from './key-api.ts'
 import { payoutSchema, receiptsSchema, withdrawSchema } from './money-api.ts'
 import { searchSchema } from './market-api.ts'
 import { seriesSchema } from './series-api.ts'
+import { settingsSchema } from './settings-api.ts'
 import {
   cancelSchema,
   deprecationSchema,
@@ -24,6 +25,7 @@ import {
   subscribeSchema,
   subscriptionTermsSchema
 } from './subscription-api.ts'
+import { importWalletSchema, makeWalletSchema, playMoneySchema } from './wallet-api.ts'
 import { addWebhookSchema } from './webhook-api.ts'
 
 /** What is said of a route of the admin API. docs/reference/admin-api.md is made of it. */
@@ -66,7 +68,9 @@ export const ADMIN_ROUTE_DOCS: Readonly<Record<string, Readonly<Record<string, A
       summary: 'Lets a browser in by a code: it gets the cookie. Needs no token.',
       body: sessionInputSchema
     },
-    'DELETE /session': { summary: 'Lets a browser out again.' }
+    'DELETE /session': { summary: 'Lets a browser out again.' },
+    'GET /sessions': { summary: 'Browsers that were let in.', answer: '{ sessions: BrowserView[] }' },
+    'DELETE /sessions/{id}': { summary: 'Shows one of them out.' }
   },
   'APIs served here': {
     'GET /apis': { summary: 'All of them.', answer: '{ apis: ApiView[] }' },
@@ -214,6 +218,29 @@ export const ADMIN_ROUTE_DOCS: Readonly<Record<string, Readonly<Record<string, A
   },
   Money: {
     'GET /wallet': { summary: 'What is in the wallet; not what is in channels.', answer: 'WalletView' },
+    'GET /wallet/card': {
+      summary: 'The wallet on disk, whether the node runs with it or not.',
+      answer: 'WalletCardView'
+    },
+    'POST /wallet': {
+      summary: 'Makes a wallet where there is none; the node runs with it from its next start.',
+      body: makeWalletSchema,
+      answer: 'WalletCardView'
+    },
+    'POST /wallet/import': {
+      summary: 'Takes over the key in another wallet’s key file, likewise.',
+      body: importWalletSchema,
+      answer: 'WalletCardView'
+    },
+    'GET /wallet/key-file': {
+      summary: 'The key file, encrypted as it is, to be kept elsewhere.',
+      answer: 'KeyFileView'
+    },
+    'POST /wallet/deposits': {
+      summary: 'On the network dev: play USDC, and play ETH for gas.',
+      body: playMoneySchema,
+      answer: 'WalletCardView'
+    },
     'POST /wallet/withdrawals': {
       summary: 'Sends USDC from the wallet; the same `id` again sends nothing twice.',
       body: withdrawSchema,
@@ -249,6 +276,16 @@ export const ADMIN_ROUTE_DOCS: Readonly<Record<string, Readonly<Record<string, A
         'Server-sent events: those that `types` names (`listing.*,key.revoked`) or all. `calls=1` adds each call as it ends, `recent=1` ' +
         'those that ended last. `Last-Event-ID` gets what was missed.',
       answer: 'TailItem, one an event'
+    },
+    'GET /settings': { summary: 'What is kept of calls, and for how long.', answer: 'SettingsView' },
+    'PUT /settings': {
+      summary: 'Keeps requests of calls made from here, to be made again; off at each start.',
+      body: settingsSchema,
+      answer: 'SettingsView'
+    },
+    'GET /captures/{id}': {
+      summary: 'The request of a call, by its request id, where it was kept.',
+      answer: 'CaptureView'
     },
     'GET /series': {
       summary: 'How calls went, in steps of time.',

@@ -11,16 +11,6 @@ import {
   type WalletCardView
 } from './wallet-api.ts'
 
-/** The wallet of the profile, on disk. A node that runs takes a new one at its next start. */
-export interface WalletDesk {
-  card(): Promise<WalletCardView>
-  make(passphrase: string): Promise<WalletCardView>
-  takeOver(keyFile: string, oldPassphrase: string, passphrase: string): Promise<WalletCardView>
-  keyFile(): Promise<string>
-  /** Play money, where money is for play. */
-  give(amount: string): Promise<void>
-}
-
 export function walletRoutes(app: FastifyInstance, { walletDesk }: AdminInit): void {
   app.get('/wallet/card', (): Promise<WalletCardView> => asked(walletDesk.card()))
 

@@ -4,7 +4,7 @@ import { createChain } from '../../lib/pay/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/money-api.ts'
 import { walletView } from '../admin/money-views.ts'
-import type { WalletDesk } from '../admin/wallet-routes.ts'
+import type { WalletCardView } from '../admin/wallet-api.ts'
 import { givePlayMoney } from '../demo/play-chain.ts'
 import { type NetworkName, NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
@@ -24,6 +24,16 @@ export interface WalletCard {
   readonly money: string
   /** The key file. */
   readonly file: string
+}
+
+/** The wallet of the profile, on disk. A node that runs takes a new one at its next start. */
+export interface WalletDesk {
+  card(): Promise<WalletCardView>
+  make(passphrase: string): Promise<WalletCardView>
+  takeOver(keyFile: string, oldPassphrase: string, passphrase: string): Promise<WalletCardView>
+  keyFile(): Promise<string>
+  /** Play money, where money is for play. */
+  give(amount: string): Promise<void>
 }
 
 /** @throws SetupError `wallet_exists`, `config_invalid` */

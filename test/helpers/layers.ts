@@ -47,6 +47,8 @@ const ADMIN_CLIENT = [
   'node/admin/money-api.ts',
   'node/admin/rate-api.ts',
   'node/admin/series-api.ts',
+  'node/admin/settings-api.ts',
+  'node/admin/wallet-api.ts',
   'node/admin/webhook-api.ts',
   'node/admin/subscription-api.ts',
   'node/config.ts'
