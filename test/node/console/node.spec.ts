@@ -147,7 +147,7 @@ describe('the console of a node', () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.getByText('0 in the last 1 h', { exact: false }).waitFor()
     await page.locator('canvas').nth(1).waitFor()
-    await page.getByText('Made', { exact: true }).click()
+    await page.getByLabel('Made', { exact: true }).check()
     const { body } = await bench.client.call({ api: 'inner', body: {} })
     for await (const _ of body);
     await page.getByText('1 in the last 1 h, 0 errors', { exact: false }).waitFor()
