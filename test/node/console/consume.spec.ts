@@ -50,7 +50,7 @@ describe('the console of a node that calls', () => {
       'The weather of yesterday.'
     )
     ;({ id } = api)
-    await owner.cli('plan set weather basic --included 5 --fee 0 --name', 'Basic')
+    await owner.cli('plan set weather basic --included 50 --fee 0 --name', 'Basic')
     await eventually('the listing, with its plan', 20_000, async () => {
       const found = await buyer.cli<{ plans: readonly unknown[] }>(`market show ${id}`).catch(() => undefined)
       return found?.plans.length === 1 ? true : undefined
@@ -194,7 +194,7 @@ describe('the console of a node that calls', () => {
     this.timeout(60_000)
     const { page, mishaps } = await enter()
     await page.goto(`${url}/subscriptions`)
-    await page.getByText(/of 5 calls used/).waitFor()
+    await page.getByText(/of 50 calls used/).waitFor()
     const state = (name: string) => page.locator('.state').getByText(name, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
