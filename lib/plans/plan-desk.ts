@@ -1,7 +1,7 @@
 import { collect } from '../base/collect.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { PAGE_MAX, SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits.ts'
+import { PAGE_MAX, SUBSCRIPTION_BODY_BYTES_MAX, SUBSCRIPTION_FRESH_MS } from '../base/limits.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import { checkPrice } from '../base/check-price.ts'
@@ -19,6 +19,13 @@ import { readSold, type SoldSubscription, stateAt, takesCalls } from './sold-sub
 
 /** Documents, shared where there is a shared store: the subscription that used a consumer's trial. */
 const TRIALS = 'plan-trials'
+/** Documents, as those: the subscription by which a consumer has the free calls of a listing. */
+const FREE = 'plan-free'
+
+interface FreeClaim {
+  readonly id: string
+  readonly at: number
+}
 
 export interface PlanDeskInit {
   readonly clock: Clock
@@ -177,8 +184,11 @@ export class PlanDesk implements Desk {
     const asking = { peer, ...(consumer === undefined ? {} : { consumer }) }
     const { sold, due } = decide(request, held?.sold, { api, manifest, now, ...asking, owner: self, freeTaken })
     checkPrice(due, maxPrice)
-    if (request.action === 'subscribe' && held === undefined && sold.isTrial) await this.#claimTrial(sold)
     const before = held?.sold
+    if (sold.periodNo !== before?.periodNo) {
+      if (sold.isTrial) await this.#claimTrial(sold)
+      else if (sold.plan.fee === 0n && sold.plan.included !== 0) await this.#claimFree(sold)
+    }
     const isChanged = sold !== before
     return {
       price: due,
@@ -210,6 +220,28 @@ export class PlanDesk implements Desk {
     const book = await this.#book.bookOf(held)
     await this.#book.lookAt(held, book)
     return book.freeTaken
+  }
+
+  /**
+   * Free calls are for each consumer and listing by one subscription at a time: else there would be as many of them as it asks for
+   * subscriptions. @throws SoukError `payment_required`
+   */
+  async #claimFree({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
+    const { clock, documents, shared = documents } = this.#init
+    const key = `${api}/${peer}/${account}`
+    const claim = JSON.stringify({ id, at: clock.now() } satisfies FreeClaim)
+    if (await shared.insert(FREE, key, claim)) return
+    const before = (await shared.get(FREE, key)) ?? ''
+    const taken = JSON.parse(before) as FreeClaim
+    if (taken.id === id) return
+    const other = (await this.#book.find(taken.id))?.sold
+    // One that is being sold is in no book yet; one that never was leaves its place.
+    const freeFrom = other?.periodEnd ?? taken.at + SUBSCRIPTION_FRESH_MS
+    const isOver = clock.now() >= freeFrom || (other !== undefined && other.plan.fee > 0n)
+    if (isOver && (await shared.replace(FREE, key, before, claim))) return
+    const text =
+      'This consumer has the free calls of this API by another subscription, until its period ends. Use that, or a plan with a fee.'
+    throw new SoukError('payment_required', text, { notAccepted: true })
   }
 
   /** One for each consumer and listing. The same subscription may ask again. @throws SoukError `payment_required` */

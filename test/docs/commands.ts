@@ -58,7 +58,7 @@ export function problemOf({ text, isWhole }: ShownCommand, program: Command): st
   const { registeredArguments } = command
   if (given > registeredArguments.length && !registeredArguments.at(-1)?.variadic) return `too many words`
   if (!isWhole || isCut) return undefined
-  if (command.commands.length > 0 && registeredArguments.length === 0) return `${command.name()} is a group of commands`
+  if (command.commands.length > 0 && !runsItself(command)) return `${command.name()} is a group of commands`
   const missing = registeredArguments.slice(given).find(({ required }) => required)
   if (missing !== undefined) return `<${missing.name()}> is missing`
   const needed = command.options.find(({ mandatory, long = '' }) => mandatory && !options.has(long ?? ''))
@@ -70,4 +70,9 @@ function wordsOf(text: string): string[] {
   return [...text.matchAll(/'([^']*)'|"([^"]*)"|(<[^>]*>\S*|[^\s'"<]+(?:<[^>]*>\S*)?)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain ?? ''
   )
+}
+
+/** A group may be a command as well; Commander keeps to itself whether one was given an action. */
+function runsItself(command: Command): boolean {
+  return Reflect.get(command, '_actionHandler') !== null
 }

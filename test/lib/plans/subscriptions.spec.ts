@@ -106,6 +106,22 @@ describe('subscriptions, between two nodes', () => {
     assert.equal((await subscribe('trial', { trial: false })).state, 'active')
   })
 
+  it('bring free calls to each consumer by one of them at a time', async () => {
+    const { subscriptions } = souk()
+    const { id } = await subscribe('free')
+    await assert.rejects(subscribe('free'), { code: 'payment_required' })
+    await subscriptions.cancel(id, { now: true })
+    await assert.rejects(subscribe('free'), { code: 'payment_required' })
+    assert.equal((await subscribe('pro')).state, 'active')
+    bench.clock.shift(32 * DAY_MS)
+    const next = await subscribe('free')
+    assert.equal((await call(next.id)).quota?.used, 1)
+    // Renewed by calls, it keeps its place.
+    bench.clock.shift(32 * DAY_MS)
+    await call(next.id)
+    await assert.rejects(subscribe('free'), { code: 'payment_required' })
+  })
+
   it('are cancelled at the end of the period or at once, and resumed before that', async () => {
     const { id } = await subscribe('pro')
     const { subscriptions } = souk()
