@@ -4,8 +4,8 @@ import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type SoukHome, type SoukProcess, soukHome } from '../helpers/souk-process.ts'
 
-const UP_MS = 45_000
-const END_MS = 8_000
+const UP_MS = 120_000
+const END_MS = 30_000
 
 interface DemoCall {
   readonly api: string
@@ -16,7 +16,7 @@ interface DemoCall {
 }
 
 describe('the demo', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let home: SoukHome
 
   beforeEach(async () => {
