@@ -231,8 +231,11 @@ class KadDirectory implements Directory {
     }
     const leave = await this.#walks.enter(signal).catch(ignore)
     if (leave === undefined) return
-    await this.#drain(this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
-    leave()
+    try {
+      await this.#drain(this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+    } finally {
+      leave()
+    }
     await Promise.all(taking)
   }
 
