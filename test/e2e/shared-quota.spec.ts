@@ -88,16 +88,16 @@ describe('two owner replicas and two consumers of one subscription, on one Postg
   })
 
   it('leave to the others what they had in hand, when they stop: not a call is lost', async () => {
-    const [provider, replica, first] = testnet.nodes as [SoukNode, SoukNode, SoukNode, SoukNode]
+    const [provider, replica, , consumer] = testnet.nodes as [SoukNode, SoukNode, SoukNode, SoukNode]
     const plan = { api: 'echo', plan: 'basic', maxPrice: '0' }
-    const { subscription } = await first.souk.subscriptions.subscribe(plan)
+    const { subscription } = await consumer.souk.subscriptions.subscribe(plan)
     const seller = provider.libp2p.peerId.toString() === subscription.owner ? provider : replica
     const order = { api: 'echo', body: 1, subscription: subscription.id }
-    await first.souk.call(order)
+    await consumer.souk.call(order)
     await seller.stop()
     const before = reached
     const callOn = async (): Promise<never> => {
-      for (;;) await first.souk.call(order)
+      for (;;) await consumer.souk.call(order)
     }
     await assert.rejects(callOn(), { code: 'quota_exceeded' })
     assert.equal(reached - before, INCLUDED - 1)
