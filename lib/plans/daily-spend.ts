@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { CAP_LEASES, DAY_MS, REPLACE_TRIES_MAX } from '../base/limits.ts'
+import { CAP_LEASES, DAY_MS } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents } from '../interface/store.ts'
+import { changeDocument } from './change-document.ts'
 
 /** Documents of a consumer: what of a subscription's daily cap is leased, by subscription. */
 const DAYS = 'subscription-days'
@@ -72,37 +73,28 @@ export class DailySpend {
     const rest = own.leased - own.spent
     if (rest <= 0n) return
     own.leased = own.spent
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
-      const before = await this.#documents.get(DAYS, id)
+    await changeDocument(this.#documents, [DAYS, id], (before) => {
       const known = before === undefined ? undefined : readDay(before)
-      if (before === undefined || known?.day !== own.day) return
-      const value = JSON.stringify({ day: known.day, leased: String(known.leased - rest) })
-      if (await this.#documents.replace(DAYS, id, before, value)) return
-    }
+      if (known?.day !== own.day) return undefined
+      return JSON.stringify({ day: known.day, leased: String(known.leased - rest) })
+    })
   }
 
   async #lease(id: string, own: { day: number; leased: Atoms }, cap: Atoms, missing: Atoms): Promise<void> {
     const slice = (cap + CAP_LEASES - 1n) / CAP_LEASES
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
-      const before = await this.#documents.get(DAYS, id)
+    let taken = 0n
+    const outcome = await changeDocument(this.#documents, [DAYS, id], (before) => {
       const known = before === undefined ? { day: own.day, leased: 0n } : readDay(before)
       // A clock set back does not open the cap again.
       const leased = known.day < own.day ? 0n : known.leased
       const left = cap - leased
       if (left < missing) throw capReached(id)
       const wanted = missing > slice ? missing : slice
-      const taken = wanted < left ? wanted : left
-      const value = JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
-      const isLeased =
-        before === undefined
-          ? await this.#documents.insert(DAYS, id, value)
-          : await this.#documents.replace(DAYS, id, before, value)
-      if (isLeased) {
-        own.leased += taken
-        return
-      }
-    }
-    throw new SoukError('overloaded', 'Too many calls spend of this subscription at once.')
+      taken = wanted < left ? wanted : left
+      return JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
+    })
+    if (outcome === 'busy') throw new SoukError('overloaded', 'Too many calls spend of this subscription at once.')
+    own.leased += taken
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { REPLACE_TRIES_MAX, SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
+import { changeDocument } from './change-document.ts'
 import { type KeptPlan, keptPlan, readPlan, stateAt } from './sold-subscription.ts'
 
 /** Documents of a consumer: its subscriptions. Signals of that topic name one that was changed. */
@@ -129,18 +130,15 @@ export class OwnRecords {
     const isKnown = (known: OwnRecord['alerted']) =>
       known?.resetsAt === alerted.resetsAt && known.level >= alerted.level
     if (isKnown((await this.find(id))?.alerted)) return false
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
-      const before = await this.#documents.get(OWN, id)
-      if (before === undefined) return false
-      const record = read(before)
-      if (isKnown(record.alerted)) return false
-      if (!(await this.#documents.replace(OWN, id, before, write({ ...record, alerted })))) continue
-      this.#changes++
-      this.#cached.delete(id)
-      await this.#signals?.send(OWN, id).catch(() => {})
-      return true
-    }
-    return false
+    const outcome = await changeDocument(this.#documents, [OWN, id], (before) => {
+      const record = before === undefined ? undefined : read(before)
+      return record === undefined || isKnown(record.alerted) ? undefined : write({ ...record, alerted })
+    })
+    if (outcome !== 'written') return false
+    this.#changes++
+    this.#cached.delete(id)
+    await this.#signals?.send(OWN, id).catch(() => {})
+    return true
   }
 
   async list(): Promise<OwnSubscription[]> {

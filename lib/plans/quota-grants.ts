@@ -1,7 +1,8 @@
 import { SoukError } from '../base/errors.ts'
-import { QUOTA_SLICE_MAX, QUOTA_SLICE_PART, REPLACE_TRIES_MAX } from '../base/limits.ts'
+import { QUOTA_SLICE_MAX, QUOTA_SLICE_PART } from '../base/limits.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Band } from './bands.ts'
+import { changeDocument } from './change-document.ts'
 
 /** Documents that replicas share: places of a period by the peer that took them, and band. */
 export const GRANTS = 'plan-grants'
@@ -34,35 +35,29 @@ export class QuotaGrants {
   /** A slice of the band, or nothing where there is none left. */
   async take(key: string, bands: readonly Band[], band: number): Promise<Granted> {
     const size = bands[band]?.size ?? 0
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
-      const before = await this.#documents.get(GRANTS, key)
+    let granted: Granted = { own: [], others: [] }
+    const outcome = await changeDocument(this.#documents, [GRANTS, key], (before) => {
       const taken = read(before)
-      const { own, others } = this.#of(taken)
+      granted = this.#of(taken)
+      const { own, others } = granted
       const left = size - (own[band] ?? 0) - (others[band] ?? 0)
-      if (left <= 0) return { own, others }
+      if (left <= 0) return undefined
       const slice = Math.max(1, Math.min(QUOTA_SLICE_MAX, Math.floor(left / QUOTA_SLICE_PART)))
       const mine = bands.map((_, i) => (own[i] ?? 0) + (i === band ? slice : 0))
-      const value = JSON.stringify({ ...taken, [this.#self]: mine })
-      const isTaken =
-        before === undefined
-          ? await this.#documents.insert(GRANTS, key, value)
-          : await this.#documents.replace(GRANTS, key, before, value)
-      if (isTaken) return { own: mine, others }
-    }
+      granted = { own: mine, others }
+      return JSON.stringify({ ...taken, [this.#self]: mine })
+    })
+    if (outcome !== 'busy') return granted
     throw new SoukError('overloaded', 'Too many owners count this subscription at once.', { notAccepted: true })
   }
 
   /** Others may take what this process had beyond what it keeps. */
   async giveBack(key: string, kept: readonly number[]): Promise<void> {
-    for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
-      const before = await this.#documents.get(GRANTS, key)
+    await changeDocument(this.#documents, [GRANTS, key], (before) => {
       const taken = read(before)
-      const own = taken[this.#self]
-      if (before === undefined || own === undefined) return
-      const mine = own.map((places, i) => Math.min(places, kept[i] ?? 0))
-      const value = JSON.stringify({ ...taken, [this.#self]: mine })
-      if (await this.#documents.replace(GRANTS, key, before, value)) return
-    }
+      const mine = taken[this.#self]?.map((places, i) => Math.min(places, kept[i] ?? 0))
+      return mine && JSON.stringify({ ...taken, [this.#self]: mine })
+    })
   }
 
   #of(taken: Taken): Granted {

@@ -1,0 +1,26 @@
+import { REPLACE_TRIES_MAX } from '../base/limits.ts'
+import type { Documents } from '../interface/store.ts'
+
+/**
+ * Changes a document that other processes change as well: what `to` makes of it as it was read is written where it still is so, else
+ * it is read again. `to` returns undefined to leave it as it is.
+ *
+ * @returns 'busy' where others were faster `REPLACE_TRIES_MAX` times; nothing is written then
+ */
+export async function changeDocument(
+  documents: Documents,
+  [collection, key]: readonly [collection: string, key: string],
+  to: (before: string | undefined) => string | undefined
+): Promise<'written' | 'left' | 'busy'> {
+  for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
+    const before = await documents.get(collection, key)
+    const value = to(before)
+    if (value === undefined) return 'left'
+    const isWritten =
+      before === undefined
+        ? await documents.insert(collection, key, value)
+        : await documents.replace(collection, key, before, value)
+    if (isWritten) return 'written'
+  }
+  return 'busy'
+}
