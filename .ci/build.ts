@@ -5,9 +5,10 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync, statSync, symlinkSync } from 'node:fs'
 
 const CONSOLE = 'node/console'
+const COMMAND = 'dist/node/main.js'
 
 rmSync('dist', { recursive: true, force: true })
 run('vite', ['build', CONSOLE, '--config', `${CONSOLE}/vite.config.ts`, '--logLevel', 'warn'])
@@ -17,10 +18,11 @@ for (const folder of ['lib', 'protocols', 'node']) {
   cpSync(folder, `dist/${folder}`, { recursive: true, filter: isShipped })
 }
 
-// The command of a checkout, beside those of its dependencies. `npx souk` works without, but has npm install this folder into its
-// cache at first, which takes a minute, and look at all of node_modules every time.
+// npm makes a command executable when it installs a package, but not in the package's own checkout.
+chmodSync(COMMAND, 0o755)
+// `npx souk` also works without this link, but npm then copies the whole folder into its cache first, which takes a minute.
 rmSync('node_modules/.bin/souk', { force: true })
-symlinkSync('../../dist/node/main.js', 'node_modules/.bin/souk')
+symlinkSync(`../../${COMMAND}`, 'node_modules/.bin/souk')
 
 function run(command: string, options: string[]): void {
   const { status } = spawnSync(command, options, { stdio: 'inherit' })

@@ -6,7 +6,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -42,7 +42,6 @@ try {
 
   // As npm links commands when it installs a package.
   const command = join(modules, name, manifest.bin[name] ?? '')
-  chmodSync(command, 0o755)
   mkdirSync(join(modules, '.bin'))
   symlinkSync(command, join(modules, '.bin', name))
   run('npx', ['--no-install', name, '--version'], consumer)
