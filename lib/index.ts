@@ -18,6 +18,7 @@ export {
   toProblem
 } from './base/errors.ts'
 export { checkRateLimit, type RateLimit, RateLimiter } from './base/gcra.ts'
+export { checkJson, nestsDeeperThan } from './base/json-text.ts'
 export * as limits from './base/limits.ts'
 export { type Atoms, formatUsdc, parseUsdc } from './base/money.ts'
 export { fromHex, type Hex, toHex } from './base/hex.ts'

@@ -68,23 +68,26 @@ export class RateLimiter {
   take(key: string, limit: RateLimit, group = ''): Rating {
     const now = Math.round(this.#clock.elapsed() * 1_000)
     const bucket = this.#bucketOf(key, limit, group, now)
-    const { perCall, whole } = sizes(limit)
     const level = levelAt(bucket, now, limit)
-    const isWithin = level <= whole - perCall
-    const used = isWithin ? level + perCall : level
-    bucket.level = used
+    const { isWithin } = rating(limit, level)
+    bucket.level = isWithin ? level + sizes(limit).perCall : level
     bucket.at = now
     bucket.limit = limit
-    const remaining = Math.floor((whole - used) / perCall)
-    // Of a rounded time nothing may be left, or whoever comes back by it is turned away again.
-    const resetMs = Math.ceil(Math.max(0, used - whole + (remaining + 1) * perCall) / limit.calls) / 1_000
-    return { isWithin, remaining, resetMs: used === 0 ? 0 : resetMs }
+    return { ...rating(limit, bucket.level), isWithin }
+  }
+
+  /** What `take` would say. Nothing is counted. */
+  peek(key: string, limit: RateLimit, group = ''): Rating {
+    const now = Math.round(this.#clock.elapsed() * 1_000)
+    const bucket = this.#knownOf(key, group)
+    return rating(limit, bucket === undefined ? 0 : levelAt(bucket, now, limit))
   }
 
   /** The last call did not take place after all. */
   giveBack(key: string, limit: RateLimit, group = ''): void {
     const now = Math.round(this.#clock.elapsed() * 1_000)
-    const bucket = this.#bucketOf(key, limit, group, now)
+    const bucket = this.#knownOf(key, group)
+    if (bucket === undefined) return
     bucket.level = Math.max(0, levelAt(bucket, now, limit) - sizes(limit).perCall)
     bucket.at = now
     bucket.limit = limit
@@ -105,6 +108,11 @@ export class RateLimiter {
     return bucket
   }
 
+  /** Without making one. */
+  #knownOf(key: string, group: string): Bucket | undefined {
+    return this.#buckets?.get(key) ?? this.#shared.get(hash(group) % RATE_SHARES)
+  }
+
   #sharedBy(group: string, limit: RateLimit, now: number): Bucket {
     const share = hash(group) % RATE_SHARES
     const bucket = this.#shared.get(share) ?? { level: 0, at: now, limit }
@@ -116,6 +124,15 @@ export class RateLimiter {
 function sizes({ calls, perMs, burst = calls }: RateLimit): { readonly perCall: number; readonly whole: number } {
   const perCall = perMs * 1_000
   return { perCall, whole: burst * perCall }
+}
+
+/** What a limit of which `used` is used says to the next call. */
+function rating(limit: RateLimit, used: number): Rating {
+  const { perCall, whole } = sizes(limit)
+  const remaining = Math.floor((whole - used) / perCall)
+  // Rounded up: a caller that comes back after a time rounded down is refused again.
+  const resetMs = Math.ceil(Math.max(0, used - whole + (remaining + 1) * perCall) / limit.calls) / 1_000
+  return { isWithin: used <= whole - perCall, remaining, resetMs: used === 0 ? 0 : resetMs }
 }
 
 /** What is left of it by now, under a limit that may be new. */

@@ -23,6 +23,8 @@ export const UPLOAD_BYTES_CEILING = 1024 * MiB
 export const RESPONSE_BYTES_MAX = 10 * MiB
 /** Nesting of a JSON body: far past real use, far below what overflows a parser's stack. */
 export const JSON_DEPTH_MAX = 64
+/** Nesting of a JSON response. Parsers and writers of common languages overflow not far past it: PHP refuses 512, Python about 1,000. */
+export const RESPONSE_JSON_DEPTH_MAX = 512
 /** All headers of one HTTP request, either way. Node's own default. */
 export const HEADER_BYTES_MAX = 16 * KiB
 /** Sub-path and query of one call. Common servers stop at 8 KiB. */
@@ -104,6 +106,11 @@ export const OVERLOAD_PAUSE_MS = 1 * SECOND
 export const RATE_CALLS_MAX = 100_000
 /** The longest time that a rate limit spreads its calls over; what is longer is a quota. */
 export const RATE_PER_MS_MAX = DAY
+/** Failed calls of one consumer at one API, unless the listing says otherwise: a client with a mistake in it stays below, a loop does not. */
+export const FAILURES_PER_CONSUMER_MAX = 1_000
+export const FAILURES_PER_CONSUMER_MS = 1 * HOUR
+/** So many times as many failed calls may come from one consumer node, which calls for many consumers. */
+export const FAILURES_PER_PEER = 20
 /** Name of a limit, as headers tell it: `plan-` and the id of a plan. */
 export const RATE_POLICY_CHARS_MAX = 68
 /** Consumers whose rate an owner keeps; past it, those that are new share with others of their node. */

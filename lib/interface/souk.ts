@@ -46,6 +46,11 @@ export interface ListingInit {
   readonly rateLimit?: RateLimit
   /** Calls of one consumer that are under way at once. Default `IN_FLIGHT_PER_CONSUMER_MAX`, at most `IN_FLIGHT_PER_API_MAX`. */
   readonly inFlightPerConsumer?: number
+  /**
+   * Calls of one consumer that fail, and so are not charged, before further ones are refused with `rate_limited`. A successful call makes
+   * up for a failed one. Default `FAILURES_PER_CONSUMER_MAX` in `FAILURES_PER_CONSUMER_MS`.
+   */
+  readonly failuresPerConsumer?: RateLimit
 }
 
 /** An API this node serves. */

@@ -5,6 +5,7 @@ import { type RateLimit, RateLimiter, type Rating } from '../base/gcra.ts'
 import { OVERLOAD_PAUSE_MS, RATED_CONSUMERS_MAX } from '../base/limits.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import { RATE_MEMBER, type RateStanding } from '../interface/rate.ts'
+import { FailureLimits } from './failure-limits.ts'
 
 /** What one consumer may do at one API: by its listing, or by the plan that the call is made under. */
 export interface CallLimits {
@@ -13,6 +14,8 @@ export interface CallLimits {
   readonly rateLimit?: RateLimit
   /** Calls under way at once. */
   readonly inFlightMax: number
+  /** Calls that fail, and are not charged. */
+  readonly failureLimit: RateLimit
 }
 
 /** One call that was let through. */
@@ -22,6 +25,9 @@ export interface Pass {
   leave(): void
   /** It was refused further on, and does not count. Before `leave`. */
   giveBack(): void
+  succeeded(): void
+  /** It failed after its API may have been asked. */
+  failed(): void
 }
 
 /**
@@ -35,15 +41,17 @@ export function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'pe
 /** Holds each consumer of each API to its limits, before anything of a call is reserved, or is heard of by the API. */
 export class Gate {
   readonly #rates: RateLimiter
+  readonly #failures: FailureLimits
   readonly #inFlight = new Map<ApiId, Map<string, number>>()
 
   constructor(clock: Pick<Clock, 'elapsed'>) {
     this.#rates = new RateLimiter(clock, RATED_CONSUMERS_MAX)
+    this.#failures = new FailureLimits(clock)
   }
 
   /** @throws SoukError `overloaded`, `rate_limited`; nothing is counted then */
   enter(api: ApiId, call: Pick<IncomingCall, 'consumer' | 'peer'>, limits: CallLimits): Pass {
-    const { policy, rateLimit, inFlightMax } = limits
+    const { policy, rateLimit, inFlightMax, failureLimit } = limits
     const caller = callerOf(call)
     const counts = this.#inFlight.get(api) ?? new Map<string, number>()
     const inFlight = counts.get(caller) ?? 0
@@ -53,11 +61,17 @@ export class Gate {
         retryAfterMs: OVERLOAD_PAUSE_MS
       })
     }
+    this.#failures.check(api, call, failureLimit)
     const rated = rateLimit && this.#rate(`${api} ${policy} `, caller, call.peer, policy, rateLimit)
     counts.set(caller, inFlight + 1)
     this.#inFlight.set(api, counts)
-    const leave = () => this.#leave(api, counts, caller)
-    return rated === undefined ? { leave, giveBack() {} } : { ...rated, leave }
+    return {
+      giveBack() {},
+      ...rated,
+      leave: () => this.#leave(api, counts, caller),
+      succeeded: () => this.#failures.succeeded(api, call, failureLimit),
+      failed: () => this.#failures.failed(api, call, failureLimit)
+    }
   }
 
   #rate(

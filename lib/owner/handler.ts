@@ -1,6 +1,7 @@
 import { text, utf8 } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
+import { checkJson } from '../base/json-text.ts'
 import { REQUEST_BYTES_CEILING } from '../base/limits.ts'
 import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts'
 import type { Headers } from '../interface/payload.ts'
@@ -45,9 +46,6 @@ export function handler(
 
 function parse(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
-  try {
-    return JSON.parse(text(bytes))
-  } catch (cause) {
-    throw new SoukError('invalid_request', 'The body is not JSON.', { cause })
-  }
+  checkJson(bytes)
+  return JSON.parse(text(bytes))
 }

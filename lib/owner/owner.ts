@@ -10,6 +10,8 @@ import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, Till } from '../interface/till.ts'
 import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
+import { checkDeliverable } from './deliverable.ts'
+import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, Gate, type Pass } from './gate.ts'
 import { type KeyedCall, KeyedCalls, unlessOver } from './keyed-calls.ts'
 import { NewestIds } from './newest-ids.ts'
@@ -236,14 +238,17 @@ export class Owner {
     api: ServedApi,
     call: IncomingCall,
     reservation: Reservation,
-    { signal, startedAt, keyed }: Run
+    { signal, startedAt, keyed, pass }: Run
   ): Promise<AdapterReply> {
     const { method, path, body } = call
     const { price, events } = api.signed.manifest
     const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body) }
     try {
-      return await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
+      const reply = await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
+      checkDeliverable(reply)
+      return reply
     } catch (thrown) {
+      if (mayHaveReachedApi(thrown, signal)) pass.failed()
       // An adapter says an abort in its own words; why it was aborted is in the signal.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
       const ms = this.#init.clock.elapsed() - startedAt
@@ -258,10 +263,12 @@ export class Owner {
     call: IncomingCall,
     reply: AdapterReply,
     reservation: Reservation,
-    { startedAt, keyed }: Run,
+    { startedAt, keyed, pass }: Run,
     ticket: PlanTicket | undefined
   ): Promise<CallAnswer> {
-    const { status, headers, body } = reply
+    const { status, headers, body, success } = reply
+    if (success) pass.succeeded()
+    else pass.failed()
     // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
@@ -280,7 +287,7 @@ export class Owner {
     if (ticket !== undefined)
       return withQuota(answered(await settleUnderPlan(reply, outcome, reservation, ticket)), ticket)
     return answered(
-      await (reply.success
+      await (success
         ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)
         : reservation.release(outcome))
     )

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
+import { checkRateLimit } from '../base/gcra.ts'
 import {
   DAY_MS,
   DELEGATION_TTL_MS,
@@ -326,7 +327,7 @@ function eventTerms({ pricePerEvent, eventsIncluded = 0 }: ListingInit): Pick<Ma
 }
 
 function servingTerms(init: ListingInit): ServingTerms {
-  const { requestBytesMax, forwardsPaths, inFlightPerConsumer } = { ...DEFAULT_TERMS, ...init }
+  const { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer } = { ...DEFAULT_TERMS, ...init }
   if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > UPLOAD_BYTES_CEILING) {
     throw new SoukError('invalid_request', `Request bodies can be allowed up to ${UPLOAD_BYTES_CEILING} bytes.`)
   }
@@ -334,7 +335,8 @@ function servingTerms(init: ListingInit): ServingTerms {
   if (!isCount || inFlightPerConsumer > IN_FLIGHT_PER_API_MAX) {
     throw new SoukError('invalid_request', `A consumer can be allowed 1 to ${IN_FLIGHT_PER_API_MAX} calls at once.`)
   }
-  return { requestBytesMax, forwardsPaths, inFlightPerConsumer }
+  checkRateLimit(failuresPerConsumer)
+  return { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer }
 }
 
 /** Everything a consumer relies on is the same; only the signature's own dates and number may differ, and what is reported. */

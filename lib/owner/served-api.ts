@@ -1,5 +1,8 @@
 import { SoukError } from '../base/errors.ts'
+import type { RateLimit } from '../base/gcra.ts'
 import {
+  FAILURES_PER_CONSUMER_MAX,
+  FAILURES_PER_CONSUMER_MS,
   IN_FLIGHT_PER_API_MAX,
   IN_FLIGHT_PER_CONSUMER_MAX,
   OVERLOAD_PAUSE_MS,
@@ -18,6 +21,8 @@ export interface ServingTerms {
   readonly forwardsPaths: boolean
   /** Calls of one consumer that are under way at once. */
   readonly inFlightPerConsumer: number
+  /** Calls of one consumer that fail. */
+  readonly failuresPerConsumer: RateLimit
 }
 
 /** One API this node runs calls of. */
@@ -30,7 +35,8 @@ export interface ServedApi {
 export const DEFAULT_TERMS: ServingTerms = {
   requestBytesMax: REQUEST_BYTES_MAX,
   forwardsPaths: false,
-  inFlightPerConsumer: IN_FLIGHT_PER_CONSUMER_MAX
+  inFlightPerConsumer: IN_FLIGHT_PER_CONSUMER_MAX,
+  failuresPerConsumer: { calls: FAILURES_PER_CONSUMER_MAX, perMs: FAILURES_PER_CONSUMER_MS }
 }
 
 /** What a call is held to: what its plan says, and of what that does not say, what the listing does. */
@@ -38,7 +44,8 @@ export function limitsOf({ signed, terms }: ServedApi, plan?: Plan): CallLimits 
   const { rateLimit = signed.manifest.rateLimit, inFlightMax = terms.inFlightPerConsumer } = plan ?? {}
   // A name that no listing's own limit has, whatever a plan is called.
   const policy = plan?.rateLimit === undefined ? 'default' : `plan-${plan.id}`
-  return rateLimit === undefined ? { policy, inFlightMax } : { policy, rateLimit, inFlightMax }
+  const { failuresPerConsumer: failureLimit } = terms
+  return { policy, inFlightMax, failureLimit, ...(rateLimit === undefined ? {} : { rateLimit }) }
 }
 
 /**

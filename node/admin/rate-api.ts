@@ -13,7 +13,8 @@ export type RateLimitInput = z.input<typeof rateLimitSchema>
 /** What a listing allows one consumer. */
 export const limitsShape = {
   rate_limit: rateLimitSchema.optional(),
-  in_flight_per_consumer: z.int().min(1).optional()
+  in_flight_per_consumer: z.int().min(1).optional(),
+  failures_per_consumer: rateLimitSchema.optional()
 }
 
 export interface RateLimitView {
@@ -28,8 +29,12 @@ export function rateLimitOf({ calls, per_ms, burst }: z.output<typeof rateLimitS
 }
 
 export function limitsOf(input: z.output<z.ZodObject<typeof limitsShape>>): Partial<ListingInit> {
-  const { rate_limit, in_flight_per_consumer: inFlightPerConsumer } = input
-  return present({ rateLimit: rate_limit && rateLimitOf(rate_limit), inFlightPerConsumer })
+  const { rate_limit, in_flight_per_consumer: inFlightPerConsumer, failures_per_consumer: failures } = input
+  return present({
+    rateLimit: rate_limit && rateLimitOf(rate_limit),
+    inFlightPerConsumer,
+    failuresPerConsumer: failures && rateLimitOf(failures)
+  })
 }
 
 /** Null for none. */

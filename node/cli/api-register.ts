@@ -5,7 +5,8 @@ import type { AddCommand, Cli } from './cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
 import { decimal, wholeNumber } from './number-option.ts'
 import { protocolNamed } from './protocol-option.ts'
-import { addRateOptions, type RateFlags, rateInputOf } from './rate-option.ts'
+import type { RateLimitInput } from '../admin/rate-api.ts'
+import { addRateOptions, rate, type RateFlags, rateInputOf } from './rate-option.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
 import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
 
@@ -22,6 +23,7 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlag
   readonly requestBytesMax?: number
   readonly forwardPaths?: boolean
   readonly inFlight?: number
+  readonly failures?: Omit<RateLimitInput, 'burst'>
 }
 
 /** Options as in the service specification, part 4.5; the further ones are all optional. */
@@ -46,6 +48,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: pass other methods and sub-paths on')
     .option('--in-flight <calls>', 'calls of one consumer at once (default: 256)', wholeNumber)
+    .option('--failures <calls/time>', 'failed calls of one consumer, which are not charged (default: 1000/1h)', rate)
   addRateOptions(command, 'calls of one consumer')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
@@ -69,7 +72,8 @@ function inputOf(flags: RegisterFlags): Omit<RegisterInput, keyof ReplicaInput> 
     request_bytes_max: flags.requestBytesMax,
     forward_paths: flags.forwardPaths,
     rate_limit: rateInputOf(flags),
-    in_flight_per_consumer: flags.inFlight
+    in_flight_per_consumer: flags.inFlight,
+    failures_per_consumer: flags.failures
   }
 }
 

@@ -34,7 +34,7 @@ export function rateText(limit: RateLimitView | null): string {
   return `${calls}/${ms / size}${unit}${burst === calls ? '' : `, ${burst} at once`}`
 }
 
-function rate(typed: string): Omit<RateLimitInput, 'burst'> {
+export function rate(typed: string): Omit<RateLimitInput, 'burst'> {
   const match = /^([1-9]\d{0,5})\/([1-9]\d{0,7})?(ms|[smhd])$/.exec(typed)
   const unit = UNITS.find(([name]) => name === match?.[3])
   if (match === null || unit === undefined) throw new InvalidArgumentError('It is like 100/1m or 10/s.')

@@ -78,6 +78,11 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   }
 }
 
+/** A log outlives the code, and more people read it: only somebody at the terminal sees the code. */
+function entry(cli: Cli, setupCode: string): string {
+  return cli.canAsk ? `setup code ${setupCode}, good for 15 minutes` : 'souk console gives the setup code'
+}
+
 /** What is told of a node that is ready. */
 interface Ready {
   readonly version: string
@@ -100,10 +105,7 @@ async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise
     ['  peer', info.peer],
     ...info.p2p.map((address) => ['  p2p', address] as const),
     ['  ingress', info.ingress ?? 'none'],
-    [
-      '  console',
-      setupCode === undefined ? info.admin : `${info.admin} (setup code ${setupCode}, good for 15 minutes)`
-    ],
+    ['  console', setupCode === undefined ? info.admin : `${info.admin} (${entry(cli, setupCode)})`],
     ...(info.demoKey === undefined ? [] : [['  demo key', info.demoKey] as const])
   ]
   for (const line of facts(places)) terminal.note(line)

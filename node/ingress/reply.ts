@@ -16,10 +16,17 @@ const KEPT_BACK = new Set(
     'content-length date server server-timing x-request-id set-cookie set-cookie2 alt-svc strict-transport-security ' +
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
     // What this node says itself; an API’s own limits are those of its provider.
+    'content-security-policy content-security-policy-report-only x-content-type-options x-frame-options ' +
     'ratelimit ratelimit-policy idempotency-replayed'
   ).split(' ')
 )
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
+
+/**
+ * A browser shows a stranger's document as what it says it is, without scripts and in an origin of its own: this node's origin has its
+ * front page and its account API.
+ */
+const CONFINED = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', "default-src 'none'; sandbox"]
 
 /**
  * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. `settle` books
@@ -91,7 +98,7 @@ function isHeaderError(error: unknown): boolean {
 
 function replyHeaders(visit: Visit, reply: CallReply): string[] {
   const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
-  const all: string[] = []
+  const all: string[] = [...CONFINED]
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { formatRequestId, formatUsdc, limits, type SoukError, toProblem } from '../../lib/index.ts'
+import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError, toProblem } from '../../lib/index.ts'
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
 import { fits, type InputSchema, isObject } from './tool-schema.ts'
 
@@ -155,7 +155,9 @@ function contentOf(type: string, { bytes, cut }: Taken, { requestId }: CallReply
   return [{ type: 'resource', resource: { uri: `souk:answer/${formatRequestId(requestId)}`, mimeType, blob: data } }]
 }
 
+/** Undefined where it is not JSON, or nests too deep to be written again: its text is delivered all the same. */
 function parsed(bytes: Buffer): unknown {
+  if (nestsDeeperThan(bytes, limits.RESPONSE_JSON_DEPTH_MAX)) return undefined
   try {
     return JSON.parse(bytes.toString())
   } catch {

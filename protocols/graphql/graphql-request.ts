@@ -1,5 +1,5 @@
 import { utf8 } from '../../lib/base/bytes.ts'
-import { parseJson } from '../json.ts'
+import { jsonText, parseJson } from '../json.ts'
 import { malformed } from './graphql-refusal.ts'
 import { jsonMembers } from './json-members.ts'
 
@@ -44,7 +44,7 @@ export function gotten(search: string): GraphqlRequest {
     const value = parameters.get(name)
     if (value === null) continue
     const isText = name !== 'variables' && name !== 'extensions'
-    body[name] = isText ? value : parseJson(value)
+    body[name] = isText ? value : parseJson(jsonText(utf8(value), undefined))
     if (isText || !INEXACT.test(value)) continue
     jsonMembers(value)
     written.set(name, value)

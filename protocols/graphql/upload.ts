@@ -1,5 +1,5 @@
-import { text } from '../../lib/base/bytes.ts'
-import { parseJson } from '../json.ts'
+import { text, utf8 } from '../../lib/base/bytes.ts'
+import { jsonText, parseJson } from '../json.ts'
 import { malformed } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, posted } from './graphql-request.ts'
 
@@ -17,14 +17,14 @@ export async function readUpload(bytes: Uint8Array, contentType: string): Promis
   if (typeof operations !== 'string' || typeof map !== 'string') {
     throw malformed('A request with files has the fields "operations" and "map" before them.')
   }
-  const paths = pathsIn(parseJson(map))
+  const paths = pathsIn(parseJson(jsonText(utf8(map), undefined)))
   const files = new Map<string, File>()
   for (const name of paths.keys()) {
     const file = form.get(name)
     if (!(file instanceof File)) throw malformed(`"map" names the file ${JSON.stringify(name)}, which is missing.`)
     files.set(name, file)
   }
-  const request = posted(operations)
+  const request = posted(jsonText(utf8(operations), undefined))
   return {
     request: { ...request, variables: filled(request.variables, [...paths.values()].flat()) },
     async encode(query) {

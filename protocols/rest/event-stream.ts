@@ -1,7 +1,8 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, systemClock, type Timer } from '../../lib/base/clock.ts'
 import { isSoukError, SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX, SSE_HEARTBEAT_MS } from '../../lib/base/limits.ts'
+import { nestsDeeperThan } from '../../lib/base/json-text.ts'
+import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX, SSE_HEARTBEAT_MS } from '../../lib/base/limits.ts'
 
 /** One event of a stream (WHATWG HTML, section 9.2). */
 export interface ServerEvent {
@@ -25,6 +26,8 @@ export interface CollectBounds {
 /** A comment: readers pass over it. */
 const HEARTBEAT = utf8(':\n\n')
 const LINE_FEED = 0x0a
+/** `Collected` itself: the object, its list, an event. */
+const EVENT_DEPTH = 3
 const RETURN = 0x0d
 
 export function isEventStream(contentType: string | undefined): boolean {
@@ -116,6 +119,8 @@ class EventParser {
 }
 
 function jsonOrText(text: string): unknown {
+  // The event becomes a part of a larger document.
+  if (nestsDeeperThan(utf8(text), RESPONSE_JSON_DEPTH_MAX - EVENT_DEPTH)) return text
   try {
     return JSON.parse(text)
   } catch {

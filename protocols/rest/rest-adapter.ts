@@ -1,6 +1,7 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { checkJson } from '../../lib/base/json-text.ts'
 import { INLINE_BODY_BYTES_MAX, SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits.ts'
 import {
   type Adapter,
@@ -13,7 +14,7 @@ import {
 } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { exactly, isObject } from '../exact-json.ts'
-import { headerOf, isJsonType, jsonText, parseJson, wholeBody } from '../json.ts'
+import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/answer.ts'
 import { targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
@@ -122,7 +123,6 @@ class RestAdapter implements Adapter {
     }
     const method = this.#method
     if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text)), headers, signal }
-    parseJson(text)
     return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
   }
 
@@ -195,6 +195,8 @@ function refuse(detail: string): SoukError {
 /** Another method or a sub-path, which reach an adapter only where the listing allows them: passed on as they are. */
 async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
   const { method, path, headers, body } = request
+  const isJson = isJsonType(headerOf(headers, 'content-type'))
+  if (isJson && body instanceof Uint8Array && body.length > 0) checkJson(body)
   if (method !== 'GET' && method !== 'HEAD') return { method, path, headers: accepting(headers), body, signal }
   // Content has no meaning in a GET (RFC 9110 §9.3.1), and some servers refuse it.
   if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.()

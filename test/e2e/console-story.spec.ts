@@ -69,12 +69,9 @@ describe('a newcomer at the console', function () {
     await chain?.close()
   })
 
-  /** Enters a node's console by the code that its terminal shows. */
+  /** Enters a node's console by a setup code of its own. */
   async function enter(node: NodeProcess): Promise<Page> {
-    const line = await eventually('the setup code', BOUND_MS, () =>
-      node.stderr.find((told) => told.includes('setup code'))
-    )
-    const [, url = '', code = ''] = /console\s+(\S+) \(setup code (\S+),/.exec(line) ?? []
+    const { url, code } = await node.cli<{ url: string; code: string }>('console')
     const opened = await openPage(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = opened
     opened.page.on('close', () => mishaps.push(...opened.mishaps))

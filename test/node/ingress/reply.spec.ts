@@ -44,6 +44,23 @@ describe('ingress: the answer', () => {
     assert.equal(headers.get('connection'), 'keep-alive')
   })
 
+  it('is confined in a browser, whatever it says', async () => {
+    for (const type of ['text/html', 'image/svg+xml', 'application/json', '']) {
+      ingress.onCall = () =>
+        answer({
+          headers: [
+            ['content-type', type],
+            ['content-security-policy', "script-src 'unsafe-inline'"],
+            ['X-Content-Type-Options', 'sniff']
+          ],
+          body: Buffer.from('<script>alert(1)</script>')
+        })
+      const { headers } = await ingress.post('/api/demo/api/ticker', {})
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox")
+    }
+  })
+
   for (const [what, reply] of [
     ['a header that HTTP cannot carry', { headers: [['x-a', 'b\r\nx-c: d']] as const }],
     ['a header name that is none', { headers: [['x a', 'b']] as const }],

@@ -255,6 +255,16 @@ describe('agents over HTTP', () => {
     assert.deepEqual(ingress.calls[0]?.body, { a: 1 }, 'an API without a description takes its body as it is')
   })
 
+  it('get JSON that nests too deep to be written again as its text', async () => {
+    const agent = await connect(connectCurrent, ['plain', 'bank'])
+    const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`
+    ingress.onCall = () => answer({ body: Buffer.from(deep) })
+    const given = await agent.call('plain_call', { a: 1 })
+    assert.deepEqual([given.isError ?? false, given.content[0]?.['text']], [false, deep])
+    const promised = await agent.call('bank_getBalance', { accountId: '1' })
+    assert.deepEqual([promised.isError, promised.content[1]?.['text']], [true, deep])
+  })
+
   it('get of a stream what is shown of it, and the rest is given up', async () => {
     let isEnded = false
     async function* endless() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { isSoukError, limits } from '../../../lib/index.ts'
-import { checkJson } from '../../../node/ingress/json.ts'
+import { checkJson, nestsDeeperThan } from '../../../lib/base/json-text.ts'
 
 const accepts = (text: string | Uint8Array): boolean => {
   try {
@@ -21,7 +21,7 @@ const parses = (text: string): boolean => {
   }
 }
 
-describe('ingress: checkJson', () => {
+describe('checkJson', () => {
   it('tells what is at the outside', () => {
     assert.equal(checkJson(Buffer.from(' {"a":1} ')), 'object')
     assert.equal(checkJson(Buffer.from('\t[]\r\n')), 'array')
@@ -87,5 +87,29 @@ describe('ingress: checkJson', () => {
     assert.ok(accepts(nested(limits.JSON_DEPTH_MAX)))
     assert.ok(!accepts(nested(limits.JSON_DEPTH_MAX + 1)))
     assert.ok(!accepts('{"a":'.repeat(1_000_000)))
+  })
+})
+
+describe('nestsDeeperThan', () => {
+  const deeper = (text: string, most: number) => nestsDeeperThan(Buffer.from(text), most)
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+
+  it('counts objects and arrays, for any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const depth = depthOf(value)
+        const text = JSON.stringify(value)
+        assert.ok(!deeper(text, depth))
+        if (depth > 0) assert.ok(deeper(text, depth - 1))
+      })
+    )
+  })
+
+  it('is fooled neither by strings nor by brackets that close nothing', () => {
+    assert.ok(!deeper(String.raw`{"a\\":"[[[","b\"[[":"\\\"[[["}`, 1))
+    assert.ok(!deeper('"[[[[ never closed', 1))
+    assert.ok(deeper(`${']'.repeat(100)}${'['.repeat(100)}`, 99))
+    assert.ok(deeper('}{[', 1))
   })
 })

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { limits, SoukError } from '../../lib/index.ts'
+import { SoukError } from './errors.ts'
+import { JSON_DEPTH_MAX } from './limits.ts'
 
 /** What a JSON text is at its outside. */
 export type JsonShape = 'object' | 'array' | 'scalar'
@@ -12,8 +13,8 @@ const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
 const LOWER_U = 0x75
 
 /**
- * Checks a JSON text (RFC 8259, UTF-8) without building its value: the bytes travel on as they are, so that all the
- * ingress needs to know is that they are JSON, and no deeper than `JSON_DEPTH_MAX`.
+ * Checks a JSON text (RFC 8259, UTF-8) without building its value. Both ends of a link check each request: the ingress for its
+ * consumers, the owner because it trusts no ingress. The text is valid, and no deeper than `JSON_DEPTH_MAX`.
  * @throws SoukError `invalid_request` with the `position` (bytes from the start) as a member, none of the text itself.
  */
 export function checkJson(bytes: Uint8Array): JsonShape {
@@ -37,8 +38,8 @@ function value(bytes: Uint8Array, at: number, depth: number): number {
 }
 
 function deeper(depth: number): number {
-  if (depth === limits.JSON_DEPTH_MAX) {
-    throw new SoukError('invalid_request', `The body is nested deeper than ${limits.JSON_DEPTH_MAX} levels.`)
+  if (depth === JSON_DEPTH_MAX) {
+    throw new SoukError('invalid_request', `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`)
   }
   return depth + 1
 }
@@ -75,6 +76,32 @@ function string(bytes: Uint8Array, start: number): number {
     if (byte === BACKSLASH) at = escaped(bytes, at + 1)
     else if (byte === undefined || byte < SPACE) throw invalid(bytes, at)
   }
+}
+
+/**
+ * Whether the brackets of a text nest deeper than `depthMax`. The text need not be valid JSON: a response is passed on as the API wrote it.
+ * Closing brackets without an opening one do not count.
+ */
+export function nestsDeeperThan(bytes: Uint8Array, depthMax: number): boolean {
+  let depth = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = closingQuote(bytes, at)
+    else if (byte === OBJECT || byte === ARRAY) {
+      if (++depth > depthMax) return true
+    } else if ((byte === OBJECT_END || byte === ARRAY_END) && depth > 0) depth--
+  }
+  return false
+}
+
+/** Native searches skip a string much faster than a loop over its bytes. */
+function closingQuote(bytes: Uint8Array, start: number): number {
+  for (let at = bytes.indexOf(QUOTE, start + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
+    let backslashes = 0
+    while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return at
+  }
+  return bytes.length
 }
 
 /** From behind the backslash to the escape's last byte. */

@@ -1,0 +1,40 @@
+import { SoukError } from '../base/errors.ts'
+import { nestsDeeperThan } from '../base/json-text.ts'
+import { RESPONSE_JSON_DEPTH_MAX } from '../base/limits.ts'
+import type { AdapterReply } from '../interface/adapter.ts'
+import type { Headers } from '../interface/payload.ts'
+
+/** RFC 9110 §5.6.2: token. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** RFC 9110 §5.5: field-value, with obs-text. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\b/i
+
+/**
+ * Checks that every ingress can hand a response on: its status and headers are those of HTTP, and its JSON nests no deeper than parsers
+ * manage. It runs before the call is charged, because a consumer does not pay for what cannot be delivered. A streamed body is charged by
+ * its head, so only the head is checked.
+ *
+ * @throws SoukError `upstream_invalid_response`
+ */
+export function checkDeliverable({ status, headers, body }: AdapterReply): void {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw undeliverable('The API answered with a status that HTTP does not have.')
+  }
+  for (const [name, value] of headers) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+      throw undeliverable('The API answered with a header that HTTP cannot carry.')
+    }
+  }
+  if (body instanceof Uint8Array && isJson(headers) && nestsDeeperThan(body, RESPONSE_JSON_DEPTH_MAX)) {
+    throw undeliverable(`The API answered with JSON that nests deeper than ${RESPONSE_JSON_DEPTH_MAX} levels.`)
+  }
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && JSON_TYPE.test(value))
+}
+
+function undeliverable(detail: string): SoukError {
+  return new SoukError('upstream_invalid_response', detail, { source: 'upstream' })
+}

@@ -1,0 +1,62 @@
+import type { ApiId } from '../base/api-name.ts'
+import type { Clock } from '../base/clock.ts'
+import { isSoukError, SoukError } from '../base/errors.ts'
+import { type RateLimit, RateLimiter } from '../base/gcra.ts'
+import { FAILURES_PER_PEER, RATE_CALLS_MAX, RATED_CONSUMERS_MAX } from '../base/limits.ts'
+import type { IncomingCall } from '../interface/call.ts'
+
+type Caller = Pick<IncomingCall, 'consumer' | 'peer'>
+
+/**
+ * Bounds the failed calls of one consumer at one API. A failed call is not charged, but the provider pays for the work of its API, so
+ * a loop of failing calls would cost the provider alone. A successful call makes up for a failed one.
+ *
+ * A consumer node can name a new account for each call, so its calls are also counted together, up to `FAILURES_PER_PEER` times the limit.
+ */
+export class FailureLimits {
+  readonly #rates: RateLimiter
+
+  constructor(clock: Pick<Clock, 'elapsed'>) {
+    this.#rates = new RateLimiter(clock, RATED_CONSUMERS_MAX)
+  }
+
+  /** @throws SoukError `rate_limited` while the limit is used up; nothing is counted */
+  check(api: ApiId, caller: Caller, limit: RateLimit): void {
+    for (const [key, each] of counters(api, caller, limit)) {
+      const { isWithin, resetMs } = this.#rates.peek(key, each, caller.peer)
+      if (isWithin) continue
+      throw new SoukError(
+        'rate_limited',
+        'Too many of your calls to this API failed. Correct them before you call again.',
+        {
+          // Not for another owner to take: each counts by itself, and the limit would be as many times as high.
+          notAccepted: true,
+          retryAfterMs: resetMs,
+          members: { reason: 'failed_calls' }
+        }
+      )
+    }
+  }
+
+  failed(api: ApiId, caller: Caller, limit: RateLimit): void {
+    for (const [key, each] of counters(api, caller, limit)) this.#rates.take(key, each, caller.peer)
+  }
+
+  succeeded(api: ApiId, caller: Caller, limit: RateLimit): void {
+    for (const [key, each] of counters(api, caller, limit)) this.#rates.giveBack(key, each, caller.peer)
+  }
+}
+
+/** Whether a failed call may have cost its provider something: the API was asked, or the consumer left while it was. */
+export function mayHaveReachedApi(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted || !isSoukError(error)) return true
+  return error.source === 'upstream' && error.code !== 'upstream_unreachable'
+}
+
+function counters(api: ApiId, { consumer, peer }: Caller, limit: RateLimit): Array<readonly [string, RateLimit]> {
+  const { calls, perMs } = limit
+  // Calls without a key come from anybody behind a node, and share what that node has.
+  const ofPeer = [`${api} ${peer}`, { calls: Math.min(calls * FAILURES_PER_PEER, RATE_CALLS_MAX), perMs }] as const
+  if (consumer === undefined) return [ofPeer]
+  return [[`${api} ${Buffer.from(consumer).toString('latin1')}`, limit], ofPeer]
+}
