@@ -8,6 +8,7 @@ import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
+import { systemClock } from './base/clock.ts'
 import {
   BULK_STREAMS_PER_PEER_MAX,
   CONNECTIONS_MAX,
@@ -21,7 +22,9 @@ import {
   RECONNECTS_MAX
 } from './base/limits.ts'
 import type { Souk } from './interface/souk.ts'
+import { announcedAddresses } from './link/announced-addresses.ts'
 import { corked } from './link/cork.ts'
+import { interfaceAddresses } from './link/interface-addresses.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import type { SoukInit } from './options.ts'
@@ -51,11 +54,16 @@ export interface SoukNode {
 /** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...init } = options
-  const { network = 'dev' } = init
+  const { network = 'dev', clock = systemClock } = init
   const libp2p = await createLibp2p({
     start: false,
     privateKey: privateKey ?? (await generateKeyPair('Ed25519')),
-    addresses: { listen: [...listen], announce: [...announce] },
+    addresses: {
+      listen: [...listen],
+      announce: [...announce],
+      // The operator's own list is told as it is.
+      ...(announce.length > 0 ? {} : { announceFilter: (found) => announcedAddresses(found, privateAddresses) })
+    },
     transports: [tcp()],
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
@@ -80,7 +88,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     services: {
       identify: identify(),
       ping: ping(),
-      dht: soukDht({ network, privateAddresses, ...(init.clock === undefined ? {} : { clock: init.clock }) }),
+      interfaces: interfaceAddresses({ clock }),
+      dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
       souk: souk(init)
     }

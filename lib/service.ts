@@ -28,6 +28,7 @@ import type { Address } from './interface/signer.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscriptions } from './interface/subscription.ts'
 import type { Till } from './interface/till.ts'
+import { transportAddresses } from './link/interface-addresses.ts'
 import { Libp2pGossip } from './link/libp2p-gossip.ts'
 import { Libp2pLink } from './link/libp2p-link.ts'
 import { Neighbours } from './link/neighbours.ts'
@@ -262,7 +263,7 @@ class SoukService implements Souk, Startable {
       peer: this.#link.self,
       provider: this.#notary.provider,
       network: this.#options.network,
-      addresses: this.#components.addressManager.getAddresses().map(String),
+      addresses: this.#addresses(),
       peers,
       alone: peers.length === 0,
       till: till.scheme,
@@ -270,6 +271,13 @@ class SoukService implements Souk, Startable {
       serving: owner.inFlight,
       calling: calls.calling
     }
+  }
+
+  #addresses(): string[] {
+    const { addressManager } = this.#components
+    const announced = addressManager.getAddresses().map(String)
+    if (announced.length > 0) return announced
+    return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${this.#link.self}`)
   }
 
   /** On the network when it resolves, to where things are found; or alone, and joining later. */

@@ -125,7 +125,9 @@ async function start(init: Start): Promise<RunningNode> {
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
   const info = nodeInfo(config, souk, { ingress, admin: admin.url, demoKey: hosting.keys.demo?.key, setupCode })
   for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
-  for (const address of souk.status().addresses) guard.addPort(Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
+  // What is announced may be another port, forwarded to the one listened on: neither is an API.
+  const announced = souk.status().addresses.map((address) => Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
+  for (const port of [p2pPort, ...announced]) guard.addPort(port)
   undo.defer(() => forgetRunning(profile))
   await rememberRunning(config, info, p2pPort)
   let stopping: Promise<void> | undefined

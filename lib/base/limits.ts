@@ -152,6 +152,8 @@ export const EXCHANGE_MS = 3 * SECOND
 export const REJOIN_MS = 5 * SECOND
 /** The pause after the first such attempt; each is twice the one before, up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
+/** Between two looks at this machine's network interfaces: a new address is announced within it. A look takes under 1 ms. */
+export const INTERFACES_CHECK_MS = 30 * SECOND
 /** Between two looks at whether a connection is still alive: each is a stream of its own, and there may be hundreds. */
 export const HEARTBEAT_MS = 30 * SECOND
 /** How long a peer has to answer a look at it. Busy is not dead: hanging up on a busy peer makes it busier. */

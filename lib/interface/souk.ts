@@ -187,6 +187,10 @@ export interface SoukStatus {
   readonly peer: string
   readonly provider: string
   readonly network: string
+  /**
+   * Multiaddrs with the peer id: those that peers are told. A node that tells none, as a network of public addresses has no
+   * use for them, shows those it listens on.
+   */
   readonly addresses: readonly string[]
   readonly peers: readonly PeerAddress[]
   /** No peer is connected: what is served here is found by nobody else. */

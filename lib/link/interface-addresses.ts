@@ -1,0 +1,63 @@
+import type { Libp2pEvents, Startable } from '@libp2p/interface'
+import type { AddressManager } from '@libp2p/interface-internal'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { TypedEventTarget } from 'main-event'
+import type { Clock, Timer } from '../base/clock.ts'
+import { INTERFACES_CHECK_MS } from '../base/limits.ts'
+
+interface InterfaceAddressesComponents {
+  readonly addressManager: AddressManager
+  readonly events: TypedEventTarget<Libp2pEvents>
+}
+
+/**
+ * A libp2p service that vouches for the addresses of this machine's own interfaces. libp2p keeps a public address to itself
+ * until a peer has dialled it (AutoNAT). An address that an interface has needs no such proof: at worst a firewall is in
+ * between, and peers try another address.
+ *
+ * Interfaces come and go while the node runs, so it looks again every `INTERFACES_CHECK_MS`.
+ */
+export function interfaceAddresses(init: {
+  readonly clock: Clock
+}): (components: InterfaceAddressesComponents) => Startable {
+  return ({ addressManager, events }) => {
+    const vouchedFor = new Set<string>()
+    let timer: Timer | undefined
+
+    function check(): void {
+      const found = transportAddresses(addressManager).map(String)
+      for (const address of found.filter((text) => !vouchedFor.has(text))) {
+        vouchedFor.add(address)
+        addressManager.confirmObservedAddr(multiaddr(address), { type: 'transport' })
+      }
+      for (const address of vouchedFor) {
+        if (found.includes(address)) continue
+        vouchedFor.delete(address)
+        addressManager.removeObservedAddr(multiaddr(address))
+      }
+    }
+    function watch(): void {
+      timer = init.clock.after(INTERFACES_CHECK_MS, () => {
+        check()
+        watch()
+      })
+    }
+
+    return {
+      start() {
+        events.addEventListener('transport:listening', check)
+        watch()
+      },
+      stop() {
+        events.removeEventListener('transport:listening', check)
+        timer?.cancel()
+      }
+    }
+  }
+}
+
+/** What the transports listen on, with each interface of a wildcard. Empty where the operator says what to announce. */
+export function transportAddresses(addressManager: AddressManager): Multiaddr[] {
+  const known = addressManager.getAddressesWithMetadata().filter(({ type }) => type === 'transport')
+  return known.map((address) => address.multiaddr)
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import os from 'node:os'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import { INTERFACES_CHECK_MS } from '../../../lib/base/limits.ts'
+import { createNode } from '../../../lib/create-node.ts'
+import { interfaceAddresses } from '../../../lib/link/interface-addresses.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+const LOOPBACK = '127.0.0.1'
+const LAN = '192.168.1.5'
+const PUBLIC = '11.1.1.2'
+const PUBLIC_6 = '2a00:11:1::2'
+
+/** The system says that these are this machine's addresses; what a node listens on is real. */
+function setInterfaces(...addresses: string[]): void {
+  os.networkInterfaces = () => ({
+    eth0: addresses.map((address) => {
+      const common = { address, mac: '00:00:00:00:00:00', internal: address === LOOPBACK, cidr: null }
+      return address.includes(':')
+        ? { ...common, family: 'IPv6', netmask: 'ffff:ffff:ffff:ffff::', scopeid: 0 }
+        : { ...common, family: 'IPv4', netmask: '255.255.255.0' }
+    })
+  })
+}
+
+describe('addresses of interfaces', () => {
+  const { networkInterfaces } = os
+  afterEach(() => {
+    os.networkInterfaces = networkInterfaces
+  })
+
+  const told = async (listen: string, privateAddresses: boolean, announce: readonly string[] = []) => {
+    const network = privateAddresses ? 'dev' : 'base'
+    const node = await createNode({ network, listen: [listen], privateAddresses, announce })
+    await node.start()
+    try {
+      const hosts = (texts: string[]) => texts.map((text) => text.split('/')[2])
+      const shown = hosts([...node.souk.status().addresses])
+      return { told: hosts(node.libp2p.getMultiaddrs().map(String)), shown }
+    } finally {
+      await node.stop()
+    }
+  }
+
+  it('are told at once where they are public, and others where the network has private ones', async () => {
+    setInterfaces(LOOPBACK, LAN, PUBLIC, PUBLIC_6)
+    const onPublic = await told('/ip4/0.0.0.0/tcp/0', false)
+    assert.deepEqual(onPublic, { told: [PUBLIC], shown: [PUBLIC] })
+    const onPrivate = await told('/ip4/0.0.0.0/tcp/0', true)
+    assert.deepEqual(onPrivate.told, [PUBLIC, LAN, LOOPBACK])
+  })
+
+  it('are those listened on: a loopback node tells its peers nothing on a network of public addresses', async () => {
+    setInterfaces(LOOPBACK, PUBLIC)
+    assert.deepEqual(await told('/ip4/127.0.0.1/tcp/0', false), { told: [], shown: [LOOPBACK] })
+    assert.deepEqual(await told('/ip4/127.0.0.1/tcp/0', true), { told: [LOOPBACK], shown: [LOOPBACK] })
+  })
+
+  it('are told of both families, by what is listened on', async function () {
+    const has6 = Object.values(networkInterfaces()).some((known = []) => known.some(({ family }) => family === 'IPv6'))
+    setInterfaces(LOOPBACK, PUBLIC, PUBLIC_6)
+    // A machine without IPv6 cannot listen on `::`.
+    const listen = has6 ? '/ip6/::/tcp/0' : '/ip4/0.0.0.0/tcp/0'
+    assert.deepEqual((await told(listen, false)).told, [has6 ? PUBLIC_6 : PUBLIC])
+  })
+
+  it('give way to what the operator announces, whatever that is', async () => {
+    setInterfaces(LOOPBACK, PUBLIC)
+    assert.deepEqual((await told('/ip4/0.0.0.0/tcp/0', false, ['/ip4/10.0.0.9/tcp/4402'])).told, ['10.0.0.9'])
+  })
+
+  it('are told and forgotten while the node runs, and its peers hear of it', async () => {
+    setInterfaces(LOOPBACK)
+    const clock = manualClock()
+    const node = await createLibp2p({
+      addresses: { listen: ['/ip4/0.0.0.0/tcp/0'] },
+      transports: [tcp()],
+      services: { interfaces: interfaceAddresses({ clock }) }
+    })
+    const isTold = () => node.getMultiaddrs().some((address) => address.toString().includes(PUBLIC))
+    let updates = 0
+    node.addEventListener('self:peer:update', () => updates++)
+    try {
+      await eventually('the first addresses to be told', 5_000, () => (updates > 0 ? true : undefined))
+      setInterfaces(LOOPBACK, PUBLIC)
+      assert.equal(isTold(), false)
+      let before = updates
+      await clock.advance(INTERFACES_CHECK_MS)
+      assert.equal(isTold(), true)
+      await eventually('peers to be told the new one', 5_000, () => (updates > before ? true : undefined))
+      setInterfaces(LOOPBACK)
+      before = updates
+      await clock.advance(INTERFACES_CHECK_MS)
+      assert.equal(isTold(), false)
+      await eventually('peers to be told that it is gone', 5_000, () => (updates > before ? true : undefined))
+    } finally {
+      await node.stop()
+    }
+  })
+})
