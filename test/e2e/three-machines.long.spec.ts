@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { DoctorView, StatusView } from '../../node/admin/api.ts'
+import { within } from '../helpers/eventually.ts'
+import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
+
+const MAIN = resolve(import.meta.dirname, '../../node/main.ts')
+const READY_MS = 20_000
+const API = `
+  import { createServer } from 'node:http'
+  const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"from":"afar"}'))
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
+
+interface Story {
+  readonly title: string
+  readonly network: 'dev' | 'base-sepolia'
+  /** `--p2p-host` of bootstrap, owner and consumer. */
+  readonly hosts: readonly [string, string, string]
+  /** What peers of the bootstrap and of the owner are told first. */
+  readonly told: readonly [string, string]
+}
+
+const STORIES: readonly Story[] = [
+  {
+    title: 'meet where each listens on every interface',
+    network: 'dev',
+    hosts: ['0.0.0.0', '0.0.0.0', '0.0.0.0'],
+    told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
+  },
+  {
+    title: 'meet on a network of public addresses, and nobody is told 127.0.0.1',
+    network: 'base-sepolia',
+    hosts: ['0.0.0.0', '0.0.0.0', '0.0.0.0'],
+    told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
+  },
+  {
+    title: 'meet where the address is named, and the consumer has none that others reach',
+    network: 'base-sepolia',
+    hosts: ['11.1.1.1', '11.1.1.2', '127.0.0.1'],
+    told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
+  },
+  {
+    title: 'meet by IPv6',
+    network: 'base-sepolia',
+    hosts: ['::', '::', '::'],
+    told: ['/ip6/2a00:11:1::1/', '/ip6/2a00:11:1::2/']
+  }
+]
+
+/** Bootstrap, owner and consumer, each with a public address, as three strangers on the Internet. */
+describe('three machines', function () {
+  const reason = whyNoMachines()
+  if (reason !== undefined) {
+    it(`are not tried on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
+    return
+  }
+  this.timeout(60_000)
+  let internet: Machines
+  let home: string
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'souk-machines-'))
+    internet = await machines([1, 2, 3].map((last) => [`11.1.1.${last}/24`, `2a00:11:1::${last}/64`]))
+  })
+  afterEach(async () => {
+    await internet?.close()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  const env = () => ({ ...process.env, SOUK_HOME: home })
+
+  /** The ports are Souk's own: each machine has all of them to itself. */
+  async function up(machine: Machine, profile: string, ...flags: string[]): Promise<{ p2p: string[] }> {
+    const common = ['--till', 'metered', '--no-input', '--json', '--profile', profile]
+    const child = machine.spawn(process.execPath, [MAIN, 'up', ...common, ...flags], env())
+    return JSON.parse(await firstLine(child.stdout!, `souk up of the ${profile}`)) as { p2p: string[] }
+  }
+  async function cli<View>(machine: Machine, profile: string, ...args: string[]): Promise<View> {
+    const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
+    return JSON.parse(stdout) as View
+  }
+
+  for (const { title, network, hosts, told } of STORIES) {
+    it(title, async () => {
+      const [bootstrap, owner, consumer] = internet.all as [Machine, Machine, Machine]
+      const flags = (index: number) => ['--network', network, '--p2p-host', hosts[index]!]
+      const first = await up(bootstrap, 'bootstrap', ...flags(0), '--no-ingress')
+      const address = first.p2p[0] ?? ''
+      assert.ok(address.startsWith(told[0]), first.p2p.join())
+      const join = ['--bootstrap', address]
+      const sold = await up(owner, 'owner', ...flags(1), '--no-ingress', ...join)
+      assert.ok(sold.p2p[0]?.startsWith(told[1]), sold.p2p.join())
+      const api = owner.spawn(process.execPath, ['--input-type=module', '--eval', API])
+      const endpoint = `http://127.0.0.1:${await firstLine(api.stdout!, 'the API')}/`
+      const terms = ['--name', 'afar', '--protocol', 'REST', '--endpoint', endpoint, '--price', '0']
+      await cli(owner, 'owner', 'api', 'register', ...terms)
+
+      await up(consumer, 'consumer', ...flags(2), ...join)
+      const called = await consumer.run(process.execPath, [MAIN, '--profile', 'consumer', 'call', 'afar', '{}'], env())
+      assert.deepEqual(JSON.parse(called.stdout), { from: 'afar' })
+
+      const { checks } = await cli<DoctorView>(owner, 'owner', 'doctor')
+      const named = (name: string) => checks.find((check) => check.name === name)
+      assert.equal(named('ports')?.result, 'ok')
+      assert.match(named('reachability')?.message ?? '', /^from anywhere/)
+      const { p2p } = await cli<StatusView>(owner, 'owner', 'status')
+      const isPublic = network !== 'dev'
+      assert.ok(p2p.every((address) => !isPublic || address.startsWith(told[1])), p2p.join())
+      const { peers } = await cli<{ peers: Array<{ addresses: string[] }> }>(consumer, 'consumer', 'peers')
+      assert.equal(peers.length, 2)
+    })
+  }
+})
+
+async function firstLine(stream: NodeJS.ReadableStream, what: string): Promise<string> {
+  const lines = createInterface({ input: stream })
+  const [line] = (await within(what, READY_MS, Promise.race([once(lines, 'line'), once(lines, 'close')]))) as [string?]
+  return line ?? assert.fail(`${what} ended before it said anything`)
+}
