@@ -109,7 +109,10 @@ describe('three machines', function () {
       assert.match(named('reachability')?.message ?? '', /^from anywhere/)
       const { p2p } = await cli<StatusView>(owner, 'owner', 'status')
       const isPublic = network !== 'dev'
-      assert.ok(p2p.every((address) => !isPublic || address.startsWith(told[1])), p2p.join())
+      assert.ok(
+        p2p.every((address) => !isPublic || address.startsWith(told[1])),
+        p2p.join()
+      )
       const { peers } = await cli<{ peers: Array<{ addresses: string[] }> }>(consumer, 'consumer', 'peers')
       assert.equal(peers.length, 2)
     })

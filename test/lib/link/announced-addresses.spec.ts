@@ -28,7 +28,9 @@ describe('announcedAddresses', () => {
   for (const [address, onPublic, onPrivate] of TABLE) {
     it(`tells ${address} ${onPublic ? 'everywhere' : 'where the network lives on private addresses'}`, () => {
       const isTold = (privateAddresses: boolean) =>
-        announcedAddresses([multiaddr(address)], privateAddresses).map(String).includes(multiaddr(address).toString())
+        announcedAddresses([multiaddr(address)], privateAddresses)
+          .map(String)
+          .includes(multiaddr(address).toString())
       assert.deepEqual([isTold(false), isTold(true)], [onPublic, onPrivate])
     })
   }
