@@ -55,9 +55,9 @@ try {
   await owner.cli('plan set bb-graphql-user pro --fee 0.05 --included 50')
   const { id: webhook } = await owner.cli<{ id: string }>('webhook add http://127.0.0.1:9/hook --allow-private')
 
-  const join_ = ['--bootstrap', ...owner.p2p]
-  const consumer = await home.up('consumer', ...wallets.flags, ...join_)
-  const ingress = await home.up('ingress', ...wallets.flags, '--accounts', '--store', url, ...join_)
+  const joining = ['--bootstrap', ...owner.p2p]
+  const consumer = await home.up('consumer', ...wallets.flags, ...joining)
+  const ingress = await home.up('ingress', ...wallets.flags, '--accounts', '--store', url, ...joining)
   const issued = await consumer.cli<{ key: string }>('key issue --label upgrade')
   const call = async (at: string, key: string, index: number) => {
     const { name, body } = SAMPLE_APIS[index]!

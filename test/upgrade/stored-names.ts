@@ -68,6 +68,9 @@ async function postgresColumns(): Promise<string[]> {
   const made = tables.flatMap(([, table, body = '']) =>
     Array.from(body.matchAll(/(?:^|\n)\s*([a-z_]+) [A-Z]/g), ([, column]) => `${table}.${column}`)
   )
-  const added = Array.from(sql.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g), ([, table, column]) => `${table}.${column}`)
+  const added = Array.from(
+    sql.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g),
+    ([, table, column]) => `${table}.${column}`
+  )
   return [...made, ...added].sort()
 }

@@ -150,7 +150,10 @@ for (const commit of await readdir(FIXTURES)) {
       for (const profile of PROFILES) assert.equal(nodes.get(profile)!.info.peer, expected.peers[profile])
 
       const { apis } = await owner.apis()
-      assert.deepEqual(apis.map(({ name, state }) => [name, state]).sort(), namesPublished())
+      assert.deepEqual(
+        apis.map(({ name, state }) => `${name} ${state}`).sort(),
+        SAMPLE_APIS.map(({ name }) => `${name} published`).sort()
+      )
       const { webhooks } = await owner.webhooks()
       assert.deepEqual(
         webhooks.map(({ id }) => id),
@@ -194,5 +197,3 @@ for (const commit of await readdir(FIXTURES)) {
     })
   })
 }
-
-const namesPublished = () => SAMPLE_APIS.map(({ name }) => [name, 'published']).sort()
