@@ -816,6 +816,15 @@ export const PAYMENT_REPLAY_MS = 1 * HOUR
 export const COLLECT_WAIT_MS = 10 * SECOND
 /** After a payment could not be sent, for want of gas or an endpoint, the pause before the next attempt. */
 export const COLLECT_RETRY_MS = 15 * SECOND
+/** A transfer that somebody else sent counts for a payment that is new here, if it is not older: half of what is remembered. */
+export const FOREIGN_TRANSFER_MS = PAYMENT_REPLAY_MS / 2
+/** The same for a payment into an account, which is remembered for good: as far back as logs are read. */
+export const DEPOSIT_LOOK_MS = 1 * DAY
+/** An endpoint's logs may lag behind its state: so often a transfer is looked for before its payment counts as lost. */
+export const TRANSFER_LOOKS_MAX = 5
+/** Blocks that logs are read of at once, which public endpoints bound, and how many such reads at most: a day of Base in all. */
+export const LOG_BLOCKS_MAX = 500n
+export const LOG_READS_MAX = 100
 /** Payments of x402 that are not collected yet; fewer than transactions may wait, so that claims find room. */
 export const PAYMENTS_UNSETTLED_MAX = 200
 

@@ -57,6 +57,16 @@ export interface ContractCall {
 /** What would become of a transaction now. `reason` is the name of the contract's error, or its words: for logs and decisions. */
 export type Simulation = { readonly ok: true; readonly gas: bigint } | { readonly ok: false; readonly reason: string }
 
+/** Where the money of an EIP-3009 authorisation went. */
+export interface AuthorizedTransfer {
+  readonly to: Address
+  readonly value: Atoms
+  /** Of the transaction. */
+  readonly hash: Hex
+  /** The chain's time of its block, milliseconds since the epoch. */
+  readonly at: number
+}
+
 /** In wei per gas. `maxFee` lasts through some blocks of rising demand. */
 export interface Fees {
   readonly maxFee: bigint
@@ -102,6 +112,11 @@ export interface Chain {
   gas(account: Address): Promise<bigint>
   /** An EIP-3009 authorisation was used, or revoked: at the head. */
   authorizationUsed(payer: Address, nonce: Hex): Promise<boolean>
+  /**
+   * The transfer that an EIP-3009 authorisation was used for, whoever sent it, in blocks since `sinceMs`. Undefined where there is none:
+   * the authorisation is unused or revoked, or the endpoint does not show it yet.
+   */
+  authorizedTransfer(payer: Address, nonce: Hex, sinceMs: number): Promise<AuthorizedTransfer | undefined>
   /** Transactions of an account that are in blocks. */
   nonce(account: Address, at: BlockTag): Promise<number>
   fees(): Promise<Fees>

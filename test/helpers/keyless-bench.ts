@@ -1,5 +1,5 @@
 import { create as createAxios } from 'axios'
-import { type Client, erc20Abi } from 'viem'
+import { type Client, erc20Abi, parseAbi } from 'viem'
 import { toClientEvmSigner } from '@x402/evm'
 import { BatchSettlementEvmScheme, InMemoryClientChannelStorage } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -15,6 +15,8 @@ import { createChain } from '../../lib/pay/chain/chain.ts'
 import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { splitterFactory } from '../../lib/pay/chain/splitter.ts'
+import { readExact, transferCall } from '../../lib/pay/x402/exact-payment.ts'
+import { readPayment } from '../../lib/pay/x402/payment-text.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import { createIngress } from '../../node/ingress/ingress.ts'
 import { createKeys } from '../../node/keys/keys.ts'
@@ -163,6 +165,33 @@ export async function keylessBench() {
       const args = [actor('elsewhere').address, amount] as const
       const call = { abi: erc20Abi, address, functionName: 'transfer', args } as const
       await client.writeContract({ ...call, ...fees, account: actor(name), chain: client.chain })
+    },
+    /** Sends a payment's transfer before the node it was made for does, as anybody who sees the payment can. */
+    async frontRun(text: string): Promise<void> {
+      const { payload } = await readPayment(text)
+      const { to, data } = transferCall(parameters.usdc.address, readExact(payload))
+      const stranger = actor('front runner')
+      await bench.fundGas(stranger.address.toLowerCase() as Address)
+      await client.sendTransaction({ to, data, account: stranger, chain: client.chain })
+    },
+    /** The payer takes a payment back, by EIP-3009's `cancelAuthorization`. */
+    async revoke(name: string, text: string): Promise<void> {
+      const { from: authorizer, nonce } = readExact((await readPayment(text)).payload)
+      const { address, name: token, version } = parameters.usdc
+      const signature = await actor(name).signTypedData({
+        domain: { name: token, version, chainId: parameters.chainId, verifyingContract: address },
+        types: {
+          CancelAuthorization: [
+            { name: 'authorizer', type: 'address' },
+            { name: 'nonce', type: 'bytes32' }
+          ]
+        },
+        primaryType: 'CancelAuthorization',
+        message: { authorizer, nonce }
+      })
+      const abi = parseAbi(['function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)'])
+      const call = { abi, address, functionName: 'cancelAuthorization', args: [authorizer, nonce, signature] } as const
+      await client.writeContract({ ...call, account: actor(name), chain: client.chain })
     },
     async mining(isOn: boolean): Promise<void> {
       await (client as Client).request({ method: 'evm_setAutomine', params: [isOn] } as never)

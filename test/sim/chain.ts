@@ -125,6 +125,8 @@ export class SimChain {
       balance: (account, at) => ask((lag) => this.#at(at, lag).accounts.usdc.get(account) ?? 0n),
       gas: () => ask(() => RICH),
       authorizationUsed: (payer, nonce) => ask((lag) => this.#at('latest', lag).accounts.used.has(`${payer}/${nonce}`)),
+      // The world has no payments of the kind that asks.
+      authorizedTransfer: () => ask(() => undefined),
       nonce: (account, at) => ask((lag) => this.#at(at, lag).accounts.nonces.get(account) ?? 0),
       fees: () => ask(() => FEES),
       simulate: (from, call) =>

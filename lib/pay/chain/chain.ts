@@ -24,6 +24,7 @@ import type { ChannelId } from '../../interface/channel.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address } from '../../interface/signer.ts'
 import { batchSettlementAbi, splitterAbi, splitterFactoryAbi, usdcAbi } from '../contracts/contracts.generated.ts'
+import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
 import { verifyChain } from './verify-chain.ts'
 
@@ -58,6 +59,8 @@ export function createChain(parameters: ChainParameters): Chain {
         const data = await callAt(rpc, usdc.address, call, 'latest')
         return decodeFunctionResult({ abi: usdcAbi, functionName: 'authorizationState', data })
       }),
+    authorizedTransfer: (payer, nonce, sinceMs) =>
+      asking(() => authorizedTransfer(rpc, usdc.address, { payer, nonce, sinceMs })),
     nonce: (account, at) => asking(async () => Number(hexOf(await rpc('eth_getTransactionCount', [account, at])))),
     fees: () => asking(() => feesNow(rpc)),
     simulate: (from, call) => asking(() => simulate(rpc, from, call)),

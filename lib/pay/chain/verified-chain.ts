@@ -27,6 +27,7 @@ export function verifiedChain(chain: Chain): Chain {
     balance: (account, at) => after(() => chain.balance(account, at)),
     gas: (account) => after(() => chain.gas(account)),
     authorizationUsed: (payer, nonce) => after(() => chain.authorizationUsed(payer, nonce)),
+    authorizedTransfer: (payer, nonce, sinceMs) => after(() => chain.authorizedTransfer(payer, nonce, sinceMs)),
     nonce: (account, at) => after(() => chain.nonce(account, at)),
     fees: () => after(() => chain.fees()),
     simulate: (from, call) => after(() => chain.simulate(from, call)),

@@ -1,14 +1,15 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Clock } from '../../base/clock.ts'
-import { PAYMENT_MARGIN_MS } from '../../base/limits.ts'
+import { FOREIGN_TRANSFER_MS, PAYMENT_MARGIN_MS } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
-import { type ExactPayment, transferCall } from './exact-payment.ts'
+import { type ExactPayment, foreignTransfer, transferCall } from './exact-payment.ts'
+import { isSigned } from './exact-signature.ts'
 import type { Asked, Offers, Refusal } from './offers.ts'
 
 export interface ExactCheckInit {
-  readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance'>
+  readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance' | 'authorizedTransfer' | 'read'>
   readonly clock: Clock
   readonly offers: Pick<Offers, 'network' | 'payTo' | 'refuse'>
   /** Who will send the transaction. */
@@ -16,8 +17,8 @@ export interface ExactCheckInit {
 }
 
 /**
- * Whether a payment can be collected now. The token itself is asked, so that exactly what it takes is taken: accounts with keys,
- * contracts, and those that are both.
+ * Whether a payment can be collected now, or was collected already by somebody who sent it first. The token itself is asked, so that
+ * exactly what it takes is taken: accounts with keys, contracts, and those that are both.
  * @param needed what the payer's account has to hold
  * @throws SoukError `payment_rejected`, `insufficient_funds`, with what is asked; `settlement_unavailable`
  */
@@ -49,7 +50,15 @@ export async function checkExact(
     chain.simulate(sender, transferCall(usdc.address, payment)),
     chain.balance(payment.from, 'latest')
   ])
-  if (!trial.ok) throw offers.refuse(admission, refusalOf(trial.reason))
+  if (!trial.ok) {
+    const refusal = refusalOf(trial.reason)
+    const isPaid = async () => {
+      if (refusal !== USED || !(await isSigned(chain, payment))) return false
+      return (await foreignTransfer(chain, payment, clock.now() - FOREIGN_TRANSFER_MS)) !== undefined
+    }
+    if (await isPaid()) return
+    throw offers.refuse(admission, refusal)
+  }
   if (balance < needed) throw offers.refuse(admission, INSUFFICIENT)
 }
 
@@ -67,11 +76,13 @@ function rejected(reason: string, otherwise: string): Refusal {
   }
 }
 
+const USED = rejected('nonce_already_used', 'it was used already')
+
 /** How FiatTokenV2_2 words it. */
 const REASONS: ReadonlyArray<readonly [RegExp, Refusal]> = [
   [/exceeds balance/i, INSUFFICIENT],
   [/invalid signature|ECRecover/i, rejected('signature', 'its signature does not hold')],
-  [/is used or canceled/i, rejected('nonce_already_used', 'it was used already')],
+  [/is used or canceled/i, USED],
   [/is expired/i, rejected('payload_authorization_valid_before', 'it has expired')],
   [/is not yet valid/i, rejected('payload_authorization_valid_after', 'it is not valid yet')]
 ]

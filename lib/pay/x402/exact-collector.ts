@@ -1,11 +1,12 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { asSoukError, type SoukError } from '../../base/errors.ts'
-import { COLLECT_RETRY_MS } from '../../base/limits.ts'
-import type { ChainParameters } from '../../interface/network.ts'
+import type { Hex } from '../../base/hex.ts'
+import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, TRANSFER_LOOKS_MAX } from '../../base/limits.ts'
+import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Ledger } from '../../interface/ledger.ts'
-import type { Mined, Submitter } from '../../interface/submitter.ts'
-import { nameOf, transferCall } from './exact-payment.ts'
+import type { Submitter } from '../../interface/submitter.ts'
+import { foreignTransfer, nameOf, transferCall } from './exact-payment.ts'
 import {
   EXACT_PAYMENTS,
   exactAccounts,
@@ -16,7 +17,7 @@ import {
 } from './exact-record.ts'
 
 export interface ExactCollectorInit {
-  readonly parameters: ChainParameters
+  readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed' | 'authorizedTransfer'>
   readonly submitter: Pick<Submitter, 'submit'>
   readonly documents: Documents
   readonly ledger: Ledger
@@ -46,29 +47,52 @@ export class ExactCollector {
    * @throws SoukError the reason of `stop`; what is left goes on at the next start
    */
   async collect(record: ExactRecord): Promise<ExactFate> {
-    const { parameters, submitter, clock, onError } = this.#init
+    const { chain, submitter, clock, onError } = this.#init
     const { signal } = this.#stopping
-    const call = transferCall(parameters.usdc.address, record.payment)
-    for (;;) {
+    const call = transferCall(chain.parameters.usdc.address, record.payment)
+    for (let looks = 1; ; ) {
       try {
-        const mined = await submitter.submit(`exact/${nameOf(record.payment)}`, call, signal)
-        return await this.#book(record, mined)
+        const { hash, receipt } = await submitter.submit(`exact/${nameOf(record.payment)}`, call, signal)
+        if (receipt.succeeded) return await this.#book(record, hash)
       } catch (thrown) {
         const error = asSoukError(thrown)
         if (signal.aborted || error.code === 'internal_error') throw error
-        if (error.code === 'payment_rejected') return this.#book(record, undefined)
-        // No gas, no endpoint, too much to do: the money is still there.
-        onError(error)
-        await sleep(clock, COLLECT_RETRY_MS, signal)
+        if (error.code !== 'payment_rejected') {
+          // No gas, no endpoint, too much to do: the money is still there.
+          onError(error)
+          await sleep(clock, COLLECT_RETRY_MS, signal)
+          continue
+        }
       }
+      const hash = await this.#sentByAnother(record)
+      if (hash !== 'unseen') return this.#book(record, hash)
+      if (looks++ >= TRANSFER_LOOKS_MAX) return this.#book(record, undefined)
+      await sleep(clock, COLLECT_RETRY_MS, signal)
+    }
+  }
+
+  /**
+   * The authorisation is public once it travels, and anybody may send it. Undefined where its money is lost; `unseen` where that is not
+   * known, because the endpoint shows no transfer of an authorisation that was used, or is away.
+   */
+  async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unseen' | undefined> {
+    const { chain, onError } = this.#init
+    try {
+      if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
+      // It may have been sent before the call.
+      const transfer = await foreignTransfer(chain, payment, at - FOREIGN_TRANSFER_MS)
+      return transfer?.hash ?? 'unseen'
+    } catch (error) {
+      onError(asSoukError(error))
+      return 'unseen'
     }
   }
 
   /** In the books once, and with the record. */
-  async #book(record: ExactRecord, mined: Mined | undefined): Promise<ExactFate> {
+  async #book(record: ExactRecord, hash: Hex | undefined): Promise<ExactFate> {
     const { documents, ledger, clock } = this.#init
-    const isPaid = mined?.receipt.succeeded === true
-    const fate: ExactFate = isPaid ? { kind: 'paid', hash: mined.hash } : { kind: 'lost' }
+    const isPaid = hash !== undefined
+    const fate: ExactFate = isPaid ? { kind: 'paid', hash, at: clock.now() } : { kind: 'lost' }
     const name = nameOf(record.payment)
     const { receivable, collected, lost } = exactAccounts(record.payment.to)
     const stored = await documents.get(EXACT_PAYMENTS, name)

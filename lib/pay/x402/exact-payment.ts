@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem/utils'
 import { type Hex, isHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
-import type { ContractCall } from '../../interface/chain.ts'
+import type { AuthorizedTransfer, Chain, ContractCall } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 import { malformed } from './payment-text.ts'
@@ -52,6 +52,19 @@ export function transferCall(usdc: Address, payment: ExactPayment): ContractCall
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
   const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
   return { to: usdc, data: encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args }) }
+}
+
+/**
+ * The transfer that a payment's authorisation was used for by somebody else: anybody may send it. Undefined where its money went elsewhere,
+ * or where it is not seen.
+ */
+export async function foreignTransfer(
+  chain: Pick<Chain, 'authorizedTransfer'>,
+  { from, to, value, nonce }: ExactPayment,
+  sinceMs: number
+): Promise<AuthorizedTransfer | undefined> {
+  const transfer = await chain.authorizedTransfer(from, nonce, sinceMs)
+  return transfer?.to === to && transfer.value === value && transfer.at >= sinceMs ? transfer : undefined
 }
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex

@@ -15,7 +15,13 @@ export const EXACT_PAYMENTS = 'x402-exact'
  */
 export type ExactFate =
   | { readonly kind: 'owed' | 'lost' }
-  | { readonly kind: 'paid' /** Of the transaction. */; readonly hash: Hex }
+  | {
+      readonly kind: 'paid'
+      /** Of the transaction. */
+      readonly hash: Hex
+      /** When that was known, milliseconds since the epoch. Absent in records of the first release. */
+      readonly at?: number
+    }
 
 /** A payment that a call was run for, and what it was answered with. */
 export interface ExactRecord {

@@ -27,7 +27,8 @@ import {
 import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
-export interface ExactTillInit extends ExactCheckInit, Omit<ExactCollectorInit, 'parameters'> {
+export interface ExactTillInit extends ExactCheckInit, ExactCollectorInit {
+  readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append'>
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
 }
@@ -63,7 +64,7 @@ export class ExactTill {
 
   constructor(init: ExactTillInit) {
     this.#init = init
-    this.#collector = new ExactCollector({ ...init, parameters: init.chain.parameters })
+    this.#collector = new ExactCollector(init)
   }
 
   /** Goes on collecting what an earlier process left. */
@@ -168,9 +169,12 @@ export class ExactTill {
     entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
     // Whoever waits hears of a stop; what is left goes on at the next start.
     entry.fate.then(
-      ({ kind }) => {
+      (fate) => {
         this.#open.delete(entry.payment)
-        if (kind === 'paid' && record.fate.kind === 'owed') this.#init.redeemer.received(record.price)
+        if (fate.kind !== 'paid') return
+        // The transfer may be much later than the call. A repeat is known as one for as long as a transfer counts.
+        entry.at = Math.max(record.at, fate.at ?? 0)
+        if (record.fate.kind === 'owed') this.#init.redeemer.received(record.price)
       },
       () => {}
     )

@@ -2,6 +2,7 @@ import type { PaymentPayload } from '@x402/core/types'
 import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
+import { DEPOSIT_LOOK_MS } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Deposits, DepositTransaction } from '../../interface/deposits.ts'
@@ -11,7 +12,7 @@ import { PAYMENT_MEMBER } from '../../interface/till.ts'
 import type { Submitter } from '../../interface/submitter.ts'
 import { checksummed } from '../signing/address.ts'
 import { checkExact } from './exact-check.ts'
-import { type ExactPayment, nameOf, readExact, transferCall } from './exact-payment.ts'
+import { type ExactPayment, foreignTransfer, nameOf, readExact, transferCall } from './exact-payment.ts'
 import { type Asked, exactOffer, networkOf, type Refusal } from './offers.ts'
 import { readPayment, writeSettlement } from './payment-text.ts'
 
@@ -51,6 +52,14 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     return { hash, succeeded, depth: 'latest' }
   }
 
+  /** The authorisation is public once it travels, and anybody may send it: its money is here all the same. */
+  async function sentByAnother(payment: ExactPayment): Promise<DepositTransaction | undefined> {
+    if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
+    const transfer = await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS)
+    if (transfer === undefined) return undefined
+    return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
+  }
+
   return {
     ask: (amount) =>
       offers.refuse(asked(amount), {
@@ -73,10 +82,19 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
         .latest([key], Infinity)
         .find((transaction) => transaction.key === key && transaction.succeeded)
       if (done !== undefined) return { hash: done.hash, succeeded: true, depth: 'finalized' }
-      const { hash, receipt, isFinal } = await submitter.submit(key, transferCall(usdc.address, payment), signal)
-      const { succeeded } = receipt
-      if (isFinal) return { hash, succeeded, depth: 'finalized' }
-      return (await depthOf(hash)) ?? { hash, succeeded }
+      try {
+        const { hash, receipt, isFinal } = await submitter.submit(key, transferCall(usdc.address, payment), signal)
+        const { succeeded } = receipt
+        if (succeeded && isFinal) return { hash, succeeded, depth: 'finalized' }
+        if (succeeded) return (await depthOf(hash)) ?? { hash, succeeded }
+        return (
+          (await sentByAnother(payment)) ?? (isFinal ? { hash, succeeded, depth: 'finalized' } : { hash, succeeded })
+        )
+      } catch (error) {
+        const sent = asSoukError(error).code === 'payment_rejected' ? await sentByAnother(payment) : undefined
+        if (sent === undefined) throw error
+        return sent
+      }
     },
     response: ({ payer }, { hash }) =>
       writeSettlement({ success: true, transaction: hash, network: offers.network, payer: checksummed(payer) })

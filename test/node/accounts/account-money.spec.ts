@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { x402Client } from '@x402/core/client'
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { createMemoryStore, systemClock, systemRandom } from '../../../lib/index.ts'
 import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
@@ -25,6 +27,7 @@ const clock: Clock = {
 
 type Json = Record<string, unknown>
 interface Customer {
+  readonly name: string
   readonly key: string
   readonly id: string
   readonly address: Address
@@ -92,7 +95,7 @@ describe('money of prepaid accounts', function () {
       return fetch(request)
     }
     const pay = wrapFetchWithPaymentFromConfig(recording, bench.stock(name))
-    return { key: key.key, id: account.id, address: await bench.payer(name, amount), payments, pay }
+    return { name, key: key.key, id: account.id, address: await bench.payer(name, amount), payments, pay }
   }
   const post = (
     path: string,
@@ -126,6 +129,20 @@ describe('money of prepaid accounts', function () {
     (await (await fetch(`${url}/v1/account${path}`, { headers: { 'x-consumer-key': key } })).json()) as Json
   const mine = (blocks: number) => bench.client.mine({ blocks })
   const balance = async ({ id }: Customer) => (await hosting.accounts.balance(id)).balance
+
+  it('comes in where somebody else sends its transfer first, once', async () => {
+    const who = await customer()
+    const { url, init } = post('/deposits', who, '0.75')
+    const asked = decodePaymentRequiredHeader((await fetch(url, init)).headers.get('payment-required') ?? '')
+    const payment = await x402Client.fromConfig(bench.stock(who.name)).createPaymentPayload(asked)
+    const text = encodePaymentSignatureHeader(payment)
+    await bench.frontRun(text)
+    const paid = () => fetch(url, { ...init, headers: { ...init.headers, 'payment-signature': text } })
+    await bench.eventually('the credit', 20_000, async () => ((await paid()).status === 200 ? true : undefined))
+    assert.equal(await balance(who), 750_000n)
+    assert.equal((await paid()).status, 200)
+    assert.equal(await balance(who), 750_000n)
+  })
 
   it('comes in by x402’s own client, to the node’s wallet', async () => {
     const who = await customer()

@@ -123,6 +123,56 @@ describe('x402 exact, of clients without a key', function () {
     assert.deepEqual([later.status, await later.json(), owner.api.runs], [200, { run: 1 }, 1])
   })
 
+  it('counts where somebody else sends its transfer while the API works, and is spent on one call', async () => {
+    const payer = await bench.payer('overtaken', USDC)
+    const text = await payment('overtaken')
+    const { answer } = owner.api
+    owner.api.answer = async () => {
+      await bench.frontRun(text)
+      return reply(200, { run: owner.api.runs })
+    }
+    try {
+      const response = await pay(text)
+      assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
+      const settled = decodePaymentResponseHeader(response.headers.get('payment-response')!)
+      const hash = settled.transaction as `0x${string}`
+      assert.notEqual((await bench.client.getTransaction({ hash })).from.toLowerCase(), bench.owner.address)
+      assert.equal(await bench.usdc(payer), USDC - PRICE)
+    } finally {
+      owner.api.answer = answer
+    }
+    const again = await pay(text)
+    assert.deepEqual([again.status, await again.json(), owner.api.runs], [200, { run: 1 }, 1])
+    assert.equal((await pay(text, '{"other":true}')).status, 409)
+  })
+
+  it('counts where somebody else sends its transfer before the call, for the payer alone', async () => {
+    await bench.payer('foreseen', USDC)
+    const text = await payment('foreseen')
+    await bench.frontRun(text)
+    const forged = await payment('foreseen', ({ payload }) => {
+      payload['signature'] = `0x${'11'.repeat(64)}1b`
+    })
+    const stolen = await payment('foreseen', (payload) => {
+      const { nonce } = authorizationOf(JSON.parse(Buffer.from(text, 'base64').toString()) as PaymentPayload)
+      authorizationOf(payload)['nonce'] = nonce ?? ''
+    })
+    for (const another of [forged, stolen]) assert.equal((await pay(another)).status, 402)
+    assert.equal(owner.api.runs, 0)
+    const response = await pay(text)
+    assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
+  })
+
+  it('does not count where its authorisation was revoked', async () => {
+    const payer = await bench.payer('revoked', USDC)
+    await bench.fundGas(payer)
+    const text = await payment('revoked')
+    await bench.revoke('revoked', text)
+    const response = await pay(text)
+    assert.deepEqual([response.status, owner.api.runs], [402, 0])
+    assert.equal(await bench.usdc(payer), USDC)
+  })
+
   it('is not spent on another request', async () => {
     await bench.payer('other', USDC)
     const text = await payment('other')

@@ -1,0 +1,34 @@
+import { encodeFunctionData } from 'viem/utils'
+import type { Chain } from '../../interface/chain.ts'
+import { signerOf } from '../signing/signature.ts'
+import { tokenDomain } from '../signing/token-domain.ts'
+import type { ExactPayment } from './exact-payment.ts'
+
+/** ERC-1271. */
+const ACCOUNT_ABI = [
+  {
+    type: 'function',
+    name: 'isValidSignature',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'hash', type: 'bytes32' },
+      { name: 'signature', type: 'bytes' }
+    ],
+    outputs: [{ name: 'magic', type: 'bytes4' }]
+  }
+] as const
+const VALID = '0x1626ba7e'
+
+/**
+ * Whether its payer signed a payment, with a key or as a contract. The token looks at the signature of an unused authorisation only, and
+ * anybody can read payer and nonce of a used one on the chain.
+ */
+export async function isSigned(chain: Pick<Chain, 'parameters' | 'read'>, payment: ExactPayment): Promise<boolean> {
+  const { chainId, usdc } = chain.parameters
+  const { from, signature } = payment
+  const digest = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address }).transfer(payment)
+  if (signerOf(digest, Buffer.from(signature.slice(2), 'hex')) === from) return true
+  const args = [`0x${Buffer.from(digest).toString('hex')}`, signature] as const
+  const data = encodeFunctionData({ abi: ACCOUNT_ABI, functionName: 'isValidSignature', args })
+  return (await chain.read({ to: from, data }))?.startsWith(VALID) ?? false
+}
