@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage } from '../test/helpers/browser.ts'
 import { eventually } from '../test/helpers/eventually.ts'
-import { type SoukHome, soukHome } from '../test/helpers/souk-process.ts'
+import { type SoukHome, soukHome } from '../test/helpers/souk-home.ts'
 import { smallPng } from './small-png.ts'
 
 const IMAGES = new URL('../docs/images/', import.meta.url)
@@ -32,7 +32,7 @@ interface Shot {
 const home = await soukHome()
 const browser = await openBrowser()
 try {
-  const demo = home.start('demo')
+  const demo = home.asProcess.start('demo')
   await eventually('the demo', UP_MS, () => demo.stdout.find((line) => line.startsWith('Ctrl-C stops')))
   // Who sells and buys nothing would be warned of an empty wallet.
   await told(home, 'demo-owner', 'wallet deposit 25')

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { locateProfile, processEnvironment } from '../config.ts'
+import { locateProfile } from '../config.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import type { AddCommand, Cli } from './cli.ts'
 
@@ -21,7 +21,7 @@ export const addRestore: AddCommand = (to, cli) => {
     .argument('<directory>', 'that souk backup made')
     .action(async (directory: string) => {
       const { restoreProfile } = await import('../profile/profile-backup.ts')
-      const profile = locateProfile(cli.profile, processEnvironment())
+      const profile = locateProfile(cli.profile, cli.terminal.env)
       const made = await cli.during('Copying', restoreProfile(profile, resolve(directory)))
       await cli.print(made, () => [made.directory])
       cli.terminal.note(`Restored the profile "${profile.name}": ${made.files.join(', ')}.`)
@@ -38,7 +38,7 @@ async function backUp(cli: Cli, directory: string): Promise<ProfileBackup> {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'node_not_running') throw error
   }
   const { backUpStopped } = await import('../profile/profile-backup.ts')
-  return cli.during('Copying', backUpStopped(locateProfile(cli.profile, processEnvironment()), directory))
+  return cli.during('Copying', backUpStopped(locateProfile(cli.profile, cli.terminal.env), directory))
 }
 
 const MIB = 2 ** 20

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AdminClient } from '../admin/client.ts'
-import { locateProfile, processEnvironment } from '../config.ts'
+import { locateProfile } from '../config.ts'
 import { during, withProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -42,7 +42,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
     },
     async node() {
       const { connect } = await import('../admin/client.ts')
-      const client = await connect(locateProfile(options().profile, processEnvironment()))
+      const client = await connect(locateProfile(options().profile, terminal.env))
       return options().json === true ? client : withProgress(client, terminal)
     },
     during: (what, work) => (options().json === true ? work : during(terminal, what, work)),

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { Argument, type Command } from 'commander'
-import { homeDirectory, processEnvironment } from '../config.ts'
+import { homeDirectory } from '../config.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { complete, type KnownNames } from './complete.ts'
 
@@ -85,7 +85,7 @@ function namesOf(cli: Cli, program: Command, typed: readonly string[]): KnownNam
   if (named !== undefined && at + 2 < typed.length) program.setOptionValue('profile', named)
   return {
     profiles: async () => {
-      const entries = await readdir(homeDirectory(processEnvironment()), { withFileTypes: true }).catch(() => [])
+      const entries = await readdir(homeDirectory(cli.terminal.env), { withFileTypes: true }).catch(() => [])
       return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
     },
     apis: () => soon(async () => (await (await cli.node()).apis()).apis.map(({ own, name, id }) => (own ? name : id))),

@@ -1,6 +1,4 @@
-import { processEnvironment } from '../config.ts'
 import type { AddCommand } from './cli.ts'
-import { stopSignal } from './stop-signal.ts'
 
 export const addDemo: AddCommand = (to, cli) => {
   to.command('demo')
@@ -11,10 +9,10 @@ export const addDemo: AddCommand = (to, cli) => {
       cli.exitCode = await runDemo({
         once: once === true,
         json: cli.json,
-        env: processEnvironment(),
+        env: cli.terminal.env,
         stdout: (line) => void cli.terminal.write(`${line}\n`),
         stderr: cli.terminal.note,
-        stopped: stopSignal()
+        stopped: cli.terminal.stopped()
       })
     })
 }

@@ -1,7 +1,5 @@
-import { processEnvironment } from '../config.ts'
 import type { AddCommand } from './cli.ts'
 import { decimal, portNumber } from './number-option.ts'
-import { stopSignal } from './stop-signal.ts'
 
 interface GiveFlags {
   readonly usdc: string
@@ -20,8 +18,8 @@ export const addDevChain: AddCommand = (to, cli) => {
     .option('--port <port>', `of its JSON-RPC endpoint; nodes look at ${PORT} by themselves`, portNumber, PORT)
     .action(async ({ port }: { port: number }) => {
       const { startPlayChain } = await import('../demo/play-chain.ts')
-      const stopped = stopSignal()
-      const running = await startPlayChain(port, processEnvironment())
+      const stopped = cli.terminal.stopped()
+      const running = await startPlayChain(port, cli.terminal.env)
       const { url, chainId, stateFile } = running
       try {
         await cli.print({ url, chain_id: chainId, state: stateFile }, () => [url])

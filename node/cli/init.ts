@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { Protocol } from '../../lib/interface/index.ts'
-import { loadConfig, locateProfile, processEnvironment } from '../config.ts'
+import { loadConfig, locateProfile } from '../config.ts'
 import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { nextSteps, type Plan } from './init-steps.ts'
@@ -46,7 +46,7 @@ export const addInit: AddCommand = (to, cli) => {
 }
 
 async function init(cli: Cli, flags: InitFlags): Promise<void> {
-  const profile = locateProfile(cli.profile, processEnvironment())
+  const profile = locateProfile(cli.profile, cli.terminal.env)
   const { checkNeverStarted, rememberSetup } = await import('../profile/written-down.ts')
   await checkNeverStarted(profile)
   const network = flags.network ?? (cli.canAsk ? undefined : 'dev')
@@ -83,7 +83,7 @@ function configOf(cli: Cli, flags: Readonly<Record<string, unknown>>) {
   return loadConfig({
     flags: Object.fromEntries(given),
     profile: cli.profile,
-    env: processEnvironment(),
+    env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
 }

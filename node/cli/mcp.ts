@@ -1,7 +1,6 @@
 import { readSecret } from './auth-file.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { decimal } from './number-option.ts'
-import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
 interface McpFlags {
@@ -19,7 +18,7 @@ export const addMcp: AddCommand = (to, cli) => {
     .option('--key-file <file>', 'with the consumer key for that ingress')
     .option('--max-price <usdc>', 'refuse dearer calls (default: 0.05); with a key, that says it', decimal)
     .action(async (flags: McpFlags) => {
-      const stopped = stopSignal()
+      const stopped = cli.terminal.stopped()
       const [{ RemoteTools }, { serveStdioAgent }, post] = await Promise.all([
         import('../mcp/remote-tools.ts'),
         import('../mcp/stdio.ts'),

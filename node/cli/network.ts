@@ -1,4 +1,4 @@
-import { loadConfig, processEnvironment } from '../config.ts'
+import { loadConfig } from '../config.ts'
 import type { AddCommand } from './cli.ts'
 import { facts } from './table.ts'
 
@@ -20,7 +20,7 @@ export const addNetwork: AddCommand = (to, cli) => {
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
     .option('--passphrase-file <file>', "passphrase of the profile's wallet, which pays the gas")
     .action(async ({ passphraseFile, ...flags }: DeployFlags) => {
-      const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: processEnvironment() })
+      const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: cli.terminal.env })
       const { foundNetwork } = await import('../found-network.ts')
       const founded = await cli.during('Waiting for the chain', foundNetwork(config, passphraseFile))
       await cli.print(founded, () =>

@@ -1,6 +1,5 @@
 import type { TailItem } from '../admin/webhook-api.ts'
 import type { AddCommand } from './cli.ts'
-import { stopSignal } from './stop-signal.ts'
 import { milliseconds } from './table.ts'
 
 interface TailFlags {
@@ -15,7 +14,7 @@ export const addTail: AddCommand = (to, cli) => {
     .option('--no-calls', 'events alone')
     .action(async ({ events, calls }: TailFlags) => {
       const stop = new AbortController()
-      void stopSignal().then(() => stop.abort())
+      void cli.terminal.stopped().then(() => stop.abort())
       const node = await cli.node()
       try {
         for await (const item of node.events({ types: events, calls: calls ? 1 : undefined }, stop.signal)) {

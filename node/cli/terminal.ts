@@ -1,9 +1,16 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
+import { processEnvironment } from '../config.ts'
+import type { Environment } from '../settings.ts'
+import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The process as a command sees it, so that commands can be run without one. */
 export interface Terminal {
+  /** The environment variables, which also say where profiles are. */
+  readonly env: Environment
+  /** Resolves when a command that runs until it is stopped has to end. */
+  stopped(): Promise<void>
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Resolves when the reader has room for more. */
   write(data: string | Uint8Array): Promise<void>
@@ -46,6 +53,8 @@ export function processTerminal(): Terminal {
     }
   }
   return {
+    env: processEnvironment(),
+    stopped: stopSignal,
     ...(stderr.isTTY ? { progress: show } : {}),
     stdin: process.stdin,
     write: (data) => new Promise((resolve) => process.stdout.write(data, () => resolve())),

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { loadConfig, processEnvironment } from '../config.ts'
+import { loadConfig } from '../config.ts'
 import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { EXIT } from './exit-code.ts'
-import { stopSignal } from './stop-signal.ts'
 import { facts } from './table.ts'
 
 export const addUp: AddCommand = (to, cli) => {
@@ -52,11 +51,11 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   const config = await loadConfig({
     flags,
     profile: cli.profile,
-    env: processEnvironment(),
+    env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
   const { runNode } = await import('../run.ts')
-  const stopped = stopSignal()
+  const stopped = cli.terminal.stopped()
   const failed = Promise.withResolvers<Error>()
   const starting = runNode(config, {
     log: (line) => cli.terminal.note(line),

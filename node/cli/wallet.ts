@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { WalletView } from '../admin/money-api.ts'
-import { loadConfig, locateProfile, processEnvironment } from '../config.ts'
+import { loadConfig, locateProfile } from '../config.ts'
 import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { decimal } from './number-option.ts'
@@ -67,7 +67,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .description('its address and its key file')
     .action(async () => {
       const { showWallet } = await desk()
-      const shown = await showWallet(locateProfile(cli.profile, processEnvironment()))
+      const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
       await cli.print(shown, () =>
         facts([
           ['address', shown.address],
@@ -83,7 +83,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .argument('<file>', 'a new one, best on another disk')
     .action(async (file: string) => {
       const { keepWallet } = await desk()
-      const kept = await keepWallet(locateProfile(cli.profile, processEnvironment()), file)
+      const kept = await keepWallet(locateProfile(cli.profile, cli.terminal.env), file)
       await cli.print(kept, () => [])
       cli.terminal.note(`${file} holds the key of ${kept.address}, under the passphrase that the wallet has.`)
     })
@@ -110,7 +110,7 @@ function addMoney(wallet: Command, cli: Cli): void {
         const view = await cli.during('Waiting for the chain', playMoney(await configOf(cli, flags), amount))
         return cli.print(view, () => balanceLines(view))
       }
-      const shown = await showWallet(locateProfile(cli.profile, processEnvironment()))
+      const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
       await cli.print(shown, () => [shown.address])
       cli.terminal.note(
         `Send ${shown.money} there, on ${shown.network} and no other network, and a little ETH for gas.`
@@ -153,7 +153,7 @@ function configOf(cli: Cli, flags: WalletFlags) {
   return loadConfig({
     flags: { ...flags },
     profile: cli.profile,
-    env: processEnvironment(),
+    env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
 }

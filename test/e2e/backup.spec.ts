@@ -7,8 +7,9 @@ import type { ApiView } from '../../node/admin/api.ts'
 import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import type { ProfileBackup } from '../../node/profile/profile-backup.ts'
 import { post } from '../helpers/ingress-client.ts'
+import type { CommandRun } from '../helpers/souk-process.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type CommandRun, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 describe('a backup, and what comes back from it', function () {
   this.timeout(60_000)
@@ -23,7 +24,7 @@ describe('a backup, and what comes back from it', function () {
     api = await scriptedUpstream((response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
     )
-    node = await home.up('shop')
+    node = await home.asProcess.up('shop')
     await node.cli(`api register --name shop --protocol REST --endpoint ${api.url}/ --price 0.001`)
     ;({ key } = await node.cli<IssuedKeyView>('key issue --label customer'))
     backup = join(home.directory, 'kept')
@@ -34,7 +35,8 @@ describe('a backup, and what comes back from it', function () {
     await api.close()
   })
 
-  const call = (at: NodeProcess) => post(at.ingress, 'shop', { key, body: { n: randomBytes(4).toString('hex') } })
+  const call = (at: HomeNode | NodeProcess) =>
+    post(at.ingress, 'shop', { key, body: { n: randomBytes(4).toString('hex') } })
   const failed = ({ code, stderr }: CommandRun, exit: number, what: RegExp) => {
     assert.equal(code, exit, stderr)
     assert.match(stderr, what)
@@ -73,7 +75,7 @@ describe('a backup, and what comes back from it', function () {
     const { calls } = await again.cli<ApiView>('api show shop')
     // Those before the backup are all in it; of those meanwhile, some.
     assert.ok(calls.captured >= 6 && calls.captured <= 26, `${calls.captured} calls`)
-    await again.end('SIGTERM')
+    await again.end()
   })
 
   it('is taken of a node that does not run as well', async () => {

@@ -12,7 +12,7 @@ import type { EarningsView, ReceiptsView, WalletView } from '../../node/admin/mo
 import { axeViolations, openBrowser, openPage } from '../helpers/browser.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { tabTo } from '../helpers/keyboard.ts'
 
 const PASSPHRASE = 'a passphrase of the newcomer'
@@ -32,8 +32,8 @@ describe('a newcomer at the console', function () {
   let home: SoukHome
   let api: Server
   let browser: Browser
-  let shop: NodeProcess
-  let buyer: NodeProcess
+  let shop: HomeNode
+  let buyer: HomeNode
   let seller: Page
   let consumer: Page
   const mishaps: string[] = []
@@ -70,7 +70,7 @@ describe('a newcomer at the console', function () {
   })
 
   /** Enters a node's console by a setup code of its own. */
-  async function enter(node: NodeProcess): Promise<Page> {
+  async function enter(node: HomeNode): Promise<Page> {
     const { url, code } = await node.cli<{ url: string; code: string }>('console')
     const opened = await openPage(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = opened
@@ -104,7 +104,7 @@ describe('a newcomer at the console', function () {
     await seller.getByRole('checkbox', { name: 'I have a copy of the key file' }).check()
     await seller.getByText('souk --profile shop up', { exact: true }).waitFor()
     // As the page says: Ctrl-C, and up again. Here a file is asked for the passphrase.
-    await shop.end('SIGINT')
+    await shop.end()
     shop = await home.up('shop', ...money(), '--passphrase-file', passphraseFile(), '--bootstrap', ...buyer.p2p)
     await seller.reload()
     await seller.getByText('In use:').waitFor()

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
-import { type SoukHome, type SoukProcess, soukHome } from '../helpers/souk-process.ts'
+import { type SoukHome, soukHome } from '../helpers/souk-home.ts'
+import type { SoukProcess } from '../helpers/souk-process.ts'
 
 const UP_MS = 120_000
 const END_MS = 30_000
@@ -25,7 +26,7 @@ describe('the demo', function () {
   afterEach(() => home.close())
 
   it('once: calls all three APIs, tells it in the last line, and leaves nothing behind', async () => {
-    const { code, stdout, stderr } = await home.run('demo --once --json', [], UP_MS)
+    const { code, stdout, stderr } = await home.asProcess.run('demo --once --json', [], { boundMs: UP_MS })
     assert.equal(code, 0, stderr)
     const { calls, settlement } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as {
       calls: DemoCall[]
@@ -48,11 +49,11 @@ describe('the demo', function () {
     assert.deepEqual(balances, { total: '0.0035', provider: '0.003325', platform: '0.000175' })
     assert.ok(tx.length >= 3 && tx.every((hash) => /^0x[0-9a-f]{64}$/.test(hash)), String(tx))
     assert.deepEqual(await readdir(home.directory), [])
-    if (process.platform === 'linux') assert.deepEqual(await home.processes(), [])
+    if (process.platform === 'linux') assert.deepEqual(await home.asProcess.pids(), [])
   })
 
   it('stays up for the calls it invites to, and ends with everything it started at Ctrl-C', async () => {
-    const demo = home.start('demo')
+    const demo = home.asProcess.start('demo')
     await eventually('the invitation', UP_MS, () => {
       assert.ok(demo.isRunning(), [...demo.stdout, ...demo.stderr].join('\n'))
       return demo.stdout.some((line) => line.includes('Ctrl-C')) ? true : undefined
@@ -66,7 +67,7 @@ describe('the demo', function () {
     const { code, signal, ms } = await demo.end('SIGINT', 'group')
     assert.deepEqual([code, signal], [0, null], demo.stderr.join('\n'))
     assert.ok(ms < END_MS, `took ${ms} ms`)
-    if (process.platform === 'linux') assert.deepEqual(await home.processes(), [])
+    if (process.platform === 'linux') assert.deepEqual(await home.asProcess.pids(), [])
   })
 })
 

@@ -6,7 +6,7 @@ import type { Address } from '../../lib/interface/index.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
@@ -44,7 +44,7 @@ describe('a hosted account', function () {
     const payout = checksummed(actor('provider of hosted').address.toLowerCase() as Address)
     const owner = await home.up('owner', '--no-ingress', ...wallets.flags, '--payout', payout)
     await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.001`)
-    ingress = await home.up('ingress', ...wallets.flags, '--accounts', '--bootstrap', ...owner.p2p)
+    ingress = await home.asProcess.up('ingress', ...wallets.flags, '--accounts', '--bootstrap', ...owner.p2p)
   })
   tellWhenFailed(() => home)
   after(async () => {
@@ -108,7 +108,7 @@ describe('a hosted account', function () {
     await Promise.allSettled(calls)
     assert.ok(answered >= ANSWERS_BEFORE_KILL)
     await eventually('the ingress to be gone', 5_000, () => (ingress.isRunning() ? undefined : true))
-    ingress = await home.up('ingress', ...wallets.flags)
+    ingress = await home.asProcess.up('ingress', ...wallets.flags)
     const { balance, spent } = await account()
     assert.equal(balance + spent, USDC, 'nothing of the balance is lost')
     assert.ok(spent >= BigInt(answered) * PRICE, `${answered} were answered, ${spent} was charged`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { CallHead, MappingCheckView, RegisteredView } from '../../node/admin/api.ts'
 import { startAccount } from '../../node/demo/account.ts'
 import type { DemoServer } from '../../node/demo/demo-server.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 type Called = CallHead & { readonly body: unknown }
 
@@ -12,7 +12,7 @@ type Called = CallHead & { readonly body: unknown }
 describe('souk mapping', function () {
   this.timeout(60_000)
   let home: SoukHome
-  let node: NodeProcess
+  let node: HomeNode
   let service: DemoServer
   const mapping = (revision: number, input: object) => ({
     version: 1,

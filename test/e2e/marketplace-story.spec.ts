@@ -14,7 +14,7 @@ import type {
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 import { connectCurrent } from '../node/mcp/clients.ts'
 
@@ -39,8 +39,8 @@ describe('the marketplace, from the first search to the last call', function () 
   let home: SoukHome
   let wallets: Wallets
   let api: JudgeApi
-  let owner: NodeProcess
-  let ingress: NodeProcess
+  let owner: HomeNode
+  let ingress: HomeNode
   let managing: string
   let key: string
   let id: string

@@ -13,7 +13,7 @@ import type {
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 const BOUND_MS = 20_000
 const CALLS = 4
@@ -26,8 +26,8 @@ describe('the commands about money', function () {
   let chain: ChainBench
   let home: SoukHome
   let api: JudgeApi
-  let owner: NodeProcess
-  let consumer: NodeProcess
+  let owner: HomeNode
+  let consumer: HomeNode
   const payout = checksummed(actor('provider of the books').address.toLowerCase() as `0x${string}`)
 
   const json = async <View>(profile: string, command: string): Promise<View> => {
@@ -145,7 +145,7 @@ describe('the commands about money', function () {
   })
 
   it('close channels, and get back what was not spent', async () => {
-    const list = (node: NodeProcess) => node.cli<{ channels: ChannelView[] }>('channel list')
+    const list = (node: HomeNode) => node.cli<{ channels: ChannelView[] }>('channel list')
     const [paid] = (await list(consumer)).channels
     const [earned] = (await list(owner)).channels
     assert.ok(paid !== undefined && earned !== undefined)
@@ -191,6 +191,6 @@ describe('the commands about money', function () {
       assert.equal(code, 1, stderr)
       assert.match(stderr, /moves no money/)
     }
-    await node.end('SIGINT')
+    await node.end()
   })
 })

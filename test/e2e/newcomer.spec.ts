@@ -6,7 +6,8 @@ import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type CommandRun, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import type { CommandRun } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 interface ApisView {
   readonly apis: readonly ApiView[]
@@ -17,8 +18,8 @@ type Called = CallHead & { readonly body: unknown }
 describe('a marketplace of two nodes, by command line and HTTP', function () {
   this.timeout(60_000)
   let home: SoukHome
-  let owner: NodeProcess
-  let consumer: NodeProcess
+  let owner: HomeNode
+  let consumer: HomeNode
   let api: ScriptedUpstream
   let key: string
   let keyId: string

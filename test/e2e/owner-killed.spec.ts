@@ -5,7 +5,7 @@ import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 /** Offering the same bytes again, and a margin for two busy cores. */
 const TOLD_MS = limits.RESEND_MS + 2_000
@@ -14,14 +14,14 @@ describe('an owner node killed in the middle of a call', function () {
   this.timeout(60_000)
   let home: SoukHome
   let owner: NodeProcess
-  let consumer: NodeProcess
+  let consumer: HomeNode
   let api: JudgeApi
   let key: string
 
   before(async () => {
     home = await soukHome()
     api = await judgeApi('judge')
-    owner = await home.up('owner', '--no-ingress')
+    owner = await home.asProcess.up('owner', '--no-ingress')
     consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
     await owner.cli(`api register --name judge --protocol REST --endpoint ${api.url} --price 0.01`)
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
@@ -61,7 +61,7 @@ describe('an owner node killed in the middle of a call', function () {
   it('tells the consumer as soon as the owner is back, and never runs the call twice', async () => {
     const { answer, killedAt } = await killDuring('interrupted')
     api.release()
-    owner = await home.up('owner', '--no-ingress')
+    owner = await home.asProcess.up('owner', '--no-ingress')
     const { status, json, headers } = await answer
     assertInterrupted(status, json as Problem)
     assert.equal(headers.get('souk-charged'), null)
@@ -89,7 +89,7 @@ describe('an owner node killed in the middle of a call', function () {
 
   it('serves again what it served, without its API and without anybody doing anything', async () => {
     await api.close()
-    owner = await home.up('owner', '--no-ingress')
+    owner = await home.asProcess.up('owner', '--no-ingress')
     const { state, problem } = await owner.cli<ApiView>('api show judge')
     assert.deepEqual([state, problem], ['published', null])
     const down = await eventually('the owner to be found again', 10_000, async () => {

@@ -6,7 +6,7 @@ import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin
 import type { SettlementView } from '../../node/admin/money-api.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
@@ -18,8 +18,8 @@ describe('nodes with wallets', function () {
   let home: SoukHome
   let wallets: Wallets
   let api: JudgeApi
-  let owner: NodeProcess
-  let consumer: NodeProcess
+  let owner: HomeNode
+  let consumer: HomeNode
   const payout = checksummed(actor('provider of paid nodes').address.toLowerCase() as `0x${string}`)
 
   const balance = (account: string) =>
@@ -62,7 +62,7 @@ describe('nodes with wallets', function () {
     assert.notEqual(refused.code, 0)
     assert.match(refused.stderr, /souk wallet create/)
     assert.equal((await owner.cli<StatusView>('status')).till, 'free')
-    await owner.end('SIGINT')
+    await owner.end()
   })
 
   it('one with a wallet does not start on a wrong or missing passphrase, and tells neither', async () => {
@@ -107,13 +107,13 @@ describe('nodes with wallets', function () {
       ['chain', 'gas', 'payout'].map((name) => found.get(name)),
       ['ok', 'ok', 'ok']
     )
-    await owner.end('SIGINT')
+    await owner.end()
     assert.equal(await balance(payout), 2_850n)
     assert.equal((await balance(treasury)) - before, 150n)
   })
 
   it('remembers where it is paid, and pays on the same channel after a restart of both', async () => {
-    await consumer.end('SIGINT')
+    await consumer.end()
     owner = await home.up('owner', ...wallets.flags, '--settle-on-stop')
     consumer = await home.up('consumer', ...wallets.flags, '--bootstrap', ...owner.p2p)
     assert.equal((await owner.cli<StatusView>('status')).payout, payout)

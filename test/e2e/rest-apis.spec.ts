@@ -11,7 +11,7 @@ import type { ApiView, RegisteredView, StatusView } from '../../node/admin/api.t
 import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { SHOP } from '../protocols/rest/shop-document.ts'
 
 const MB = 1_000_000
@@ -110,8 +110,8 @@ describe('REST APIs of every kind, through two nodes', function () {
     home = await soukHome()
     authFile = join(home.directory, 'auth.json')
     await writeFile(authFile, JSON.stringify({ bearer: SECRET }), { mode: 0o600 })
-    owner = await home.up('owner', '--no-ingress')
-    consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
+    owner = await home.asProcess.up('owner', '--no-ingress')
+    consumer = await home.asProcess.up('consumer', '--bootstrap', ...owner.p2p)
     await register('shop', '--openapi', `${shop.url}/v1/openapi.json`)
     await register('raw', '--explicit')
     await register('files', '--forward-paths', '--request-bytes-max', String(200 * MB))
@@ -255,7 +255,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.equal(hasAuth, true)
     await owner.cli(`api register --name raw --protocol REST --endpoint ${shop.url}/v1 --price 0.002 --explicit`)
     await owner.end('SIGTERM')
-    owner = await home.up('owner')
+    owner = await home.asProcess.up('owner')
     await eventually('the API to be found again', 20_000, async () => {
       const { status } = await post(consumer.ingress, 'raw', { key, body: { path: '/again' } })
       return status === 200 ? true : undefined

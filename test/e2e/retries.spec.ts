@@ -7,7 +7,7 @@ import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 describe('retries and limits: an owner, and two ingresses that share their keys', function () {
   this.timeout(120_000)
@@ -15,10 +15,10 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
   let home: SoukHome
   let api: JudgeApi
   let owner: NodeProcess
-  let ingresses: [NodeProcess, NodeProcess]
+  let ingresses: [NodeProcess, HomeNode]
   let key: string
 
-  const upIngress = (profile: string, store: string) => home.up(profile, '--store', store, '--bootstrap', ...owner.p2p)
+  const joining = () => ['--store', store, '--bootstrap', ...owner.p2p]
   let store: string
 
   before(async () => {
@@ -26,12 +26,12 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     home = await soukHome()
     api = await judgeApi('judge')
     store = await postgres.create()
-    owner = await home.up('owner', '--no-ingress')
-    const first = await upIngress('one', store)
-    // Processes that share keys have the secret in common that those are hashed with.
+    owner = await home.asProcess.up('owner', '--no-ingress')
+    const first = await home.asProcess.up('one', ...joining())
+    // Nodes that share keys have the secret in common that those are hashed with.
     await mkdir(join(home.directory, 'two'), { mode: 0o700 })
     await copyFile(join(home.directory, 'one', 'pepper'), join(home.directory, 'two', 'pepper'))
-    ingresses = [first, await upIngress('two', store)]
+    ingresses = [first, await home.up('two', ...joining())]
     const terms = `--protocol REST --endpoint ${api.url} --price 0.01`
     await owner.cli(`api register --name judge ${terms}`)
     await owner.cli(`api register --name rare ${terms} --rate 5/1h --in-flight 3`)
@@ -96,7 +96,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     api.release()
     const again = await settled(1, 'ingress killed')
     assert.deepEqual([again.status, isReplayed(again), hits('ingress killed')], [200, true, 1])
-    ingresses[0] = await upIngress('one', store)
+    ingresses[0] = await home.asProcess.up('one', ...joining())
   })
 
   it('run no call again that was under way when its owner was killed', async () => {
@@ -105,7 +105,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     await eventually('the call to reach the API', 10_000, () => (api.held > 0 ? true : undefined))
     await owner.end('SIGKILL')
     api.release()
-    owner = await home.up('owner', '--no-ingress')
+    owner = await home.asProcess.up('owner', '--no-ingress')
     assert.equal(codeOf(await first), 'call_interrupted')
     for (const at of [0, 1] as const) {
       const again = await eventually('the owner to be found', 20_000, async () => {

@@ -12,7 +12,7 @@ import { eventually } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
@@ -36,7 +36,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   let far: JudgeApi
   let provider: NodeProcess
   let replica: NodeProcess
-  let ingresses: NodeProcess[]
+  let ingresses: HomeNode[]
   let owners: string
   let managing: string
   let id: string
@@ -70,7 +70,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   async function callUntil(over: string, key: string, onAnswer: (answers: number) => void = () => {}) {
     const [answered, others]: [string[], Set<string>] = [[], new Set()]
     let next = 0
-    const work = async ({ ingress }: NodeProcess) => {
+    const work = async ({ ingress }: HomeNode) => {
       for (;;) {
         const id = `${over}-${next++}`
         assert.ok(next < 3_000, `never told ${over}, only ${[...others].join(', ')}`)
@@ -104,11 +104,11 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     owners = await postgres.create()
     const accounts = await postgres.create()
     const payout = checksummed(actor('provider of shared limits').address.toLowerCase() as Address)
-    provider = await home.up('provider', '--no-ingress', ...flags(owners), '--payout', payout)
+    provider = await home.asProcess.up('provider', '--no-ingress', ...flags(owners), '--payout', payout)
     await copyPepper('provider', 'replica')
     const bootstrap = ['--bootstrap', ...provider.p2p]
     const [, first] = await Promise.all([
-      home.up('replica', '--no-ingress', ...flags(owners), ...bootstrap).then((node) => (replica = node)),
+      home.asProcess.up('replica', '--no-ingress', ...flags(owners), ...bootstrap).then((node) => (replica = node)),
       home.up('first', '--accounts', ...flags(accounts), ...bootstrap)
     ])
     await copyPepper('first', 'second')
@@ -192,7 +192,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
 
   it('go on from where the killed one stood when it is back, to the last call of the quota and no further', async () => {
     const other = provider.isRunning() ? 'replica' : 'provider'
-    const back = await home.up(other, '--no-ingress', ...flags(owners))
+    const back = await home.asProcess.up(other, '--no-ingress', ...flags(owners))
     assert.ok(back.isRunning())
     const key = await newKey({})
     const used = async (at: number) => {

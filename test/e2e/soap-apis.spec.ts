@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ADMIN_BODY_BYTES_MAX, WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { CallHead, DoctorView, RegisteredView } from '../../node/admin/api.ts'
 import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { WSSE } from '../../protocols/soap/username-token.ts'
 import { parseXml } from '../../protocols/soap/xml-parse.ts'
 import { elements, firstElement, textOf } from '../../protocols/soap/xml-tree.ts'
@@ -35,7 +35,7 @@ const service: Behaviour = (response, received) =>
 describe('SOAP APIs', function () {
   this.timeout(60_000)
   let home: SoukHome
-  let node: NodeProcess
+  let node: HomeNode
   let upstream: ScriptedUpstream
 
   before(async () => {
@@ -81,7 +81,7 @@ describe('SOAP APIs', function () {
       checks.filter(({ result }) => result === 'fail'),
       []
     )
-    await node.end('SIGTERM')
+    await node.end()
     node = await home.up('provider')
     assert.deepEqual(await call('by-file'), { größe: 7 })
   })

@@ -3,7 +3,7 @@ import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 /** Somebody takes the name of an API that others call, at no price, and waits for calls. */
 describe('a squatter of a name', function () {
@@ -12,7 +12,7 @@ describe('a squatter of a name', function () {
   let honest: JudgeApi
   let squatting: JudgeApi
   let provider: NodeProcess
-  let consumer: NodeProcess
+  let consumer: HomeNode
   /** For the provider's API, by its id. */
   let bound: string
   /** For anything. */
@@ -25,7 +25,7 @@ describe('a squatter of a name', function () {
   before(async () => {
     home = await soukHome()
     ;[honest, squatting] = await Promise.all([judgeApi('honest'), judgeApi('squatter')])
-    provider = await home.up('provider', '--no-ingress')
+    provider = await home.asProcess.up('provider', '--no-ingress')
     const bootstrap = ['--bootstrap', ...provider.p2p]
     const [squatter, consuming] = await Promise.all([
       home.up('squatter', '--no-ingress', ...bootstrap),

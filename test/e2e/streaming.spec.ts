@@ -6,7 +6,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { hashOfBytes, type StreamApi, streamApi } from '../helpers/stream-api.ts'
 
 const MB = 1_000_000
@@ -29,8 +29,8 @@ describe('streams through two nodes', function () {
   before(async () => {
     home = await soukHome()
     api = await streamApi()
-    owner = await home.up('owner', '--no-ingress')
-    consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
+    owner = await home.asProcess.up('owner', '--no-ingress')
+    consumer = await home.asProcess.up('consumer', '--bootstrap', ...owner.p2p)
     await owner.cli(`api register --name streams --protocol REST --endpoint ${api.url} --price 0.01`)
     ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
     assert.equal((await post(consumer.ingress, 'streams', { key })).status, 200)

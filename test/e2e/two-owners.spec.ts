@@ -6,7 +6,7 @@ import type { IssuedKeyView } from '../../node/admin/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 const CALLS = 30
 
@@ -15,7 +15,7 @@ describe('two owner nodes that serve one API', function () {
   let home: SoukHome
   let provider: NodeProcess
   let replica: NodeProcess
-  let consumer: NodeProcess
+  let consumer: HomeNode
   let near: JudgeApi
   let far: JudgeApi
   let key: string
@@ -23,9 +23,9 @@ describe('two owner nodes that serve one API', function () {
   before(async () => {
     home = await soukHome()
     ;[near, far] = await Promise.all([judgeApi('provider'), judgeApi('replica')])
-    provider = await home.up('provider', '--no-ingress')
+    provider = await home.asProcess.up('provider', '--no-ingress')
     ;[replica, consumer] = await Promise.all([
-      home.up('replica', '--no-ingress', '--bootstrap', ...provider.p2p),
+      home.asProcess.up('replica', '--no-ingress', '--bootstrap', ...provider.p2p),
       home.up('consumer', '--bootstrap', ...provider.p2p)
     ])
     const terms = `--protocol REST --price 0.01 --endpoint ${near.url}`
@@ -83,7 +83,7 @@ describe('two owner nodes that serve one API', function () {
   })
 
   it('serves again after a restart without anybody doing anything', async () => {
-    replica = await home.up('replica', '--no-ingress')
+    replica = await home.asProcess.up('replica', '--no-ingress')
     const { state, own, problem } = await replica.cli<ApiView>('api show plain')
     assert.deepEqual({ state, own, problem }, { state: 'published', own: false, problem: null })
   })

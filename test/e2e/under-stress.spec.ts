@@ -6,7 +6,7 @@ import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
 import { hanging, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
-import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-process.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 const SLOW_MS = 600
 /** What an answer may come later than it should, on two busy cores. */
@@ -26,8 +26,8 @@ describe('two nodes under stress', function () {
     api = await judgeApi('judge')
     slow = await scriptedUpstream((response) => response.writeHead(200).end())
     const gone = await judgeApi('gone')
-    owner = await home.up('owner', '--no-ingress')
-    consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
+    owner = await home.asProcess.up('owner', '--no-ingress')
+    consumer = await home.asProcess.up('consumer', '--bootstrap', ...owner.p2p)
     const register = (name: string, url: string, ...more: string[]) =>
       owner.cli(`api register --name ${name} --protocol REST --price 0.01 --endpoint ${url}`, ...more)
     await register('works', api.url)

@@ -1,24 +1,28 @@
-import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { eventually, within } from './eventually.ts'
+import { fileURLToPath } from 'node:url'
+import { within } from './eventually.ts'
 
-const MAIN = resolve(import.meta.dirname, '../../node/main.ts')
-/** Two processes of this repository starting at once on a busy machine. */
+export const MAIN = fileURLToPath(new URL('../../node/main.ts', import.meta.url))
 const READY_MS = 20_000
 const END_MS = 15_000
 
-/** What `souk up --json` prints when it is ready. */
-interface Ready {
-  readonly peer: string
-  readonly ingress: string | null
-  readonly p2p: readonly string[]
+/** One command, run to its end. */
+export interface CommandRun {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly stdin?: string
+  /** Added to `SOUK_HOME`. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The command fails when it takes longer. */
+  readonly boundMs?: number
 }
 
 /** How a process ended. */
@@ -29,63 +33,44 @@ export interface Ended {
   readonly ms: number
 }
 
-/** One command, run to its end. */
-export interface CommandRun {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** A `souk` command that goes on until it is told to end. */
+/** A `souk` command in a process of its own. */
 export interface SoukProcess {
   readonly pid: number
   isRunning(): boolean
-  /** What it said so far. */
+  /** What it said so far, by line. */
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
-  /** Asks it to end, and waits for that. As a group, it is asked with all its children at once, as by Ctrl-C. */
+  /** Sends the signal, and waits for the end. With `group` it goes to all children at once, as by Ctrl-C. */
   end(signal: NodeJS.Signals, asGroup?: 'group'): Promise<Ended>
 }
 
-/** `souk up` on a profile, ready. */
-export interface NodeProcess extends SoukProcess {
-  readonly peer: string
-  /** URL of the ingress; empty without one. */
-  readonly ingress: string
-  readonly p2p: readonly string[]
-  /** Runs a command of this node's profile with `--json`, and gives what it printed. Fails when the command does. */
-  cli<View = unknown>(command: string, ...args: string[]): Promise<View>
+export interface ProcessOptions extends RunOptions {
+  /** A module to load first, as `--import` takes it. */
+  readonly preload?: string
 }
 
-/** A `SOUK_HOME` of its own, with everything that runs on it. */
-export interface SoukHome {
-  readonly directory: string
-  /** Starts a node. Ports are free ones, the same again after a restart. */
-  up(profile: string, ...flags: string[]): Promise<NodeProcess>
-  /** A command is split at its spaces; what holds spaces itself comes behind it. */
+/** Runs `souk` commands as processes. */
+export interface SoukProcesses {
+  run(command: string, args?: readonly string[], options?: ProcessOptions): Promise<CommandRun>
   start(command: string, ...args: string[]): SoukProcess
-  /** Process ids of everything that was started here or by what was, however far removed. Linux only. */
-  processes(): Promise<number[]>
-  run(command: string, args?: readonly string[], boundMs?: number): Promise<CommandRun>
-  /** What everything that was started said to its operator, for whoever has to find out why a test failed. */
-  log(): string
-  /** Ends what still runs, by its process id, and removes the directory. */
+  /** Ids of all processes that were started here or by these, however far removed. Linux only. */
+  pids(): Promise<number[]>
+  /** Ends what still runs, by its process id. */
   close(): Promise<void>
 }
 
-export async function soukHome(): Promise<SoukHome> {
-  const directory = await mkdtemp(join(tmpdir(), 'souk-e2e-'))
+export function soukProcesses(home: string): SoukProcesses {
   const running = new Set<ChildProcess>()
   const groups = new Set<number>()
-  const logs = new Map<string, readonly string[]>()
-  // Each leads a group of its own, so that what it started ends with it; nothing may outlive a test that failed.
+  // Each leads a group of its own, so that what it started ends with it. Nothing may outlive a test that failed.
   const killAll = () => running.forEach((child) => killGroup(child))
   process.once('exit', killAll)
 
-  const spawnSouk = (command: string, args: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [MAIN, ...command.split(' '), ...args], {
-      env: { ...process.env, SOUK_HOME: directory, TMPDIR: directory },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const spawnSouk = (command: string, args: readonly string[], { preload, env }: ProcessOptions): ChildProcess => {
+    const options = preload === undefined ? [] : ['--import', preload]
+    const child = spawn(process.execPath, [...options, MAIN, ...command.split(' '), ...args], {
+      env: { ...process.env, SOUK_HOME: home, TMPDIR: home, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true
     })
     running.add(child)
@@ -94,56 +79,27 @@ export async function soukHome(): Promise<SoukHome> {
     return child
   }
 
-  const run = async (command: string, args: readonly string[] = [], boundMs = READY_MS): Promise<CommandRun> => {
-    const child = spawnSouk(command, args)
-    const closed = once(child, 'close')
-    const output = Promise.all([text(child.stdout!), text(child.stderr!), closed])
-    const [stdout, stderr, [code]] = await within(`souk ${command}`, boundMs, output)
-    return { code: code as number | null, stdout, stderr }
-  }
-
-  const start = (command: string, ...args: string[]): SoukProcess => {
-    const started = soukProcess(spawnSouk(command, args))
-    logs.set(`${started.pid} souk ${command}`, started.stderr)
-    return started
-  }
-
-  const up = async (profile: string, ...flags: string[]): Promise<NodeProcess> => {
-    // A profile remembers the ports it got.
-    const isKnown = existsSync(join(directory, profile, 'profile.json'))
-    const ports = isKnown ? [] : ['--p2p-port', '0', '--admin-port', '0']
-    if (!isKnown && !flags.includes('--no-ingress')) ports.push('--ingress-port', '0')
-    // Most of what is tested has nothing to do with money; a flag behind it says otherwise.
-    const command = `up --network dev --till metered --no-input --json --profile ${profile}`
-    const node = start(command, ...ports, ...flags)
-    const info = JSON.parse(await firstLine(node, `souk ${command}`)) as Ready
-    return {
-      ...node,
-      peer: info.peer,
-      ingress: info.ingress ?? '',
-      p2p: info.p2p,
-      async cli<View>(command: string, ...args: string[]) {
-        const { code, stdout, stderr } = await run(`--profile ${profile} --json ${command}`, args)
-        assert.equal(code, 0, `souk ${command} exited with ${code}:\n${stderr}`)
-        return JSON.parse(stdout) as View
-      }
-    }
-  }
-
   return {
-    directory,
-    run,
-    up,
-    processes: () => processesOf(groups),
-    start,
-    log: () => [...logs].map(([what, lines]) => `${what}\n  ${lines.join('\n  ')}`).join('\n'),
+    async run(command, args = [], options = {}) {
+      const child = spawnSouk(command, args, options)
+      const closed = once(child, 'close')
+      child.stdin!.end(options.stdin ?? '')
+      const output = Promise.all([text(child.stdout!), text(child.stderr!), closed])
+      const [stdout, stderr, [code]] = await within(`souk ${command}`, options.boundMs ?? READY_MS, output)
+      return { code: code as number | null, stdout, stderr }
+    },
+    start(command, ...args) {
+      const child = spawnSouk(command, args, {})
+      child.stdin!.end()
+      return soukProcess(child)
+    },
+    pids: () => processesOf(groups),
     async close() {
       process.off('exit', killAll)
       const ended = [...running].map((child) => once(child, 'exit'))
       killAll()
       await Promise.all(ended)
       if (process.platform === 'linux') for (const orphan of await processesOf(groups)) process.kill(orphan, 'SIGKILL')
-      await rm(directory, { recursive: true, force: true })
     }
   }
 }
@@ -165,15 +121,9 @@ function soukProcess(child: ChildProcess): SoukProcess {
   }
 }
 
-async function firstLine(started: SoukProcess, what: string): Promise<string> {
-  return eventually(what, READY_MS, () => {
-    if (!started.isRunning()) assert.fail(`${what} ended:\n${started.stderr.join('\n')}`)
-    return started.stdout[0]
-  })
-}
-
 /** Those of the given process groups. A parent may be gone, and its id given away; the group stays. */
 async function processesOf(groups: ReadonlySet<number>): Promise<number[]> {
+  if (groups.size === 0) return []
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
   // proc(5): behind the name in parentheses come state, parent and process group; a zombie has ended.
@@ -193,11 +143,4 @@ function linesOf(stream: NodeJS.ReadableStream): string[] {
   const lines: string[] = []
   createInterface({ input: stream }).on('line', (line) => lines.push(line))
   return lines
-}
-
-/** Shows what the processes of a home said when a test failed. */
-export function tellWhenFailed(home: () => SoukHome): void {
-  afterEach(function () {
-    if (this.currentTest?.state === 'failed') console.log(home().log())
-  })
 }

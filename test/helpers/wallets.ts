@@ -4,7 +4,7 @@ import type { Address } from '../../lib/interface/index.ts'
 import { openProfile } from '../../node/profile/profile.ts'
 import { createWallet } from '../../node/wallet/wallet.ts'
 import type { ChainBench } from './chain.ts'
-import type { SoukHome } from './souk-process.ts'
+import type { SoukHome } from './souk-home.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 /** A weak key derivation: what is tested is nodes, not scrypt. */

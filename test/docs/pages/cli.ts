@@ -1,18 +1,12 @@
 import type { Argument, Command, Option } from 'commander'
 import { EXIT } from '../../../node/cli/exit-code.ts'
 import { createProgram } from '../../../node/cli/program.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 import { anchor, code, NOTICE, sentence, table } from '../markdown.ts'
 
 /** The tree of commands, to be read and not run. */
 export function commandTree(): Command {
-  return createProgram({
-    stdin: (async function* () {})(),
-    write: async () => {},
-    note: () => {},
-    canAsk: false,
-    ask: async () => '',
-    askSecret: async () => ''
-  }).program
+  return createProgram(testTerminal()).program
 }
 
 /** What each exit code means. One without a meaning does not compile. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startUsers } from '../../../node/demo/users.ts'
-import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from './harness.ts'
+import { startUpstream, type Upstream } from '../../helpers/echo-api.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../../helpers/souk-home.ts'
 
 const LIMITS = '--expires-in 30d --max-price 0.002 --daily-cap 0.5'.split(' ')
 
@@ -13,16 +13,15 @@ interface Api {
   readonly revision: number
 }
 
-/** Every command is a process, and so are the nodes. */
 describe('souk, with nodes that run', function () {
   this.timeout(60_000)
-  let home: string
+  let home: SoukHome
   let upstream: Upstream
   let owner: NodeProcess
   let consumer: NodeProcess
 
-  const run = (...args: string[]) => souk(args, { home })
-  const onConsumer = (...args: string[]) => souk(['--profile', 'consumer', ...args], { home })
+  const run = (...args: string[]) => home.run('--profile default', args)
+  const onConsumer = (...args: string[]) => home.run('--profile consumer', args)
   async function json<T>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await run(...args, '--json')
     assert.equal(code, 0, stderr)
@@ -30,16 +29,15 @@ describe('souk, with nodes that run', function () {
   }
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-cli-'))
+    home = await soukHome()
     upstream = await startUpstream()
-    owner = await startNode(home, ['--network', 'dev', '--no-ingress'])
-    const [address = ''] = owner.ready.p2p
-    consumer = await startNode(home, ['--network', 'dev', '--profile', 'consumer', '--bootstrap', address])
+    owner = await home.asProcess.up('default', '--no-ingress')
+    consumer = await home.asProcess.up('consumer', '--bootstrap', ...owner.p2p)
   })
+  tellWhenFailed(() => home)
   after(async () => {
-    await Promise.all([owner?.stop(), consumer?.stop()])
+    await home?.close()
     await upstream?.close()
-    await rm(home, { recursive: true })
   })
 
   it('says where it is reached, when it is ready', () => {
@@ -109,7 +107,7 @@ describe('souk, with nodes that run', function () {
 
   it('registers a GraphQL API with what may be asked of it', async () => {
     const users = await startUsers()
-    const file = join(home, 'users.json')
+    const file = join(home.directory, 'users.json')
     await writeFile(file, '{"costs": {"Query.users": 2}, "cost_max": 10, "unit_price": "0.0001"}')
     const named = ['api', 'register', '--name', 'users', '--protocol', 'GraphQL', '--endpoint', users.url]
     const flags = ['--price', '0.01', '--hide', 'User.email', '--graphql-file', file]
@@ -124,7 +122,7 @@ describe('souk, with nodes that run', function () {
     assert.match(await call('{ users { email } }'), /Cannot query field \\"email\\"/)
     const wrong = await run(...named, '--price', '0', '--hide', 'User.age')
     assert.deepEqual([wrong.code, /no "User\.age"/.test(wrong.stderr)], [1, true])
-    const unread = await run(...named, '--price', '0', '--graphql-file', join(home, 'missing.json'))
+    const unread = await run(...named, '--price', '0', '--graphql-file', join(home.directory, 'missing.json'))
     assert.match(unread.stderr, /missing\.json cannot be read/)
     assert.equal((await run('api', 'rm', 'users')).code, 0)
     await users.close()
@@ -197,7 +195,7 @@ describe('souk, with nodes that run', function () {
   })
 
   it('reads a request from stdin, streams events, and fails with the upstream’s refusal', async () => {
-    const piped = await souk(['--profile', 'consumer', 'call', 'bb-echo', '-', '--json'], { home, stdin: '{"n":1}' })
+    const piped = await home.run('--profile consumer call bb-echo - --json', [], { stdin: '{"n":1}' })
     const answer = JSON.parse(piped.stdout) as { status: number; body: unknown; charged: string }
     assert.deepEqual([answer.status, answer.body, answer.charged], [200, { echo: { n: 1 } }, '0'])
     const streamed = await onConsumer('call', 'bb-echo', '--stream')
@@ -295,10 +293,10 @@ describe('souk, with nodes that run', function () {
   it('serves the same again after a restart, paused where it was paused', async () => {
     const before = await json<Api>('api', 'pause', 'bb-echo')
     assert.equal(before.state, 'paused')
-    const ended = await owner.stop('SIGTERM')
-    assert.equal(ended.code, 0, ended.stderr)
+    const { code } = await owner.end('SIGTERM')
+    assert.equal(code, 0, owner.stderr.join('\n'))
     assert.equal((await run('status')).code, 69)
-    owner = await startNode(home)
+    owner = await home.asProcess.up('default', '--no-ingress')
     assert.deepEqual(
       await json<Api>('api', 'show', 'bb-echo').then(({ id, state, revision }) => [id, state, revision]),
       [before.id, 'paused', before.revision]
@@ -307,9 +305,9 @@ describe('souk, with nodes that run', function () {
   })
 
   it('starts again after it was killed, and is known not to run until then', async () => {
-    await consumer.stop('SIGKILL')
+    await consumer.end('SIGKILL')
     assert.equal((await onConsumer('status')).code, 69)
-    consumer = await startNode(home, ['--profile', 'consumer'])
+    consumer = await home.asProcess.up('consumer')
     assert.equal((await onConsumer('status')).code, 0)
   })
 })

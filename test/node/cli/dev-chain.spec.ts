@@ -3,7 +3,7 @@ import { createChain } from '../../../lib/pay/index.ts'
 import { NETWORKS } from '../../../node/networks.ts'
 import { actor } from '../../helpers/chain.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { type SoukHome, soukHome } from '../../helpers/souk-process.ts'
+import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 
 describe('souk dev-chain', function () {
   this.timeout(60_000)
@@ -28,10 +28,10 @@ describe('souk dev-chain', function () {
     const given = await home.run(`dev-chain give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
     assert.equal(given.code, 0, given.stderr)
     assert.equal(await balance(first.url), 2_500_000n)
-    assert.equal((await first.chain.end('SIGINT')).code, 0)
+    assert.equal((await first.chain.end()).code, 0)
     const second = await up()
     assert.equal(await balance(second.url), 2_500_000n)
-    await second.chain.end('SIGINT')
+    await second.chain.end()
   })
 
   it('refuses an address with a wrong digit', async () => {

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, SoukError, toProblem } from '../../../lib/base/
 import { AdminProblem } from '../../../node/admin/node-errors.ts'
 import { failureLines, failureOf } from '../../../node/cli/failure.ts'
 import { main } from '../../../node/cli/program.ts'
-import type { Terminal } from '../../../node/cli/terminal.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 
 /** Faults of those who call over HTTP: whoever types commands has no key, and sends no payment of x402. */
 const NEVER_TYPED: readonly ErrorCode[] = [
@@ -53,15 +53,7 @@ describe('a problem on the command line', () => {
 })
 
 async function helpOf(words: readonly string[]): Promise<string> {
-  let shown = ''
-  const terminal: Terminal = {
-    stdin: (async function* () {})(),
-    write: async (text) => void (shown += String(text)),
-    note: () => undefined,
-    canAsk: false,
-    ask: () => assert.fail('nobody is asked'),
-    askSecret: () => assert.fail('nobody is asked')
-  }
+  const terminal = testTerminal()
   assert.equal(await main([...words, '--help'], terminal), 0)
-  return shown
+  return terminal.stdout()
 }

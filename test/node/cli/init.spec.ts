@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { main } from '../../../node/cli/program.ts'
-import type { Terminal } from '../../../node/cli/terminal.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 
 const PAYOUT = '0x00000000000000000000000000000000000000aa'
 
@@ -13,10 +13,8 @@ describe('souk init', function () {
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'souk-init-'))
-    process.env['SOUK_HOME'] = home
   })
   afterEach(async () => {
-    delete process.env['SOUK_HOME']
     await rm(home, { recursive: true })
   })
 
@@ -29,25 +27,11 @@ describe('souk init', function () {
 
   /** Answers in order; without any, nobody sits there. */
   async function init(options: string, answers?: string[]): Promise<Session> {
-    let stdout = ''
-    const notes: string[] = []
-    const asked: string[] = []
-    const left = [...(answers ?? [])]
-    const ask = async (question: string) => {
-      asked.push(question)
-      return left.shift() ?? assert.fail(`nothing left to answer: ${question}`)
-    }
-    const terminal: Terminal = {
-      stdin: process.stdin,
-      write: async (text) => void (stdout += String(text)),
-      note: (line) => void notes.push(line),
-      canAsk: answers !== undefined,
-      ask,
-      askSecret: ask
-    }
+    const terminal = testTerminal({ env: { SOUK_HOME: home }, ...(answers === undefined ? {} : { answers }) })
     const code = await main(['init', ...options.split(' ').filter((word) => word !== '')], terminal)
-    assert.deepEqual(left, [], 'answers that nobody asked for')
-    return { code, stdout, notes: notes.join('\n'), asked }
+    const asked = terminal.asked.map(({ question }) => question)
+    assert.equal(asked.length, answers?.length ?? 0, 'answers that nobody asked for')
+    return { code, stdout: terminal.stdout(), notes: terminal.stderr(), asked }
   }
   const settings = async (profile = 'default') =>
     JSON.parse(await readFile(join(home, profile, 'profile.json'), 'utf8')) as Record<string, unknown>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksummed } from '../../../lib/pay/signing/address.ts'
 import { createChain } from '../../../lib/pay/chain/chain.ts'
@@ -10,43 +9,41 @@ import { type DevChain, startDevChain } from '../../../node/demo/chain/dev-chain
 import { NETWORKS } from '../../../node/networks.ts'
 import { openProfile } from '../../../node/profile/profile.ts'
 import { createWallet } from '../../../node/wallet/wallet.ts'
-import { souk } from './harness.ts'
+import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 
 const FAST = { n: 1024 }
 const TREASURY = NETWORKS.dev.chain.treasury ?? assert.fail('the dev network has a treasury')
 
 describe('souk network deploy', function () {
   this.timeout(30_000)
-  let home: string
+  let home: SoukHome
   let dev: DevChain
   let passphraseFile: string
   let payer: `0x${string}`
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-network-'))
+    home = await soukHome()
     const { treasury: _, ...unfounded } = NETWORKS.dev.chain
     dev = await startDevChain({ parameters: unfounded })
     for (const [profile, network] of [
       ['default', 'dev'],
       ['test', 'base-sepolia']
     ] as const) {
-      const location = { name: profile, directory: join(home, profile) }
+      const location = { name: profile, directory: join(home.directory, profile) }
       await openProfile(location)
       const { address } = await createWallet(location, network, 'secret', FAST)
       if (profile === 'default') payer = address
     }
-    passphraseFile = join(home, 'passphrase')
+    passphraseFile = join(home.directory, 'passphrase')
     await writeFile(passphraseFile, 'secret\n', { mode: 0o600 })
   })
   after(async () => {
     await dev.close()
-    await rm(home, { recursive: true })
+    await home.close()
   })
 
   const deploy = (...args: string[]) =>
-    souk(['network', 'deploy', '--json', '--chain-rpc', dev.url, '--passphrase-file', passphraseFile, ...args], {
-      home
-    })
+    home.run('network deploy --json', ['--chain-rpc', dev.url, '--passphrase-file', passphraseFile, ...args])
 
   it('says what is missing where the wallet has no gas', async () => {
     const { code, stderr } = await deploy('--network', 'dev')
@@ -66,7 +63,7 @@ describe('souk network deploy', function () {
     assert.match(String(transaction), /^0x[0-9a-f]{64}$/)
     assert.ok(BigInt(String(cost)) > 0n)
     await verifySplitters(createChain(dev.parameters), TREASURY)
-    const saved = JSON.parse(await readFile(join(home, 'default', 'profile.json'), 'utf8')) as object
+    const saved = JSON.parse(await readFile(join(home.directory, 'default', 'profile.json'), 'utf8')) as object
     assert.deepEqual(saved, { network: 'dev', treasury: TREASURY })
     const again = await deploy()
     assert.equal(again.code, 0, again.stderr)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { during } from '../../../node/cli/progress.ts'
 import type { Terminal } from '../../../node/cli/terminal.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 
 describe('progress on the command line', () => {
-  const never = () => assert.fail('not asked for')
-  const terminal = { stdin: process.stdin, write: never, note: never, canAsk: false, ask: never, askSecret: never }
+  const terminal = testTerminal()
 
   it('shows after a second that something goes on, and takes it away at the end', async () => {
     const shown: string[] = []
@@ -26,5 +26,6 @@ describe('progress on the command line', () => {
     await assert.rejects(during(looking, 'x', Promise.reject(new Error('no'))), /no/)
     assert.deepEqual(shown, [''])
     assert.equal(await during(terminal, 'x', Promise.resolve(1)), 1)
+    assert.equal(terminal.stdout() + terminal.stderr(), '')
   })
 })

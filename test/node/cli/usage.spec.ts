@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { souk } from './harness.ts'
+import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 
 /** Tells every module that is loaded, on stderr. */
 const TRACE = `data:text/javascript,${encodeURIComponent(`
@@ -16,15 +15,15 @@ const AGED = `data:text/javascript,${encodeURIComponent(`
 `)}`
 
 describe('souk, the command line', () => {
-  let home: string
+  let home: SoukHome
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-usage-'))
+    home = await soukHome()
   })
-  after(() => rm(home, { recursive: true }))
+  after(() => home.close())
 
   it('shows its help without loading what a node needs', async () => {
-    const { code, stdout, stderr } = await souk(['--help'], { home, preload: TRACE })
+    const { code, stdout, stderr } = await home.asProcess.run('--help', [], { preload: TRACE })
     assert.equal(code, 0)
     for (const command of ['up', 'api', 'key', 'search', 'call', 'status', 'peers', 'doctor', 'provider', 'demo']) {
       assert.match(stdout, new RegExp(`^  ${command} `, 'm'))
@@ -37,13 +36,13 @@ describe('souk, the command line', () => {
   })
 
   it('shows its version', async () => {
-    const { code, stdout } = await souk(['--version'], { home })
+    const { code, stdout } = await home.run('--version')
     assert.equal(code, 0)
     assert.match(stdout, /^\d+\.\d+\.\d+\S*\n$/)
   })
 
   it('says what was meant by a typing mistake, and exits 64', async () => {
-    const { code, stdout, stderr } = await souk(['statsu'], { home })
+    const { code, stdout, stderr } = await home.asProcess.run('statsu')
     assert.equal(code, 64)
     assert.equal(stdout, '')
     assert.match(stderr, /Did you mean status\?/)
@@ -60,7 +59,7 @@ describe('souk, the command line', () => {
     ]
     await Promise.all(
       wrong.map(async ([args, message]) => {
-        const { code, stderr } = await souk(args, { home })
+        const { code, stderr } = await home.run(args[0] ?? '', args.slice(1))
         assert.equal(code, 64, stderr)
         assert.match(stderr, message)
       })
@@ -71,7 +70,7 @@ describe('souk, the command line', () => {
     const hooks = `import { registerHooks } from 'node:module'
       registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })`
     const preload = `data:text/javascript,${encodeURIComponent(hooks)}`
-    const { code, stderr } = await souk(['--help'], { home, preload })
+    const { code, stderr } = await home.asProcess.run('--help', [], { preload })
     assert.equal(code, 0)
     const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'))
     assert.ok(loaded.length > 20)
@@ -85,17 +84,17 @@ describe('souk, the command line', () => {
   })
 
   it('exits 69 when no node runs, and says how to start one', async () => {
-    const { code, stdout, stderr } = await souk(['--profile', 'shop', 'status'], { home })
+    const { code, stdout, stderr } = await home.asProcess.run('--profile shop status')
     assert.equal(code, 69)
     assert.equal(stdout, '')
     assert.match(stderr, /No node is running on the profile "shop"\.\nTry: souk up --profile shop\n/)
-    const json = await souk(['status', '--json'], { home })
+    const json = await home.run('status --json')
     assert.equal(json.code, 69)
     assert.equal((JSON.parse(json.stderr) as { error: { code: string } }).error.code, 'node_not_running')
   })
 
   it('exits 64 for a new profile without a network, and 78 for settings that cannot work', async () => {
-    const up = (...args: string[]) => souk(['up', ...args], { home })
+    const up = (...args: string[]) => home.run('up', args)
     const [missing, wrong, open] = await Promise.all([
       up('--no-input'),
       up('--network', 'dev', '--p2p-port', 'many'),
@@ -110,22 +109,22 @@ describe('souk, the command line', () => {
   })
 
   it('exits 77 for a profile that others can read, and says how to close it', async () => {
-    const directory = join(home, 'open')
+    const directory = join(home.directory, 'open')
     await mkdir(directory)
     await chmod(directory, 0o755)
-    const { code, stderr } = await souk(['up', '--profile', 'open', '--network', 'dev'], { home })
+    const { code, stderr } = await home.run('up --profile open --network dev')
     assert.equal(code, 77)
     assert.match(stderr, new RegExp(`Try: chmod 700 ${directory}`))
   })
 
   it('says on an older Node.js what it needs, and exits 78', async () => {
-    const { code, stderr } = await souk(['status'], { home, preload: AGED })
+    const { code, stderr } = await home.asProcess.run('status', [], { preload: AGED })
     assert.equal(code, 78)
     assert.match(stderr, /needs Node\.js 24 or newer, and runs on v20\.19\.0\.\nTry: /)
   })
 
   it('finds in doctor that no node runs', async () => {
-    const { code, stdout } = await souk(['doctor', '--json'], { home })
+    const { code, stdout } = await home.run('doctor --json')
     assert.equal(code, 1)
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Array<{ name: string; result: string }> }
     assert.equal(ok, false)

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksummed } from '../../../lib/pay/signing/address.ts'
 import { keySigner } from '../../../lib/pay/signing/key-signer.ts'
 import { main } from '../../../node/cli/program.ts'
-import type { Terminal } from '../../../node/cli/terminal.ts'
 import { type DevChain, startDevChain } from '../../../node/demo/chain/dev-chain.ts'
 import { decryptKeystore } from '../../../node/wallet/keystore.ts'
-import { souk } from './harness.ts'
+import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 const KEY = '11'.repeat(32)
@@ -16,53 +15,25 @@ const ADDRESS = checksummed(keySigner(Buffer.from(KEY, 'hex')).address)
 
 describe('souk wallet, without a running node', function () {
   this.timeout(60_000)
-  let home: string
+  let home: SoukHome
   let passphraseFile: string
   let keyFile: string
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-wallet-'))
-    passphraseFile = join(home, 'passphrase')
-    keyFile = join(home, 'key')
+    home = await soukHome()
+    passphraseFile = join(home.directory, 'passphrase')
+    keyFile = join(home.directory, 'key')
     await writeFile(passphraseFile, `${PASSPHRASE}\n`, { mode: 0o600 })
     await writeFile(keyFile, `0x${KEY}\n`, { mode: 0o600 })
   })
-  after(() => rm(home, { recursive: true }))
+  after(() => home.close())
 
-  /** A terminal that answers in order; whether a question was asked so that nothing shows is kept with it. */
-  const scripted = (answers: readonly string[] = [], canAsk = answers.length > 0) => {
-    const asked: string[] = []
-    const [stdout, stderr] = [[] as string[], [] as string[]]
-    const next = (question: string) => {
-      asked.push(question)
-      return Promise.resolve(answers[asked.length - 1] ?? assert.fail(`asked once more: ${question}`))
-    }
-    const terminal: Terminal = {
-      stdin: (async function* () {})(),
-      write: (text) => Promise.resolve(void stdout.push(String(text))),
-      note: (line) => void stderr.push(line),
-      canAsk,
-      ask: (question) => next(`shown: ${question}`),
-      askSecret: (question) => next(`hidden: ${question}`)
-    }
-    return { terminal, asked, stdout: () => stdout.join(''), stderr: () => stderr.join('\n') }
-  }
-  const inHome = async (args: readonly string[], terminal: Terminal): Promise<number> => {
-    const before = process.env['SOUK_HOME']
-    process.env['SOUK_HOME'] = home
-    try {
-      return await main(args, terminal)
-    } finally {
-      if (before === undefined) delete process.env['SOUK_HOME']
-      else process.env['SOUK_HOME'] = before
-    }
-  }
-  /** In this process: one of its own for each would take most of the time to start. */
+  const terminalHere = (answers?: readonly string[]) =>
+    testTerminal({ env: { SOUK_HOME: home.directory }, ...(answers === undefined ? {} : { answers }) })
   const wallet = async (profile: string, ...args: string[]) => {
-    const { terminal, stdout, stderr } = scripted()
-    const code = await inHome(['wallet', ...args, '--profile', profile, '--json'], terminal)
-    const view = (code === 0 && stdout() !== '' ? JSON.parse(stdout()) : {}) as Record<string, string>
-    return { code, stdout: stdout(), stderr: stderr(), view }
+    const { code, stdout, stderr } = await home.run('wallet', [...args, '--profile', profile, '--json'])
+    const view = (code === 0 && stdout !== '' ? JSON.parse(stdout) : {}) as Record<string, string>
+    return { code, stdout, stderr, view }
   }
   const create = (profile: string, ...args: string[]) =>
     wallet(profile, 'create', '--network', 'dev', '--passphrase-file', passphraseFile, ...args)
@@ -84,19 +55,19 @@ describe('souk wallet, without a running node', function () {
 
   it('does so as a process of its own', async () => {
     const flags = ['--network', 'dev', '--passphrase-file', passphraseFile]
-    const made = await souk(['--profile', 'process', 'wallet', 'create', ...flags], { home })
+    const made = await home.asProcess.run('--profile process wallet create', flags)
     assert.equal(made.code, 0, made.stderr)
     assert.equal(made.stdout.trim(), (await wallet('process', 'show')).view['address'])
   })
 
   it('never puts another in its place', async () => {
-    const before = await readFile(join(home, 'one', 'wallet.json'), 'utf8')
+    const before = await readFile(join(home.directory, 'one', 'wallet.json'), 'utf8')
     for (const attempt of [create('one'), wallet('one', 'import', keyFile, '--passphrase-file', passphraseFile)]) {
       const { code, stderr } = await attempt
       assert.equal(code, 1)
       assert.match(stderr, /wallet_exists/)
     }
-    assert.equal(await readFile(join(home, 'one', 'wallet.json'), 'utf8'), before)
+    assert.equal(await readFile(join(home.directory, 'one', 'wallet.json'), 'utf8'), before)
   })
 
   it('has the profile belong to its network from then on', async () => {
@@ -106,17 +77,17 @@ describe('souk wallet, without a running node', function () {
   })
 
   it('backs the key file up to a new file only, and imports it again under another passphrase', async () => {
-    const backup = join(home, 'backup.json')
+    const backup = join(home.directory, 'backup.json')
     assert.equal((await wallet('one', 'backup', backup)).code, 0)
     assert.equal((await stat(backup)).mode & 0o777, 0o600)
     assert.match((await wallet('one', 'backup', backup)).stderr, /is there already/)
-    const other = join(home, 'other')
+    const other = join(home.directory, 'other')
     await writeFile(other, 'another one', { mode: 0o600 })
     const files = ['--passphrase-file', other, '--old-passphrase-file', passphraseFile]
     const imported = await wallet('two', 'import', backup, '--network', 'dev', ...files)
     assert.equal(imported.code, 0, imported.stderr)
     assert.equal(imported.view['address'], (await wallet('one', 'show')).view['address'])
-    const kept = JSON.parse(await readFile(join(home, 'two', 'wallet.json'), 'utf8')) as unknown
+    const kept = JSON.parse(await readFile(join(home.directory, 'two', 'wallet.json'), 'utf8')) as unknown
     await decryptKeystore(kept, 'another one')
     const wrong = await wallet(
       'three',
@@ -144,11 +115,11 @@ describe('souk wallet, without a running node', function () {
     assert.equal((await wallet('four', 'create', '--network', 'dev', '--passphrase', 'x')).code, 64)
     const nobody = await wallet('four', 'create', '--network', 'dev')
     assert.match(nobody.stderr, /Nobody is here to be asked/)
-    const open = join(home, 'open')
+    const open = join(home.directory, 'open')
     await writeFile(open, 'x')
     await chmod(open, 0o644)
     assert.equal((await wallet('four', 'create', '--network', 'dev', '--passphrase-file', open)).code, 77)
-    const empty = join(home, 'empty')
+    const empty = join(home.directory, 'empty')
     await writeFile(empty, '\n', { mode: 0o600 })
     assert.match((await wallet('four', 'create', '--network', 'dev', '--passphrase-file', empty)).stderr, /empty/)
     assert.match((await wallet('four', 'show')).stderr, /wallet_missing[^]*souk wallet create/)
@@ -161,13 +132,16 @@ describe('souk wallet, without a running node', function () {
       ['words', 'hello'],
       ['json', '{"version":3}']
     ] as const) {
-      const file = join(home, name)
+      const file = join(home.directory, name)
       await writeFile(file, content, { mode: 0o600 })
       const files = ['--passphrase-file', passphraseFile, '--old-passphrase-file', passphraseFile]
       const { code, stderr } = await wallet('five', 'import', file, '--network', 'dev', ...files)
       assert.equal(code, 78, `${name}: ${stderr}`)
     }
-    assert.match((await wallet('five', 'import', join(home, 'none'), '--network', 'dev')).stderr, /cannot be read/)
+    assert.match(
+      (await wallet('five', 'import', join(home.directory, 'none'), '--network', 'dev')).stderr,
+      /cannot be read/
+    )
   })
 
   describe('with a chain', () => {
@@ -205,19 +179,19 @@ describe('souk wallet, without a running node', function () {
 
   describe('asking', () => {
     it('asks for the network, and twice for the passphrase without showing it', async () => {
-      const { terminal, asked, stdout, stderr } = scripted(['dev', 'secret', 'secret'])
-      assert.equal(await inHome(['--profile', 'asked', 'wallet', 'create'], terminal), 0)
+      const terminal = terminalHere(['dev', 'secret', 'secret'])
+      assert.equal(await main(['--profile', 'asked', 'wallet', 'create'], terminal), 0)
       assert.deepEqual(
-        asked.map((question) => question.split(':')[0]),
-        ['shown', 'hidden', 'hidden']
+        terminal.asked.map(({ isShown }) => isShown),
+        [true, false, false]
       )
-      assert.ok(!(stdout() + stderr()).includes('secret'))
+      assert.ok(!(terminal.stdout() + terminal.stderr()).includes('secret'))
     })
 
     it('makes none where the two differ', async () => {
-      const { terminal, stderr } = scripted(['secret', 'sceret'])
-      assert.equal(await inHome(['--profile', 'differ', 'wallet', 'create', '--network', 'dev'], terminal), 78)
-      assert.match(stderr(), /differ/)
+      const terminal = terminalHere(['secret', 'sceret'])
+      assert.equal(await main(['--profile', 'differ', 'wallet', 'create', '--network', 'dev'], terminal), 78)
+      assert.match(terminal.stderr(), /differ/)
       assert.match((await wallet('differ', 'show')).stderr, /wallet_missing/)
     })
   })

@@ -8,7 +8,7 @@ import type { ListingView } from '../../../node/admin/api.ts'
 import type { SubscriptionView } from '../../../node/admin/subscription-api.ts'
 import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { type NodeProcess, type SoukHome, soukHome } from '../../helpers/souk-process.ts'
+import { type HomeNode, type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 
 interface Way {
   readonly url: string
@@ -21,8 +21,8 @@ describe('the console of a node that calls', () => {
   let upstream: Server
   /** Bodies that came to the API. */
   const received: string[] = []
-  let owner: NodeProcess
-  let buyer: NodeProcess
+  let owner: HomeNode
+  let buyer: HomeNode
   let browser: Browser
   let id: string
   let url: string
@@ -121,14 +121,17 @@ describe('the console of a node that calls', () => {
   })
 
   it('shows calls as they end, holds still when paused, and keeps filters in the address', async () => {
+    await buyer.cli(`call ${id} {}`)
     const { page, mishaps } = await enter()
     await page.getByRole('link', { name: 'Calls' }).click()
     await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
-    await buyer.cli(`call ${id} {}`)
     await page
       .getByRole('button', { name: /^weather/ })
       .first()
       .waitFor()
+    const earlier = await page.getByRole('row').count()
+    await buyer.cli(`call ${id} {}`)
+    await page.waitForFunction((before) => document.querySelectorAll('tr').length > before, earlier)
     await page.getByRole('button', { name: 'Pause' }).click()
     const rows = await page.getByRole('row').count()
     await buyer.cli(`call ${id} {}`)

@@ -1,45 +1,42 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { startAccount } from '../../../node/demo/account.ts'
-import { type NodeProcess, souk, startNode, startUpstream, type Upstream } from '../cli/harness.ts'
+import { startUpstream, type Upstream } from '../../helpers/echo-api.ts'
+import { type HomeNode, type SoukHome, soukHome } from '../../helpers/souk-home.ts'
+import { MAIN } from '../../helpers/souk-process.ts'
 import { CLIENTS } from './clients.ts'
-
-const MAIN = fileURLToPath(new URL('../../../node/main.ts', import.meta.url))
 
 describe('agents on stdio', function () {
   this.timeout(60_000)
-  let home: string
+  let home: SoukHome
   let echo: Upstream
   let bank: Awaited<ReturnType<typeof startAccount>>
-  let node: NodeProcess
+  let node: HomeNode
   let keyFile: string
 
-  const env = () => ({ PATH: process.env['PATH'] ?? '', SOUK_HOME: home })
+  const env = () => ({ PATH: process.env['PATH'] ?? '', SOUK_HOME: home.directory })
   const command = (...args: string[]) => ({ command: process.execPath, args: [MAIN, 'mcp', ...args], env: env() })
   const cli = async (line: string) => {
-    const { code, stdout, stderr } = await souk(line.split(' '), { home })
+    const { code, stdout, stderr } = await home.run(line)
     assert.equal(code, 0, stderr)
     return stdout
   }
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-mcp-'))
+    home = await soukHome()
     ;[echo, bank] = await Promise.all([startUpstream(), startAccount()])
-    node = await startNode(home, ['--network', 'dev'])
+    node = await home.up('default')
     await cli(`api register --name echo --protocol REST --endpoint ${echo.url} --price 0.001`)
     await cli(`api register --name bank --protocol SOAP --endpoint ${bank.url} --price 0.02`)
-    keyFile = join(home, 'key')
+    keyFile = join(home.directory, 'key')
     await writeFile(keyFile, await cli('key issue --max-price 0.01 --api echo --api bank'), { mode: 0o600 })
   })
   after(async () => {
-    await node?.stop()
+    await home?.close()
     await Promise.all([echo?.close(), bank?.close()])
-    await rm(home, { recursive: true })
   })
 
   for (const [revision, connect] of CLIENTS) {
@@ -64,7 +61,7 @@ describe('agents on stdio', function () {
     })
 
     it(`have those of any ingress by a key, within its limits, by ${revision}`, async () => {
-      const agent = await connect(command('--ingress', node.ready.ingress ?? '', '--key-file', keyFile))
+      const agent = await connect(command('--ingress', node.ingress, '--key-file', keyFile))
       try {
         const names = (await agent.tools()).map(({ name }) => name)
         assert.ok(names.includes('bank_getBalance'), 'a key that is for some APIs has these as tools')
@@ -97,14 +94,14 @@ describe('agents on stdio', function () {
   })
 
   it('are told on stderr what is wrong before they begin', async () => {
-    const absent = await souk(['mcp', '--profile', 'nobody'], { home })
+    const absent = await home.run('mcp --profile nobody')
     assert.deepEqual([absent.code, absent.stdout], [69, ''])
-    const keyless = await souk(['mcp', '--ingress', 'http://127.0.0.1:1'], { home })
+    const keyless = await home.run('mcp --ingress http://127.0.0.1:1')
     assert.deepEqual([keyless.code, keyless.stdout], [64, ''])
-    const open = join(home, 'open')
+    const open = join(home.directory, 'open')
     await writeFile(open, 'souk_test_x')
     await chmod(open, 0o644)
-    const shared = await souk(['mcp', '--key-file', open], { home })
+    const shared = await home.run('mcp --key-file', [open])
     assert.deepEqual([shared.code, shared.stdout], [64, ''])
     assert.match(shared.stderr, /chmod 600/)
   })

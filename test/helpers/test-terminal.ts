@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import type { Terminal } from '../../node/cli/terminal.ts'
+
+/** A terminal for commands that run in the process of the test: it keeps their output. */
+export interface TestTerminal extends Terminal {
+  stdout(): string
+  stderr(): string
+  /** The same by line, while the command goes on. */
+  readonly lines: { readonly stdout: readonly string[]; readonly stderr: readonly string[] }
+  /** Questions that were asked, and whether the answer would have been shown. */
+  readonly asked: ReadonlyArray<{ readonly question: string; readonly isShown: boolean }>
+  /** Asks the command to end, as Ctrl-C does. */
+  stop(): void
+}
+
+export interface TestTerminalInit {
+  /** Nothing of the test's own environment is added. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  /** Given in this order. Without it nobody can be asked. */
+  readonly answers?: readonly string[]
+}
+
+export function testTerminal({ env = {}, stdin, answers }: TestTerminalInit = {}): TestTerminal {
+  const [stdout, stderr] = [new Output(), new Output()]
+  const asked: Array<{ question: string; isShown: boolean }> = []
+  const stopped = Promise.withResolvers<void>()
+  const answer = async (question: string, isShown: boolean) => {
+    const next = answers?.[asked.length] ?? assert.fail(`there is no answer to: ${question}`)
+    asked.push({ question, isShown })
+    return next
+  }
+  return {
+    env,
+    stdin: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]),
+    write: async (data) => stdout.add(data),
+    note: (line) => stderr.add(`${line}\n`),
+    canAsk: answers !== undefined,
+    ask: (question) => answer(question, true),
+    askSecret: (question) => answer(question, false),
+    stopped: () => stopped.promise,
+    stdout: () => stdout.text,
+    stderr: () => stderr.text,
+    lines: { stdout: stdout.lines, stderr: stderr.lines },
+    asked,
+    stop: stopped.resolve
+  }
+}
+
+class Output {
+  text = ''
+  readonly lines: string[] = []
+  readonly #decoder = new TextDecoder()
+  #unfinished = ''
+
+  add(data: string | Uint8Array): void {
+    const text = typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true })
+    this.text += text
+    const [first = '', ...rest] = text.split('\n')
+    this.#unfinished += first
+    for (const next of rest) {
+      this.lines.push(this.#unfinished)
+      this.#unfinished = next
+    }
+  }
+}
