@@ -1,21 +1,3 @@
-import { run } from './killed-while-paid/run.ts'
+import { killedWhilePaid } from './killed-while-paid/story.ts'
 
-const ROUNDS = 6
-const CALLERS = 200
-
-describe('owner and consumer killed at random while calls are paid', function () {
-  this.timeout(300_000)
-
-  it('charge nothing twice, lose nothing, and agree with each other and the chain', async () => {
-    const seed = Number(process.env['SOUK_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-    const lines: string[] = []
-    try {
-      lines.push(await run({ seed, rounds: ROUNDS, callers: CALLERS, say: (line) => lines.push(line) }))
-    } catch (error) {
-      console.error(lines.join('\n'))
-      throw new Error(`with SOUK_TEST_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error
-      })
-    }
-  })
-})
+killedWhilePaid(2)

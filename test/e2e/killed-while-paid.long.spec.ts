@@ -1,0 +1,3 @@
+import { killedWhilePaid } from './killed-while-paid/story.ts'
+
+killedWhilePaid(12)

@@ -1,0 +1,3 @@
+import { manyNodes } from './many-nodes/story.ts'
+
+manyNodes(50)

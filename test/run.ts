@@ -1,0 +1,30 @@
+/**
+ * Runs the specs: `npm test` those that everybody runs, `npm run test:long` those whose names end in `.long.spec.ts`. Options are
+ * handed to mocha.
+ */
+
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+/** Folders of files that take long. They start first, so that no long file runs alone at the end. */
+const SLOW_FIRST = ['test/e2e/', 'test/sim/', 'test/node/console/', 'test/node/cli/', 'test/lib/pay/', 'test/node/']
+/** More than the two cores of a small machine, because many tests wait for timers and sockets. */
+const JOBS = 3
+
+const isLong = process.argv[2] === 'long'
+const options = process.argv.slice(isLong ? 3 : 2)
+const files = globSync('test/**/*.spec.ts').filter((file) => file.endsWith('.long.spec.ts') === isLong)
+const rank = (file: string): number => {
+  const found = SLOW_FIRST.findIndex((folder) => file.startsWith(folder))
+  return found < 0 ? SLOW_FIRST.length : found
+}
+files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
+
+const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
+const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(JOBS), ...options, ...files], {
+  stdio: 'inherit'
+})
+child.once('exit', (code) => {
+  process.exitCode = code ?? 1
+})
