@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { checksummed } from '../../lib/index.ts'
 import type { EarningsView, ReceiptsView, WalletView } from '../../node/admin/money-api.ts'
-import { axeViolations, openBrowser, openPage } from '../helpers/browser.ts'
+import { axeViolations, downloaded, openBrowser, openPage } from '../helpers/browser.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
@@ -99,7 +99,7 @@ describe('a newcomer at the console', function () {
     await press(seller, 'Create the wallet')
     const download = seller.waitForEvent('download')
     await press(seller, 'Download the key file')
-    const keyFile = JSON.parse(await readFile(await (await download).path(), 'utf8')) as { version: number }
+    const keyFile = JSON.parse(await downloaded(await download)) as { version: number }
     assert.equal(keyFile.version, 3)
     await seller.getByRole('checkbox', { name: 'I have a copy of the key file' }).check()
     await seller.getByText('souk --profile shop up', { exact: true }).waitFor()
@@ -273,7 +273,7 @@ describe('a newcomer at the console', function () {
     assert.deepEqual(await axeViolations(seller), [])
     const csv = seller.waitForEvent('download')
     await press(seller, 'CSV')
-    assert.match(await readFile(await (await csv).path(), 'utf8'), /0\.038/)
+    assert.match(await downloaded(await csv), /0\.038/)
 
     await nav(seller, 'Wallet')
     await seller.getByRole('img', { name: 'The wallet’s address as a QR code' }).waitFor()

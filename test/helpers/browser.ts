@@ -1,15 +1,37 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { text } from 'node:stream/consumers'
 import chromium from '@sparticuz/chromium'
-import { type Browser, chromium as engine, type BrowserContextOptions, type Page } from 'playwright-core'
+import { perWorker } from './per-worker.ts'
+import { type Browser, chromium as engine, type BrowserContextOptions, type Download, type Page } from 'playwright-core'
+
+const lease = perWorker(
+  async () => {
+    const server = await engine.launchServer({
+      // Not those that come with it, which are for one page in a cloud function, and switch off what the web relies on.
+      args: ['--no-sandbox', '--disable-gpu'],
+      executablePath: await chromium.executablePath(),
+      headless: true
+    })
+    return {
+      endpoint: server.wsEndpoint(),
+      stop: () => server.close(),
+      kill: () => void server.process().kill('SIGKILL')
+    }
+  },
+  // Chromium closes the pages of a connection that ends.
+  async () => {}
+)
 
 export async function openBrowser(): Promise<Browser> {
-  return engine.launch({
-    // Not those that come with it, which are for one page in a cloud function, and switch off what the web relies on.
-    args: ['--no-sandbox', '--disable-gpu'],
-    executablePath: await chromium.executablePath(),
-    headless: true
-  })
+  const { server, release } = await lease()
+  const browser = await engine.connect(server.endpoint)
+  const close = browser.close.bind(browser)
+  browser.close = async () => {
+    await close()
+    await release()
+  }
+  return browser
 }
 
 /** A page, and everything it did that it should not have: errors of its scripts, failed requests, requests to anywhere else. */
@@ -54,4 +76,9 @@ export async function axeViolations(page: Page): Promise<string[]> {
   })
   await session.detach()
   return result.value as string[]
+}
+
+/** A file that a page gives to be saved. */
+export async function downloaded(download: Download): Promise<string> {
+  return text(await download.createReadStream())
 }

