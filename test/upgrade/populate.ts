@@ -18,7 +18,7 @@ import { startUsers } from '../../node/demo/users.ts'
 import { actor, type ChainBench } from '../helpers/chain.ts'
 import { post } from '../helpers/ingress-client.ts'
 import { startPostgres } from '../helpers/postgres.ts'
-import { soukHome } from '../helpers/souk-process.ts'
+import { soukHome } from '../helpers/souk-home.ts'
 import { walletsIn } from '../helpers/wallets.ts'
 import { DOCUMENT_KINDS_SQL, documentKinds, figuresOf, writeFixture } from './fixture.ts'
 import { dumpSql } from './sql-dump.ts'
@@ -88,7 +88,7 @@ try {
   await owner.cli('settle --now')
   await call(consumer.ingress, issued.key, 0)
 
-  for (const node of [ingress, consumer, owner]) await node.end('SIGTERM')
+  for (const node of [ingress, consumer, owner]) await node.end()
   await chain.close()
   const db = new Client({ connectionString: url })
   await db.connect()

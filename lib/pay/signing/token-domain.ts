@@ -3,9 +3,12 @@ import type { Atoms } from '../../base/money.ts'
 import type { Address } from '../../interface/signer.ts'
 import { type Domain, digestsOf, hashStruct, typeHash } from './typed-data.ts'
 
-const MEMBERS = '(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
-const RECEIVE = typeHash(`ReceiveWithAuthorization${MEMBERS}`)
-const TRANSFER = typeHash(`TransferWithAuthorization${MEMBERS}`)
+const RECEIVE = typeHash(
+  'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
+)
+const TRANSFER = typeHash(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
+)
 
 /** One transfer of a token that its holder allows (EIP-3009). Times are Unix seconds. */
 export interface Authorization {
