@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { asSoukError, type Atoms, parseUsdc } from '../lib/index.ts'
+import { asSoukError, type Atoms, limits, parseUsdc } from '../lib/index.ts'
 import type { Address, ChainParameters } from '../lib/interface/index.ts'
 import { addressIn } from './address-in.ts'
 import { chainParameters } from './chain-parameters.ts'
@@ -58,6 +58,8 @@ export interface NodeConfig {
   readonly selfReport?: boolean
   /** Tries whether APIs called or looked at here can be reached. Default false. */
   readonly probe?: boolean
+  /** `souk up` ends when its event loop does not turn for so long. 0: never. Embedders have no watchdog. */
+  readonly watchdogMs?: number
 }
 
 /** How a node pays and is paid. */
@@ -96,6 +98,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     // Never from the profile: who opens the admin API to a network has to say so at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
+    watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : all.watchdog * 1_000,
     ...(all.store === undefined ? {} : { store: all.store }),
     ...(all.accounts === undefined ? {} : { accounts: all.accounts }),
     ...(all.selfService === undefined ? {} : { selfService: all.selfService }),

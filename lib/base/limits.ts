@@ -896,3 +896,25 @@ export const WITHDRAW_GAS = 260_000n
 export const CLAIMS_IN_HAND_MIN = 3n
 /** What an ether is taken to be worth when a step is weighed against its gas: rather too much, as waiting costs nothing. */
 export const ETHER_ATOMS = 5_000n * USDC
+
+// ── The process ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** How long the event loop may not turn before the watchdog ends the process. Nothing that a call runs takes a tenth of it. */
+export const WATCHDOG_MS = 30 * SECOND
+/** The longest limit that can be set, in seconds: a limit is for nodes that nobody watches. */
+export const WATCHDOG_S_MAX = 3_600
+/** Ticks of the watchdog in its limit: a hang is seen that part of the limit late, and one tick a second costs nothing. */
+export const WATCHDOG_TICKS = 30
+/** A tick that comes this many ticks after the last does not count: the process was stopped, or the machine slept. */
+export const WATCHDOG_LATE_TICKS = 2
+/** The limit while a node starts, in limits: a large database that gets a new schema blocks the loop for minutes. */
+export const WATCHDOG_START_FACTOR = 20
+/** How long the watchdog waits for the main thread's stack. Native code cannot be interrupted to get it. */
+export const WATCHDOG_STACK_MS = 5 * SECOND
+/** Frames of that stack which are written, innermost first, and the length of a function's name. */
+export const WATCHDOG_FRAMES_MAX = 12
+export const WATCHDOG_NAME_CHARS_MAX = 80
+/** How long stderr may take the watchdog's lines and exit(3) may take, before the process is killed. */
+export const WATCHDOG_EXIT_MS = 5 * SECOND
+/** Heap of the watchdog thread: the inspector tells it of every script that the process has loaded. */
+export const WATCHDOG_HEAP_MB_MAX = 32

@@ -8,6 +8,8 @@ export const EXIT = {
   unavailable: 69,
   /** EX_SOFTWARE: a fault of ours. */
   internal: 70,
+  /** EX_TEMPFAIL: the event loop hung, and the watchdog ended the process. Starting it again helps. */
+  hung: 75,
   /** EX_NOPERM */
   notPermitted: 77,
   /** EX_CONFIG: wrong version of Node.js, or a configuration that cannot work. */

@@ -38,6 +38,7 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--demo-key <api...>', 'let anybody call these with the public demo key, a little of it each day')
     .option('--no-self-report', 'your listings do not say how many calls they had, how many went well and how quickly')
     .option('--probe', 'try now and then whether APIs called or looked at here can be reached, without calling them')
+    .option('--watchdog <seconds>', 'end a process whose event loop hangs for so long; 0 for never (default: 30)')
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
@@ -54,6 +55,7 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
     env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
+  await using watchdog = await watch(cli, config.watchdogMs)
   const { runNode } = await import('../run.ts')
   const stopped = cli.terminal.stopped()
   const failed = Promise.withResolvers<Error>()
@@ -64,6 +66,7 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   })
   const node = await cli.during('Starting', starting)
   try {
+    watchdog?.ready()
     await announce(cli, node.info)
     const failure = await Promise.race([stopped, failed.promise])
     if (failure !== undefined) {
@@ -80,6 +83,17 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
 /** A log outlives the code, and more people read it: only somebody at the terminal sees the code. */
 function entry(cli: Cli, setupCode: string): string {
   return cli.canAsk ? `setup code ${setupCode}, good for 15 minutes` : 'souk console gives the setup code'
+}
+
+/** @returns undefined where it is turned off */
+async function watch(cli: Cli, limitMs = 0) {
+  if (limitMs === 0) return undefined
+  const { startWatchdog } = await import('../watchdog/watchdog.ts')
+  return startWatchdog({
+    limitMs,
+    exitCode: EXIT.hung,
+    onFailure: (error) => cli.terminal.note(`souk: The watchdog failed, and nothing sees a hang now: ${String(error)}`)
+  })
 }
 
 /** What is told of a node that is ready. */

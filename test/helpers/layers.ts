@@ -104,8 +104,8 @@ const LAYERS: Layer[] = [
     of: ['node/cli/up.ts', 'node/cli/demo.ts', 'node/cli/dev-chain.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT],
     mayType: LIB_FACE,
-    mayLazily: ['node/run.ts', 'node/demo/'],
-    why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts and node/demo/ lazily`
+    mayLazily: ['node/run.ts', 'node/demo/', 'node/watchdog/'],
+    why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },
   {
     of: ['node/cli/network.ts'],

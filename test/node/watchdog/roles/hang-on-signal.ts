@@ -1,0 +1,4 @@
+/** Preloaded into a node: it hangs when told to. */
+process.on('SIGUSR2', function hangOnPurpose() {
+  for (;;);
+})
