@@ -11,9 +11,13 @@ import { createLibp2p } from 'libp2p'
 import { systemClock } from './base/clock.ts'
 import {
   BULK_STREAMS_PER_PEER_MAX,
+  CONNECTION_UPGRADE_MS,
   CONNECTIONS_MAX,
-  CONNECTIONS_PER_HOST_PER_SECOND,
   CONNECTIONS_PENDING_MAX,
+  DIAL_ADDRESS_MS,
+  DIALS_AT_ONCE,
+  DIALS_PER_PEER_MAX,
+  DIALS_WAITING_MAX,
   EARLY_STREAMS_MAX,
   HEARTBEAT_ANSWER_MS,
   HEARTBEAT_MS,
@@ -23,9 +27,12 @@ import {
 } from './base/limits.ts'
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
+import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
+import { PeerWorth } from './link/peer-worth.ts'
+import { isNotPublic, NOT_PUBLIC } from './link/public-addresses.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import type { SoukInit } from './options.ts'
 import { soukDht } from './resolve/dht.ts'
@@ -40,6 +47,8 @@ export interface NodeOptions extends SoukInit {
   readonly announce?: readonly string[]
   /** The network lives on loopback or private addresses. Default true, as is the default `listen`. */
   readonly privateAddresses?: boolean
+  /** How many connections it keeps, and of whom. */
+  readonly connections?: ConnectionRules
 }
 
 /** A libp2p node with Souk in it, for those who have none of their own. */
@@ -51,10 +60,17 @@ export interface SoukNode {
   stop(): Promise<void>
 }
 
+/** Of `net.connect`: a stranger's DNS name does not lead to this machine's own network. */
+const PUBLIC_ONLY = { noDelay: true, blockList: NOT_PUBLIC }
+
 /** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
-  const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...init } = options
+  const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
+  const { connections = {}, ...init } = rest
   const { network = 'dev', clock = systemClock } = init
+  const { connectionsMax = CONNECTIONS_MAX } = connections
+  const worth = new PeerWorth(clock)
+  const guard = new ConnectionGuard(connections, worth, clock)
   const libp2p = await createLibp2p({
     start: false,
     privateKey: privateKey ?? (await generateKeyPair('Ed25519')),
@@ -64,7 +80,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       // The operator's own list is told as it is.
       ...(announce.length > 0 ? {} : { announceFilter: (found) => announcedAddresses(found, privateAddresses) })
     },
-    transports: [tcp()],
+    transports: [tcp(privateAddresses ? {} : { dialOpts: PUBLIC_ONLY })],
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
@@ -76,24 +92,31 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       })
     ],
     connectionManager: {
-      maxConnections: CONNECTIONS_MAX,
-      // On one machine, or behind one address, all peers are one host.
-      inboundConnectionThreshold: privateAddresses ? CONNECTIONS_MAX : CONNECTIONS_PER_HOST_PER_SECOND,
+      // The guard keeps the number below this, by worth; libp2p would refuse whoever comes last.
+      maxConnections: connectionsMax + CONNECTIONS_PENDING_MAX,
+      // The guard counts by host, a /64 being one.
+      inboundConnectionThreshold: Number.POSITIVE_INFINITY,
       maxIncomingPendingConnections: CONNECTIONS_PENDING_MAX,
-      reconnectRetries: RECONNECTS_MAX
+      reconnectRetries: RECONNECTS_MAX,
+      maxParallelDials: DIALS_AT_ONCE,
+      maxDialQueueLength: DIALS_WAITING_MAX,
+      maxPeerAddrsToDial: DIALS_PER_PEER_MAX,
+      addressDialTimeout: DIAL_ADDRESS_MS,
+      inboundUpgradeTimeout: CONNECTION_UPGRADE_MS
     },
     connectionMonitor: { pingInterval: HEARTBEAT_MS, pingTimeout: { minTimeout: HEARTBEAT_ANSWER_MS } },
-    // A network of private addresses has to dial them.
-    ...(privateAddresses ? { connectionGater: { denyDialMultiaddr: () => false } } : {}),
+    // A network of private addresses has to dial them. Elsewhere a record that names them makes this node knock at its own LAN.
+    connectionGater: { ...guard.gater, denyDialMultiaddr: (address) => !privateAddresses && isNotPublic(address) },
     services: {
       identify: identify(),
       ping: ping(),
       interfaces: interfaceAddresses({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
-      souk: souk(init)
+      souk: souk({ ...init, worth })
     }
   })
+  guard.watch(libp2p)
   return {
     libp2p,
     souk: libp2p.services.souk,

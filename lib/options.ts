@@ -6,6 +6,7 @@ import { AGENT_CHARS_MAX } from './base/limits.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { Souk } from './interface/souk.ts'
+import type { PeerWorth } from './link/peer-worth.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscription } from './interface/subscription.ts'
 import type { Till, TillComponents } from './interface/till.ts'
@@ -48,6 +49,8 @@ export interface SoukInit {
    * Tries now and then whether APIs that were called or looked at here can be reached, without calling them. Default false.
    */
   readonly probes?: boolean
+  /** Learns which peers trade with this node, for those who decide about its connections. Default: nobody does. */
+  readonly worth?: PeerWorth
   readonly clock?: Clock
   readonly random?: Random
 }

@@ -19,6 +19,7 @@ import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import type { Adapter } from './interface/adapter.ts'
+import type { CallHandler } from './interface/call.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Gossip } from './interface/gossip.ts'
 import type { Delegation, DeprecationNotice, ListingState, Notary } from './interface/manifest.ts'
@@ -340,7 +341,7 @@ class SoukService implements Souk, Startable {
     const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk })
     const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
     const track = new TrackRecord({ documents, clock, isOwn })
-    const handler = track.watching(owner.handle.bind(owner))
+    const handler = valuing(this.#options, till, track.watching(owner.handle.bind(owner)))
     const onAck = log.acknowledge.bind(log)
     const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
     const gossip = gossipOf(this.#components, network, this.#log)
@@ -359,7 +360,8 @@ class SoukService implements Souk, Startable {
       ...(this.#options.probes ? { probe: this.resolve.bind(this) } : {})
     })
     const learn = discovery.catalogue.learn.bind(discovery.catalogue)
-    const resolver = createResolver({ directory, link, documents, local, clock, random, learn })
+    const hasOthers = () => this.#neighbours.hasOthers
+    const resolver = createResolver({ directory, link, documents, local, clock, random, learn, hasOthers })
     const ids = requestIds(clock, random)
     const consumer = new Consumer({
       clock,
@@ -367,7 +369,10 @@ class SoukService implements Souk, Startable {
       caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
       requestIds: ids,
-      observe: discovery.observe
+      observe: (id, peer, outcome) => {
+        discovery.observe(id, peer, outcome)
+        if (outcome.isGood) this.#options.worth?.answered(peer)
+      }
     })
     const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
@@ -405,6 +410,12 @@ class SoukService implements Souk, Startable {
       planCaller
     }
   }
+}
+
+/** The handler of calls, its callers valued where somebody wants to know. */
+function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHandler): CallHandler {
+  worth?.learn(bootstrap, () => till.boundPeers?.() ?? [])
+  return worth?.watching(handler) ?? handler
 }
 
 function kadDirectory(

@@ -169,12 +169,35 @@ export const LINK_CLOSE_MS = 2 * SECOND
 /** How long running calls are waited for when a node stops. */
 export const DRAIN_MS = 10 * SECOND
 
-/** Connections of one node; libp2p's default of 300 is short for an ingress. */
+/** Connections of one node; libp2p's default of 300 is short for an ingress. When all are taken, the least valuable makes room. */
 export const CONNECTIONS_MAX = 512
-/** New connections from one host; libp2p's 5 locks out a LAN behind one address. */
-export const CONNECTIONS_PER_HOST_PER_SECOND = 20
-/** Connections being set up at once. */
+/** Connections of one host: an IPv4 address, a /64 of IPv6, or a relay. Sixteen hosts are needed to fill a node. */
+export const CONNECTIONS_PER_HOST_MAX = 32
+/** Connections of a /48 of IPv6, which is rented as easily as one address and has 65,536 of those hosts. */
+export const CONNECTIONS_PER_SITE_MAX = 128
+/** New connections from one host; libp2p's 5 locks out a LAN behind one address. Each handshake costs about 3 ms. */
+export const CONNECTIONS_PER_HOST_PER_SECOND = 10
+/** Hosts whose rate is kept. A flood from more of them forgets the quietest. */
+export const CONNECTION_HOSTS_MAX = 10_000
+/** Connections being set up at once: in all, and of one host, which may leave its handshakes unfinished. */
 export const CONNECTIONS_PENDING_MAX = 64
+export const CONNECTIONS_PENDING_PER_HOST_MAX = 16
+/** How long a connection may take to be set up, from its first byte to its encrypted streams. */
+export const CONNECTION_UPGRADE_MS = 10 * SECOND
+/** A new connection keeps its place for this time, to show what it is for; at most so many of them do. */
+export const CONNECTION_NEW_MS = 10 * SECOND
+export const CONNECTIONS_NEW_MAX = 64
+/** How long a connection that makes room has to close in an orderly way. */
+export const CONNECTION_CLOSE_MS = 1 * SECOND
+/** Peers of which is known that they traded with this node: more than ever are connected in a day. */
+export const PEERS_VALUED_MAX = 10_000
+/** Addresses of one peer that are dialled, one after the other: a liar may name those of others. */
+export const DIALS_PER_PEER_MAX = 8
+/** Peers dialled at once, and waiting to be dialled. A walk of the directory dials a few at a time. */
+export const DIALS_AT_ONCE = 32
+export const DIALS_WAITING_MAX = 256
+/** How long one address may take to answer a dial. A peer with eight silent ones must not hold up its caller for a minute. */
+export const DIAL_ADDRESS_MS = 3 * SECOND
 /** Streams opened before the connection's own set-up is through. */
 export const EARLY_STREAMS_MAX = 64
 /** How often a lost peer is dialled again before it is given up. */

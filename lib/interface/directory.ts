@@ -64,6 +64,8 @@ export interface Directory {
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that say they have listings to show. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
+  /** The last question was answered by no peer: what it did not find may still be there. Default false. */
+  readonly isUnanswered?: boolean
 }
 
 /** An API that was found: its verified manifest, and the nodes that serve it, best first. */

@@ -131,6 +131,8 @@ export interface Till {
    * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `payment_id_conflict`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
+  /** Peers with money between them and this node that is not settled yet: their connections are the last to go. */
+  boundPeers?(): Iterable<string>
   /** With the store open, before the link starts. */
   start?(): Promise<void>
   /** When no call is under way any more, with the store still open. */

@@ -53,6 +53,11 @@ export class Neighbours {
     this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
   }
 
+  /** Somebody is known to join the network by. */
+  get hasOthers(): boolean {
+    return this.#init.bootstrap.length > 0 || this.#met.size > 0
+  }
+
   /** Dials everybody known when nobody is connected; looks again later either way. */
   async #rejoin(pauseMs: number): Promise<void> {
     const { connectionManager, clock, bootstrap, log } = this.#init

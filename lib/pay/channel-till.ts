@@ -245,6 +245,14 @@ class ChannelTillService implements ChannelTill {
     ]
   }
 
+  *boundPeers(): Iterable<string> {
+    for (const { info, phase } of this.#payer?.channels.all() ?? []) if (phase !== 'closed') yield info.owner
+    for (const { info, isFinal } of this.#payeeChannels.all()) {
+      // Channels of clients without a node have no peer.
+      if (!isFinal && info.peer !== undefined) yield info.peer
+    }
+  }
+
   async close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {
     return payerSummary(await this.#paying().departures.close(channelId, signal))
   }

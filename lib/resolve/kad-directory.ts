@@ -59,6 +59,7 @@ class KadDirectory implements Directory {
   readonly #own = new Map<ApiId, Uint8Array>()
   /** Questions that are under way. */
   readonly #walks = new Slots(DIRECTORY_WALKS_MAX)
+  #isUnanswered = false
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
   constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
@@ -120,6 +121,10 @@ class KadDirectory implements Directory {
     return this.#providers(catalogueCid(), signal)
   }
 
+  get isUnanswered(): boolean {
+    return this.#isAlone || this.#isUnanswered
+  }
+
   /** No peer at all: the DHT would wait for the first one, for ever on a network of one. */
   get #isAlone(): boolean {
     return (this.#dht as Partial<SingleKadDHT>).routingTable?.size === 0
@@ -175,13 +180,19 @@ class KadDirectory implements Directory {
 
   /** Runs a query to its end or to the signal's; what goes wrong on the way is logged, the events tell how far it got. */
   async #drain(query: AsyncIterable<QueryEvent>, signal: AbortSignal, take: (event: QueryEvent) => void) {
+    let answers = 0
     const run = async () => {
-      for await (const event of query) take(event)
+      for await (const event of query) {
+        if (event.name === 'PEER_RESPONSE') answers++
+        take(event)
+      }
     }
     try {
       await within(run(), signal)
     } catch (error) {
       this.#log('a query ended early - %e', error)
+    } finally {
+      this.#isUnanswered = answers === 0
     }
   }
 
@@ -243,9 +254,11 @@ class KadDirectory implements Directory {
     const seen = new Set<string>()
     if (signal.aborted || this.#isAlone) return
     let leave = ignore
+    let answers = 0
     try {
       leave = await this.#walks.enter(signal)
       for await (const event of this.#dht.findProviders(cid, { signal })) {
+        if (event.name === 'PEER_RESPONSE') answers++
         if (event.name !== 'PROVIDER') continue
         for (const { id, multiaddrs } of event.providers) {
           const peer = id.toString()
@@ -257,6 +270,7 @@ class KadDirectory implements Directory {
     } catch (error) {
       this.#log('looking for %s ended early - %e', cid, error)
     } finally {
+      this.#isUnanswered = answers === 0
       leave()
     }
   }

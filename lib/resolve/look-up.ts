@@ -18,6 +18,8 @@ export interface LookUpInit {
   readonly link: Link
   readonly clock: Clock
   readonly pins: Pins
+  /** No node of the network can be reached. */
+  readonly isCutOff: () => boolean
   /** A node was asked, and answered or could not be reached. */
   readonly onAsked: (peer: string, isThere: boolean) => void
 }
@@ -268,7 +270,8 @@ class LookUp {
       asked: this.#record === undefined ? asked : Math.max(1, asked),
       answered: this.#empty.size,
       refusals: this.#refusals,
-      hasOlder: this.#hasOlder
+      hasOlder: this.#hasOlder,
+      isCutOff: this.#init.isCutOff()
     }
     if (isPending || (this.#record !== undefined && asked === 0)) {
       return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it answered`, trail)

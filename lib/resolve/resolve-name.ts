@@ -73,7 +73,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const isSilent = asking.length > 0 && answers === 0
   // Neighbours that were asked by chance are nobody who said to serve it.
   const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
-  return { seeds, isSilent, trail: { ...named, refusals, hasOlder } }
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, isCutOff: init.isCutOff() } }
 }
 
 /** A manifest alone may be an old one that somebody replays; a live record shows that its provider still serves it. */

@@ -24,6 +24,8 @@ export interface ResolverInit {
   readonly local: LocalManifests
   readonly clock: Clock
   readonly random: Random
+  /** Other nodes are known, so that a directory without an answer means that this node is cut off. Default: never. */
+  readonly hasOthers?: () => boolean
   /** Told of each manifest that was found and verified, e.g. for the catalogue. */
   readonly learn?: (signed: SignedManifest) => void
 }
@@ -50,7 +52,16 @@ class CachingResolver implements PinningResolver {
   readonly #apis: OwnerCache<Found>
   readonly #names: OwnerCache<ApiId>
 
-  constructor({ directory, link, documents, local, clock, random, learn = ignore }: ResolverInit) {
+  constructor({
+    directory,
+    link,
+    documents,
+    local,
+    clock,
+    random,
+    learn = ignore,
+    hasOthers = () => false
+  }: ResolverInit) {
     this.#self = link.self
     this.#local = local
     this.#learn = learn
@@ -61,6 +72,7 @@ class CachingResolver implements PinningResolver {
       link,
       clock,
       pins: this.#pins,
+      isCutOff: () => directory.isUnanswered === true && hasOthers(),
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({

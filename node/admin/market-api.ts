@@ -47,8 +47,8 @@ export interface WhyView {
   /** It can be called now. */
   readonly callable: boolean
   /**
-   * `ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `no_provider_record`, `unreachable`, `not_served`,
-   * `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`.
+   * `ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `network_unreachable`, `no_provider_record`,
+   * `unreachable`, `not_served`, `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`.
    */
   readonly step: string
   readonly detail: string

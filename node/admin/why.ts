@@ -12,6 +12,7 @@ const STATES: Readonly<Record<ListingState, string>> = {
 
 const HINTS: Readonly<Record<string, string>> = {
   no_provider_record: 'check the name with souk search; souk peers shows whether this node is connected',
+  network_unreachable: 'souk doctor; souk peers: this node has to be connected before it finds anything',
   unreachable: 'try again: its provider may be restarting',
   not_served: 'its provider may have removed it; souk search shows what there is',
   signature_refused: 'do not call it by other ways: somebody offers what its provider did not sign',

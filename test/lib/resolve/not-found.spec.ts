@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { type NotFoundReason, reasonOf, type Trail } from '../../../lib/resolve/not-found.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
-import { handler } from '../../../lib/index.ts'
+import { createNode, handler } from '../../../lib/index.ts'
 
 describe('why an API was not found', function () {
   this.timeout(30_000)
-  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false }
+  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false, isCutOff: false }
   const cases: ReadonlyArray<readonly [NotFoundReason, Partial<Trail>]> = [
     ['no_provider_record', {}],
-    ['unreachable', { asked: 2 }],
+    ['network_unreachable', { isCutOff: true }],
+    ['unreachable', { asked: 2, isCutOff: true }],
     ['not_served', { asked: 2, answered: 1 }],
     ['expired', { asked: 1, answered: 1, refusals: ['The manifest has expired.'] }],
     [
@@ -46,6 +47,40 @@ describe('why an API was not found', function () {
         assert.equal(error.members.reason, 'unreachable')
         return true
       })
+    })
+
+    it('does not say that an API is missing where no node could be asked', async () => {
+      const [first] = testnet.nodes
+      assert.ok(first !== undefined)
+      const gone = await testnet.add()
+      const bootstrap = gone.libp2p.getMultiaddrs().map(String)
+      await gone.stop()
+      const alone = await createNode({ network: 'testnet', bootstrap })
+      await alone.start()
+      try {
+        for (const api of ['weather', `weather@${first.souk.status().provider}`]) {
+          await assert.rejects(alone.souk.resolve(api), (error: { code: string; members: { reason: string } }) => {
+            assert.equal(error.code, 'owner_unreachable')
+            assert.equal(error.members.reason, 'network_unreachable')
+            return true
+          })
+        }
+      } finally {
+        await alone.stop()
+      }
+    })
+
+    it('does not say so either once all neighbours are gone', async () => {
+      const pair = await createTestnet({ nodes: 2 })
+      const [first, second] = pair.nodes
+      assert.ok(first !== undefined && second !== undefined)
+      try {
+        await assert.rejects(second.souk.resolve('weather'), { code: 'api_not_found' })
+        await first.stop()
+        await assert.rejects(second.souk.resolve('rain'), { code: 'owner_unreachable' })
+      } finally {
+        await second.stop()
+      }
     })
   })
 })

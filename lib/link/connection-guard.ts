@@ -1,0 +1,209 @@
+import type {
+  Connection,
+  ConnectionGater,
+  Libp2p,
+  MultiaddrConnection,
+  PeerId,
+  PeerStore,
+  PeerUpdate
+} from '@libp2p/interface'
+import { type Clock, deadline } from '../base/clock.ts'
+import {
+  CONNECTION_CLOSE_MS,
+  CONNECTION_NEW_MS,
+  CONNECTIONS_MAX,
+  CONNECTIONS_NEW_MAX,
+  CONNECTIONS_PENDING_PER_HOST_MAX,
+  CONNECTIONS_PER_HOST_MAX,
+  CONNECTIONS_PER_HOST_PER_SECOND,
+  CONNECTIONS_PER_SITE_MAX,
+  CONNECTION_HOSTS_MAX
+} from '../base/limits.ts'
+import { TokenBuckets } from '../base/token-bucket.ts'
+import { type Host, hostOf } from './host-of.ts'
+import { type PeerStanding, type PeerWorth, WORTH } from './peer-worth.ts'
+
+/** How many connections a node keeps, and of whom. Every member has a default in `base/limits.ts`. */
+export interface ConnectionRules {
+  readonly connectionsMax?: number
+  /** Connections of one host. Peers with channels, subscriptions or paid calls do not count. */
+  readonly perHostMax?: number
+  readonly perHostPerSecond?: number
+  readonly pendingPerHostMax?: number
+  /** Each private address is a host of its own, too. Default false: proxies and networks of one machine have many peers there. */
+  readonly countsPrivate?: boolean
+}
+
+interface Tracked {
+  readonly connection: Connection
+  readonly peer: string
+  readonly host: Host | undefined
+  readonly openedAt: number
+}
+
+/**
+ * Decides who keeps a place among a node's connections. A host has a share; when it is full, and when all places are taken, the
+ * least valuable connection makes room, so that a newcomer always gets in.
+ */
+export class ConnectionGuard {
+  readonly #rules: Required<ConnectionRules>
+  readonly #clock: Clock
+  readonly #worth: PeerWorth
+  readonly #arrivals: TokenBuckets
+  /** Handshakes under way, by host. */
+  readonly #pending = new Map<string, number>()
+  readonly #handshakes = new WeakMap<MultiaddrConnection, () => void>()
+  /** Open connections, the oldest first. */
+  readonly #open = new Map<string, Tracked>()
+  readonly #tagged = new Set<string>()
+
+  constructor(rules: ConnectionRules, worth: PeerWorth, clock: Clock) {
+    this.#rules = {
+      connectionsMax: CONNECTIONS_MAX,
+      perHostMax: CONNECTIONS_PER_HOST_MAX,
+      perHostPerSecond: CONNECTIONS_PER_HOST_PER_SECOND,
+      pendingPerHostMax: CONNECTIONS_PENDING_PER_HOST_MAX,
+      countsPrivate: false,
+      ...rules
+    }
+    this.#clock = clock
+    this.#worth = worth
+    const { perHostPerSecond, perHostMax } = this.#rules
+    // A host's whole share may come at once: after an outage all of a LAN returns.
+    const rate = { burst: Math.max(perHostMax, perHostPerSecond), perSecond: perHostPerSecond }
+    this.#arrivals = new TokenBuckets(rate, CONNECTION_HOSTS_MAX, clock)
+  }
+
+  /** For `createLibp2p`: who may begin a handshake. */
+  readonly gater: ConnectionGater = {
+    denyInboundConnection: (arriving) => this.#denies(arriving),
+    denyInboundUpgradedConnection: (_peer: PeerId, arrived) => {
+      this.#handshakes.get(arrived)?.()
+      return false
+    }
+  }
+
+  /** For the node that was made with this gater, before it starts. */
+  watch(libp2p: Pick<Libp2p, 'addEventListener' | 'peerStore'>): void {
+    libp2p.addEventListener('connection:open', ({ detail }) => void this.#onOpen(detail, libp2p.peerStore))
+    libp2p.addEventListener('connection:close', ({ detail }) => void this.#open.delete(detail.id))
+    libp2p.addEventListener('peer:update', ({ detail }) => this.#onUpdate(detail))
+    libp2p.addEventListener('peer:disconnect', ({ detail }) => void this.#tagged.delete(detail.toString()))
+  }
+
+  #denies(arriving: MultiaddrConnection): boolean {
+    const host = this.#counted(hostOf(arriving.remoteAddr))
+    if (host === undefined) return false
+    const { key } = host
+    const pending = this.#pending.get(key) ?? 0
+    if (pending >= this.#rules.pendingPerHostMax || !this.#arrivals.take(key)) return true
+    this.#pending.set(key, pending + 1)
+    const done = () => {
+      if (!this.#handshakes.delete(arriving)) return
+      const left = (this.#pending.get(key) ?? 1) - 1
+      if (left > 0) this.#pending.set(key, left)
+      else this.#pending.delete(key)
+    }
+    this.#handshakes.set(arriving, done)
+    arriving.addEventListener('close', done)
+    return false
+  }
+
+  async #onOpen(connection: Connection, peerStore: PeerStore): Promise<void> {
+    const peer = connection.remotePeer.toString()
+    if (connection.status !== 'open') return
+    const host = this.#counted(hostOf(connection.remoteAddr))
+    const newcomer = { connection, peer, host, openedAt: this.#clock.elapsed() }
+    this.#open.set(connection.id, newcomer)
+    this.#makeRoom(newcomer)
+    const known = await peerStore.get(connection.remotePeer).catch(() => undefined)
+    if (known !== undefined) this.#onUpdate({ peer: known })
+  }
+
+  #onUpdate({ peer }: Pick<PeerUpdate, 'peer'>): void {
+    if (peer.tags.size > 0) this.#tagged.add(peer.id.toString())
+    else this.#tagged.delete(peer.id.toString())
+    // Peers are told of whether they are connected or not; the connected ones are bounded.
+    if (this.#tagged.size <= 2 * this.#rules.connectionsMax) return
+    const connected = new Set([...this.#open.values()].map((each) => each.peer))
+    for (const tagged of this.#tagged) if (!connected.has(tagged)) this.#tagged.delete(tagged)
+  }
+
+  #counted(host: Host | undefined): Host | undefined {
+    return host?.isPrivate === true && !this.#rules.countsPrivate ? undefined : host
+  }
+
+  #makeRoom(newcomer: Tracked): void {
+    const { connectionsMax, perHostMax } = this.#rules
+    const { host } = newcomer
+    const ofHost = host === undefined ? [] : this.#others(newcomer, (other) => other.host?.key === host.key)
+    const ofSite = host?.site === undefined ? [] : this.#others(newcomer, (other) => other.host?.site === host.site)
+    const isFull = this.#open.size > connectionsMax
+    const shareIsFull = ofHost.length >= perHostMax
+    const siteIsFull = ofSite.length >= (perHostMax * CONNECTIONS_PER_SITE_MAX) / CONNECTIONS_PER_HOST_MAX
+    if (!isFull && !shareIsFull && !siteIsFull) return
+    const standings = this.#standings()
+    if (shareIsFull) this.#thin(ofHost, perHostMax, standings)
+    if (siteIsFull) this.#thin(ofSite, (perHostMax * CONNECTIONS_PER_SITE_MAX) / CONNECTIONS_PER_HOST_MAX, standings)
+    if (this.#open.size > connectionsMax) this.#evict(leastOf(this.#candidates(newcomer), standings))
+  }
+
+  /** What trades with this node takes no part of its host's share: others behind the same address cannot push it out. */
+  #thin(sharing: readonly Tracked[], most: number, standings: (each: Tracked) => PeerStanding): void {
+    const counted = sharing.filter((each) => this.#open.has(each.connection.id) && standings(each).worth < WORTH.traded)
+    if (counted.length >= most) this.#evict(leastOf(counted, standings))
+  }
+
+  #others(newcomer: Tracked, isMeant: (other: Tracked) => boolean): Tracked[] {
+    return [...this.#open.values()].filter((other) => other !== newcomer && isMeant(other))
+  }
+
+  /** The newest have not had time to do anything yet. They keep their places for a while, as long as they are few. */
+  #candidates(newcomer: Tracked): Tracked[] {
+    const others = this.#others(newcomer, () => true)
+    const since = this.#clock.elapsed() - CONNECTION_NEW_MS
+    const firstNew = others.findIndex(({ openedAt }) => openedAt > since)
+    if (firstNew < 0) return others
+    const newMax = Math.min(CONNECTIONS_NEW_MAX, Math.ceil(this.#rules.connectionsMax / 8))
+    return others.slice(0, Math.max(firstNew, others.length - newMax))
+  }
+
+  #standings(): (each: Tracked) => PeerStanding {
+    const standingOf = this.#worth.standings()
+    return ({ peer }) => {
+      const standing = standingOf(peer)
+      return standing.worth === WORTH.nothing && this.#tagged.has(peer)
+        ? { ...standing, worth: WORTH.tagged }
+        : standing
+    }
+  }
+
+  #evict(least: Tracked | undefined): void {
+    if (least === undefined) return
+    const { connection } = least
+    // Its place is free at once, however long it takes to close.
+    this.#open.delete(connection.id)
+    connection.log('makes room for a newcomer')
+    const limit = deadline(this.#clock, CONNECTION_CLOSE_MS, () => new Error('the connection took too long to close'))
+    connection
+      .close({ signal: limit.signal })
+      .catch(() => connection.abort(new Error('the connection made room for another one')))
+      .finally(() => limit.clear())
+  }
+}
+
+/** By worth; then those without a running call; then the one that was not used for longest. */
+function leastOf(tracked: readonly Tracked[], standingOf: (each: Tracked) => PeerStanding): Tracked | undefined {
+  let least: { tracked: Tracked; rank: readonly [number, number, number] } | undefined
+  for (const each of tracked) {
+    const { worth, isBusy, usedAt = 0 } = standingOf(each)
+    const rank = [worth, Number(isBusy), Math.max(usedAt, each.openedAt)] as const
+    if (least === undefined || isLess(rank, least.rank)) least = { tracked: each, rank }
+  }
+  return least?.tracked
+}
+
+function isLess(a: readonly number[], b: readonly number[]): boolean {
+  const at = a.findIndex((value, index) => value !== b[index])
+  return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
+}

@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../base/clock.ts'
+import { PEERS_VALUED_MAX } from '../base/limits.ts'
+import type { CallHandler } from '../interface/call.ts'
+
+/** What a connection to a peer is worth to this node, the least first. */
+export const WORTH = {
+  nothing: 0,
+  /** It has a tag in the peer store; those in the DHT's routing table do. */
+  tagged: 1,
+  bootstrap: 2,
+  /** A call was paid or answered since this node started: by it, or by this node at it. */
+  traded: 3,
+  /** It has an open channel with this node, or calls under a subscription. */
+  bound: 4
+} as const
+export type Worth = (typeof WORTH)[keyof typeof WORTH]
+
+export interface PeerStanding {
+  readonly worth: Worth
+  /** Calls of it run here. */
+  readonly isBusy: boolean
+  /** Of its last call, by the clock's `elapsed`; undefined where there was none. */
+  readonly usedAt: number | undefined
+}
+
+interface Known {
+  worth: Worth
+  running: number
+  usedAt: number
+}
+
+/** What this node knows of peers that is worth a place among its connections. */
+export class PeerWorth {
+  readonly #clock: Pick<Clock, 'elapsed'>
+  readonly #known = new LRUCache<string, Known>({ maxSize: PEERS_VALUED_MAX, sizeCalculation: () => 1 })
+  readonly #bootstrap = new Set<string>()
+  #bound: () => Iterable<string> = () => []
+
+  constructor(clock: Pick<Clock, 'elapsed'>) {
+    this.#clock = clock
+  }
+
+  /**
+   * @param bootstrap - multiaddrs with `/p2p/<peer id>`
+   * @param bound - peers with open channels, as the till has them. Asked when a connection has to go, and only then.
+   */
+  learn(bootstrap: readonly string[], bound: () => Iterable<string>): void {
+    this.#bound = bound
+    for (const address of bootstrap) {
+      const peer = /\/p2p\/([^/]+)$/.exec(address)?.[1]
+      if (peer !== undefined) this.#bootstrap.add(peer)
+    }
+  }
+
+  /** The handler of calls that arrive, with its callers remembered. */
+  watching(handler: CallHandler): CallHandler {
+    return async (call, signal) => {
+      const known = this.#use(call.peer)
+      known.running++
+      try {
+        const answer = await handler(call, signal)
+        if (call.subscription !== undefined) known.worth = WORTH.bound
+        else if (answer.charged > 0n && known.worth < WORTH.traded) known.worth = WORTH.traded
+        return answer
+      } finally {
+        known.running--
+        known.usedAt = this.#clock.elapsed()
+      }
+    }
+  }
+
+  /** This node called an API there, and was answered. */
+  answered(owner: string): void {
+    const known = this.#use(owner)
+    if (known.worth < WORTH.traded) known.worth = WORTH.traded
+  }
+
+  standings(): (peer: string) => PeerStanding {
+    const bound = new Set(this.#bound())
+    return (peer) => {
+      const known = this.#known.peek(peer)
+      const least = this.#bootstrap.has(peer) ? WORTH.bootstrap : WORTH.nothing
+      const traded = known !== undefined && known.worth > least ? known.worth : least
+      return {
+        worth: bound.has(peer) ? WORTH.bound : traded,
+        isBusy: (known?.running ?? 0) > 0,
+        usedAt: known?.usedAt
+      }
+    }
+  }
+
+  #use(peer: string): Known {
+    const usedAt = this.#clock.elapsed()
+    const known = this.#known.get(peer)
+    if (known !== undefined) {
+      known.usedAt = usedAt
+      return known
+    }
+    const made: Known = { worth: WORTH.nothing, running: 0, usedAt }
+    this.#known.set(peer, made)
+    return made
+  }
+}

@@ -1,0 +1,46 @@
+import { BlockList } from 'node:net'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/**
+ * What is no host on the Internet: IANA's special-purpose addresses (RFC 6890), multicast, and of IPv6 all but 2000::/3 without
+ * the tunnels that lead to any IPv4 address.
+ */
+export const NOT_PUBLIC = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3]
+] as const) {
+  NOT_PUBLIC.addSubnet(network, bits, 'ipv4')
+}
+for (const [network, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['4000::', 2],
+  ['8000::', 1]
+] as const) {
+  NOT_PUBLIC.addSubnet(network, bits, 'ipv6')
+}
+// ::/3 without ::ffff:0:0/96: an IPv4 address is checked against its mapped form as well.
+NOT_PUBLIC.addRange('::', '::fffe:ffff:ffff', 'ipv6')
+NOT_PUBLIC.addRange('::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'ipv6')
+
+/** Whether an address begins with an IP address that is not on the Internet. Names are looked at when they are resolved. */
+export function isNotPublic(address: Multiaddr): boolean {
+  const components = address.getComponents()
+  const ip = components.find(({ name }) => name === 'ip4' || name === 'ip6')
+  return ip?.value !== undefined && NOT_PUBLIC.check(ip.value, ip.name === 'ip4' ? 'ipv4' : 'ipv6')
+}

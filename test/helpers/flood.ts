@@ -1,0 +1,66 @@
+import { noise } from '@chainsafe/libp2p-noise'
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { identify } from '@libp2p/identify'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+
+/** Many identities of one host that connect to a node and then do nothing. */
+export interface Flood {
+  /** Connections that are still open. */
+  open(): number
+  /** Identities that got no connection, or no stream on it. */
+  readonly refused: number
+  stop(): Promise<void>
+}
+
+export interface FloodInit {
+  readonly at: readonly Multiaddr[]
+  readonly identities: number
+  /** The address to connect from. On Linux all of 127.0.0.0/8 is this machine. */
+  readonly from: string
+  /** Each opens a stream of this protocol and holds it. */
+  readonly holding?: string
+  /** Connections that are set up at once. */
+  readonly atOnce?: number
+}
+
+export async function flood({ at, identities, from, holding, atOnce = 8 }: FloodInit): Promise<Flood> {
+  // `net.connect` takes it; libp2p's type of these options does not name it.
+  const dialOpts = { noDelay: true, localAddress: from }
+  const nodes: Libp2p[] = []
+  const connections: Connection[] = []
+  let refused = 0
+  let left = identities
+  const connectAll = async () => {
+    while (left-- > 0) {
+      const node = await createLibp2p({
+        addresses: { listen: [] },
+        transports: [tcp({ dialOpts })],
+        connectionEncrypters: [noise()],
+        streamMuxers: [yamux()],
+        connectionGater: { denyDialMultiaddr: () => false },
+        services: { identify: identify() }
+      })
+      nodes.push(node)
+      try {
+        const connection = await node.dial([...at])
+        connections.push(connection)
+        if (holding !== undefined) await connection.newStream(holding)
+      } catch {
+        refused++
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, connectAll))
+  return {
+    open: () => connections.filter(({ status }) => status === 'open').length,
+    get refused() {
+      return refused
+    },
+    async stop() {
+      await Promise.all(nodes.map(async (node) => node.stop()))
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createNode, handler, type SoukNode } from '../../../lib/index.ts'
+import type { ConnectionRules } from '../../../lib/link/connection-guard.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { type Flood, type FloodInit, flood } from '../../helpers/flood.ts'
+
+const BOUND_MS = 15_000
+/** Nodes connect from 127.0.0.1. Linux takes all of 127.0.0.0/8 for this machine, so that a crowd can be another host. */
+const CROWD = '127.0.0.2'
+
+describe('the places of a node', function () {
+  this.timeout(60_000)
+  const ended: Array<() => unknown> = []
+  afterEach(async () => {
+    for (const end of ended.splice(0).reverse()) await end()
+  })
+
+  const started = async (options: Parameters<typeof createNode>[0]): Promise<SoukNode> => {
+    const node = await createNode(options)
+    ended.push(() => node.stop())
+    await node.start()
+    return node
+  }
+  /** An owner of few places. Each address of loopback is a host of its own, and no host comes too fast unless a test says so. */
+  const ownerOf = async (connections: ConnectionRules) => {
+    const node = await started({ connections: { countsPrivate: true, perHostPerSecond: 1_000, ...connections } })
+    await node.souk.serve(
+      { name: 'echo', price: '0' },
+      handler(() => ({ ok: true }))
+    )
+    return node
+  }
+  const crowd = async (at: SoukNode, identities: number, more: Partial<FloodInit> = {}): Promise<Flood> => {
+    const all = await flood({ at: at.libp2p.getMultiaddrs(), identities, from: CROWD, ...more })
+    ended.push(() => all.stop())
+    return all
+  }
+  const newcomer = (at: SoukNode) => started({ bootstrap: at.libp2p.getMultiaddrs().map(String) })
+  const call = async (node: SoukNode) => {
+    const { status } = await node.souk.call({ api: 'echo', body: { n: 1 } })
+    assert.equal(status, 200)
+  }
+  const connectionsFrom = (node: SoukNode, host: string) =>
+    node.libp2p.getConnections().filter(({ remoteAddr }) => remoteAddr.toString().startsWith(`/ip4/${host}/`)).length
+  const settled = (node: SoukNode, most: number) =>
+    eventually(`at most ${most} connections`, BOUND_MS, () =>
+      node.libp2p.getConnections().length <= most ? true : undefined
+    )
+
+  it('gives one host no more than its share, and a newcomer from another one calls', async () => {
+    const owner = await ownerOf({ connectionsMax: 32, perHostMax: 4 })
+    await crowd(owner, 20)
+    await settled(owner, 4)
+    assert.ok(connectionsFrom(owner, CROWD) > 0)
+    await call(await newcomer(owner))
+    await crowd(owner, 20)
+    await settled(owner, 5)
+  })
+
+  for (const holding of ['/souk/call/1.0.0', '/ipfs/ping/1.0.0', '/souk/dev/kad/1.0.0']) {
+    it(`counts connections that hold a stream of ${holding} as any other`, async () => {
+      const owner = await ownerOf({ connectionsMax: 8, perHostMax: 100 })
+      await crowd(owner, 16, { holding, atOnce: 2 })
+      await settled(owner, 8)
+      await call(await newcomer(owner))
+      await settled(owner, 8)
+    })
+  }
+
+  it('lets the least valuable make room when all places are taken, and never who calls here', async () => {
+    const owner = await ownerOf({ connectionsMax: 8, perHostMax: 100 })
+    const customer = await newcomer(owner)
+    await call(customer)
+    const id = customer.libp2p.peerId
+    const before = owner.libp2p.getConnections(id)[0]?.id
+    await crowd(owner, 30, { atOnce: 2 })
+    await settled(owner, 8)
+    // Its first connection, and no new one: it was not pushed out in between.
+    assert.equal(owner.libp2p.getConnections(id)[0]?.id, before)
+    await call(await newcomer(owner))
+    await call(customer)
+  })
+
+  it('takes no part of a host’s share for who calls from there', async () => {
+    const owner = await ownerOf({ connectionsMax: 32, perHostMax: 2 })
+    const customer = await newcomer(owner)
+    await call(customer)
+    const before = owner.libp2p.getConnections(customer.libp2p.peerId)[0]?.id
+    await crowd(owner, 8, { from: '127.0.0.1' })
+    await settled(owner, 3)
+    assert.equal(owner.libp2p.getConnections(customer.libp2p.peerId)[0]?.id, before)
+  })
+
+  it('has handshakes that never end take no place of another host’s', async () => {
+    const owner = await ownerOf({ pendingPerHostMax: 4 })
+    const [address] = owner.libp2p.getMultiaddrs()
+    const port = Number(/\/tcp\/(\d+)/.exec(String(address))?.[1])
+    const sockets: Socket[] = []
+    ended.push(() => sockets.forEach((socket) => socket.destroy()))
+    let closed = 0
+    for (let each = 0; each < 80; each++) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: CROWD })
+      sockets.push(socket)
+      const hungUp = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)).then(() => closed++)
+      await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), hungUp])
+    }
+    await eventually('all but four hung up on', BOUND_MS, () => (closed >= 76 ? true : undefined))
+    assert.equal(closed, 76)
+    await call(await newcomer(owner))
+    // What is hung up on gives its place back.
+    sockets.forEach((socket) => socket.destroy())
+    const late = await crowd(owner, 1)
+    assert.equal(late.refused, 0)
+  })
+
+  it('bounds how fast one host comes and goes, and not others', async () => {
+    const owner = await ownerOf({ perHostMax: 4, perHostPerSecond: 1 })
+    const all = await crowd(owner, 20)
+    // Its share at once, and one more each second that it takes.
+    assert.ok(all.refused >= 8, `${all.refused} of 20 refused`)
+    await call(await newcomer(owner))
+    await pause(1_500)
+    assert.equal((await crowd(owner, 1)).refused, 0)
+  })
+
+  it('has no share for private addresses where nobody asks for it: all peers of a LAN may come through one', async () => {
+    const owner = await started({ connections: { connectionsMax: 32, perHostMax: 2 } })
+    const all = await crowd(owner, 12)
+    assert.equal(all.refused, 0)
+    await eventually('all of them', BOUND_MS, () => (connectionsFrom(owner, CROWD) === 12 ? true : undefined))
+  })
+})

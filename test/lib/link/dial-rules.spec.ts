@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
+import { DIALS_PER_PEER_MAX } from '../../../lib/base/limits.ts'
+import { createNode, type SoukNode } from '../../../lib/index.ts'
+
+describe('what a node dials', function () {
+  this.timeout(30_000)
+  let victim: Server
+  let port: number
+  let knocks: number
+  let node: SoukNode | undefined
+  let peer: string
+
+  beforeEach(async () => {
+    knocks = 0
+    victim = createServer((socket) => {
+      knocks++
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(victim, 'listening')
+    const address = victim.address()
+    port = address !== null && typeof address === 'object' ? address.port : 0
+    peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString()
+  })
+  afterEach(async () => {
+    await node?.stop()
+    victim.close()
+  })
+
+  const dial = async (privateAddresses: boolean, addresses: readonly string[]) => {
+    node = await createNode({ privateAddresses })
+    await node.start()
+    await assert.rejects(node.libp2p.dial(addresses.map((address) => multiaddr(`${address}/p2p/${peer}`))))
+  }
+
+  it('is nothing of its own network where the network is public, by address or by name', async () => {
+    await dial(false, [
+      `/ip4/127.0.0.1/tcp/${port}`,
+      `/dns4/localhost/tcp/${port}`,
+      `/dns/localhost/tcp/${port}`,
+      `/ip6/::ffff:127.0.0.1/tcp/${port}`
+    ])
+    assert.equal(knocks, 0)
+  })
+
+  it('is private addresses where the network has no others', async () => {
+    await dial(true, [`/ip4/127.0.0.1/tcp/${port}`])
+    assert.equal(knocks, 1)
+  })
+
+  it('is a few addresses of a peer that says to have a thousand', async () => {
+    const many = Array.from(
+      { length: 1_000 },
+      (_, index) => `/ip4/127.0.${Math.floor(index / 250)}.${(index % 250) + 1}`
+    )
+    victim.close()
+    victim = createServer((socket) => {
+      knocks++
+      socket.destroy()
+    }).listen(0, '0.0.0.0')
+    await once(victim, 'listening')
+    const address = victim.address()
+    port = address !== null && typeof address === 'object' ? address.port : 0
+    await dial(
+      true,
+      many.map((host) => `${host}/tcp/${port}`)
+    )
+    assert.ok(knocks > 0 && knocks <= DIALS_PER_PEER_MAX, `${knocks} dials`)
+  })
+})
