@@ -4,6 +4,7 @@ import type { GossipSub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
 import type { Libp2p, PrivateKey } from '@libp2p/interface'
 import type { KadDHT } from '@libp2p/kad-dht'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
@@ -14,6 +15,10 @@ import {
   CONNECTION_UPGRADE_MS,
   CONNECTIONS_MAX,
   CONNECTIONS_PENDING_MAX,
+  DHT_CLAIMS_MAX,
+  DHT_CLAIMS_PER_KEY_MAX,
+  DHT_CLAIMS_PER_PEER_MAX,
+  DHT_RECORDS_MAX,
   DIAL_ADDRESS_MS,
   DIALS_AT_ONCE,
   DIALS_PER_PEER_MAX,
@@ -23,10 +28,12 @@ import {
   HEARTBEAT_MS,
   LINK_BUFFER_BYTES_MAX,
   LINK_WINDOW_BYTES_MAX,
+  PEERS_STORED_MAX,
   RECONNECTS_MAX
 } from './base/limits.ts'
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
+import { BoundedDatastore } from './link/bounded-datastore.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
@@ -35,7 +42,7 @@ import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic, NOT_PUBLIC } from './link/public-addresses.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import type { SoukInit } from './options.ts'
-import { soukDht } from './resolve/dht.ts'
+import { DHT_DATASTORE, soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
 
 export interface NodeOptions extends SoukInit {
@@ -63,17 +70,32 @@ export interface SoukNode {
 /** Of `net.connect`: a stranger's DNS name does not lead to this machine's own network. */
 const PUBLIC_ONLY = { noDelay: true, blockList: NOT_PUBLIC }
 
+/** What others can make a node keep in memory. */
+const STORED = [
+  { prefix: '/peers/', entriesMax: PEERS_STORED_MAX },
+  { prefix: `${DHT_DATASTORE}/record/`, entriesMax: DHT_RECORDS_MAX },
+  {
+    prefix: `${DHT_DATASTORE}/provider/`,
+    entriesMax: DHT_CLAIMS_MAX,
+    perFolderMax: DHT_CLAIMS_PER_KEY_MAX,
+    perNameMax: DHT_CLAIMS_PER_PEER_MAX
+  }
+]
+
 /** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const { connections = {}, ...init } = rest
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
+  const key = privateKey ?? (await generateKeyPair('Ed25519'))
+  const self = peerIdFromPrivateKey(key)
   const worth = new PeerWorth(clock)
   const guard = new ConnectionGuard(connections, worth, clock)
   const libp2p = await createLibp2p({
     start: false,
-    privateKey: privateKey ?? (await generateKeyPair('Ed25519')),
+    privateKey: key,
+    datastore: new BoundedDatastore(STORED, [self.toString(), self.toCID().toString()]),
     addresses: {
       listen: [...listen],
       announce: [...announce],

@@ -198,6 +198,14 @@ export const DIALS_AT_ONCE = 32
 export const DIALS_WAITING_MAX = 256
 /** How long one address may take to answer a dial. A peer with eight silent ones must not hold up its caller for a minute. */
 export const DIAL_ADDRESS_MS = 3 * SECOND
+/** Peers whose addresses libp2p keeps in memory. Identities cost nothing, so the one not heard of for longest is forgotten. */
+export const PEERS_STORED_MAX = 4_096
+/** Records of the directory that a node keeps for others, of 2 KiB at most each: 40 MB. */
+export const DHT_RECORDS_MAX = 20_000
+/** Claims to serve something that a node keeps for others; of these so many about one key, and of one peer. */
+export const DHT_CLAIMS_MAX = 50_000
+export const DHT_CLAIMS_PER_KEY_MAX = 256
+export const DHT_CLAIMS_PER_PEER_MAX = 4_000
 /** Streams opened before the connection's own set-up is through. */
 export const EARLY_STREAMS_MAX = 64
 /** How often a lost peer is dialled again before it is given up. */

@@ -23,6 +23,9 @@ export interface SoukDhtInit {
   readonly clock?: Clock
 }
 
+/** Where the DHT keeps what it holds for others, in the node's datastore. */
+export const DHT_DATASTORE = '/souk/dht'
+
 const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
 
 /**
@@ -37,7 +40,7 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
     return kadDHT({
       protocol: dhtProtocol(network),
       logPrefix: 'souk:dht',
-      datastorePrefix: '/souk/dht',
+      datastorePrefix: DHT_DATASTORE,
       metricsPrefix: 'souk_dht',
       validators: { [RECORD_NAMESPACE]: validate },
       selectors: { [RECORD_NAMESPACE]: select },
