@@ -22,6 +22,8 @@ const PEERS = 'peers'
 interface MetPeer {
   readonly addresses: readonly string[]
   readonly metAt: number
+  /** This node dialled it: its address is good, and nobody can have many of these by coming here under many names. */
+  readonly isDialled?: boolean
 }
 
 /**
@@ -81,8 +83,10 @@ export class Neighbours {
     const own = detail.listenAddrs.flatMap((address) => addressOf(address, id) ?? [])
     const addresses = own.slice(0, ADDRESSES_PER_PEER_MAX)
     if (addresses.length === 0) return
-    const isKnown = this.#met.get(id)?.addresses.join() === addresses.join()
-    if (!isKnown) void this.#remember(id, { addresses, metAt: this.#init.clock.now() })
+    const known = this.#met.get(id)
+    const isDialled = known?.isDialled === true || detail.connection?.direction === 'outbound'
+    const isSame = known?.addresses.join() === addresses.join() && (known.isDialled ?? false) === isDialled
+    if (!isSame) void this.#remember(id, { addresses, metAt: this.#init.clock.now(), isDialled })
   }
 
   async #remember(id: string, peer: MetPeer): Promise<void> {
@@ -91,7 +95,9 @@ export class Neighbours {
       this.#met.set(id, peer)
       await documents.put(PEERS, id, JSON.stringify(peer))
       if (this.#met.size <= CACHED_PEERS_MAX) return
-      const [oldest] = [...this.#met].sort(([, a], [, b]) => a.metAt - b.metAt)
+      const [oldest] = [...this.#met].sort(
+        ([, a], [, b]) => Number(a.isDialled ?? false) - Number(b.isDialled ?? false) || a.metAt - b.metAt
+      )
       if (oldest === undefined) return
       this.#met.delete(oldest[0])
       await documents.delete(PEERS, oldest[0])

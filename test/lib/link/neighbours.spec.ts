@@ -18,10 +18,12 @@ describe('Neighbours', () => {
   let dial: () => Promise<unknown>
   let neighbours: Neighbours
   let ids: string[]
+  let direction: 'inbound' | 'outbound'
 
   /** Over the same documents: this process, or a later one. */
   const boot = (bootstrap: readonly string[] = []) => {
     events = new TypedEventEmitter()
+    direction = 'inbound'
     dialled = []
     connections = 0
     const connectionManager = {
@@ -37,7 +39,8 @@ describe('Neighbours', () => {
   const meet = async (id: string, ...addresses: string[]) => {
     const detail = {
       peerId: id,
-      listenAddrs: addresses.map((address) => multiaddr(address))
+      listenAddrs: addresses.map((address) => multiaddr(address)),
+      connection: { direction }
     } as unknown as IdentifyResult
     events.dispatchEvent(new CustomEvent('peer:identify', { detail }))
     await settle()
@@ -144,5 +147,20 @@ describe('Neighbours', () => {
     const writes = documents.writes.length
     await meet(ids.at(-1) ?? '', '/ip4/127.0.0.1/tcp/1')
     assert.equal(documents.writes.length, writes)
+  })
+
+  it('does not forget those it dialled for a crowd that came by itself', async () => {
+    await neighbours.start()
+    direction = 'outbound'
+    const [own = '', ...crowd] = ids
+    await meet(own, '/ip4/127.0.0.1/tcp/1')
+    direction = 'inbound'
+    for (const id of crowd) {
+      await clock.advance(1)
+      await meet(id, '/ip4/127.0.0.1/tcp/1')
+    }
+    const all = await kept()
+    assert.equal(all.length, CACHED_PEERS_MAX)
+    assert.ok(all.includes(own))
   })
 })
