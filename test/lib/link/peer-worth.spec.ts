@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import type { CallAnswer, IncomingCall } from '../../../lib/interface/call.ts'
+import { PeerWorth, WORTH } from '../../../lib/link/peer-worth.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+describe('what a peer is worth', () => {
+  const answerOf = (charged: bigint) => ({ charged }) as CallAnswer
+  const callOf = (peer: string, subscription?: Uint8Array) =>
+    ({ peer, ...(subscription === undefined ? {} : { subscription }) }) as IncomingCall
+  const { signal } = new AbortController()
+
+  it('rises with paid calls, subscriptions and channels, and not with free calls or failures', async () => {
+    const worth = new PeerWorth(manualClock())
+    worth.learn(['/ip4/1.2.3.4/tcp/1/p2p/first'], () => ['channel'])
+    const handle = (charged: bigint) => worth.watching(async () => answerOf(charged))
+    await handle(0n)(callOf('free'), signal)
+    await handle(5n)(callOf('payer'), signal)
+    await handle(0n)(callOf('subscriber', Uint8Array.of(1)), signal)
+    const failing = worth.watching(async () => Promise.reject(new Error('no')))
+    await assert.rejects(failing(callOf('failing', Uint8Array.of(1)), signal))
+    worth.answered('owner')
+    const of = worth.standings()
+    const found = 'stranger free failing first payer owner subscriber channel'.split(' ').map((peer) => of(peer).worth)
+    const { nothing, bootstrap, traded, bound } = WORTH
+    assert.deepEqual(found, [nothing, nothing, nothing, bootstrap, traded, traded, bound, bound])
+  })
+
+  it('knows who has a call running, and since when nobody has', async () => {
+    const clock = manualClock()
+    const worth = new PeerWorth(clock)
+    const running = Promise.withResolvers<CallAnswer>()
+    const call = worth.watching(() => running.promise)(callOf('caller'), signal)
+    assert.equal(worth.standings()('caller').isBusy, true)
+    await clock.advance(100)
+    running.resolve(answerOf(0n))
+    await call
+    const { isBusy, usedAt } = worth.standings()('caller')
+    assert.deepEqual([isBusy, usedAt], [false, clock.elapsed()])
+  })
+})
