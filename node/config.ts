@@ -7,6 +7,8 @@ import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profil
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
+export type { Environment }
+
 /** It becomes a directory's name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
 

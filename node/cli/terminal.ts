@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import { processEnvironment } from '../config.ts'
+import { type Environment, processEnvironment } from '../config.ts'
 import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The process as a command sees it, so that commands can be run without one. */
 export interface Terminal {
   /** The environment variables, which also say where profiles are. */
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** Resolves when a command that runs until it is stopped has to end. */
   stopped(): Promise<void>
   readonly stdin: AsyncIterable<Uint8Array | string>

@@ -83,7 +83,7 @@ export async function soukHome(): Promise<SoukHome> {
     args: readonly string[] = [],
     { stdin = '', env = {}, boundMs = READY_MS }: RunOptions = {}
   ): Promise<CommandRun> => {
-    const terminal = testTerminal({ env: { SOUK_HOME: directory, ...env }, stdin })
+    const terminal = testTerminal({ env: { SOUK_HOME: directory, SOUK_WATCHDOG: '0', ...env }, stdin })
     const code = await within(`souk ${command}`, boundMs, main([...command.split(' '), ...args], terminal))
     return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }
   }
@@ -139,7 +139,7 @@ function upCommand(directory: string, profile: string, flags: readonly string[])
 }
 
 function startCommand(directory: string, argv: readonly string[], onEnd: () => void): RunningCommand {
-  const terminal = testTerminal({ env: { SOUK_HOME: directory } })
+  const terminal = testTerminal({ env: { SOUK_HOME: directory, SOUK_WATCHDOG: '0' } })
   let isRunning = true
   const ended = main(argv, terminal).finally(() => {
     isRunning = false
