@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { type ApiId, type ApiRef, apiId, formatApiRef, isApiName, isProviderId, parseApiRef } from './base/api-name.ts'
+export { ByteBudget, type ByteShare, type HeldBytes } from './base/byte-budget.ts'
 export { equalInConstantTime, sha256, text, utf8 } from './base/bytes.ts'
 export { type Clock, deadline, sleep, systemClock, type Timer } from './base/clock.ts'
 export {
@@ -22,6 +23,7 @@ export { checkJson, nestsDeeperThan } from './base/json-text.ts'
 export * as limits from './base/limits.ts'
 export { type Atoms, formatUsdc, parseUsdc } from './base/money.ts'
 export { fromHex, type Hex, toHex } from './base/hex.ts'
+export { LoadControl } from './base/load-control.ts'
 export { KeyedMutex, Mutex } from './base/mutex.ts'
 export { type Random, systemRandom } from './base/random.ts'
 export { formatRequestId, requestIds } from './base/request-id.ts'

@@ -15,8 +15,10 @@ interface Names {
 const EXPORTS: Record<string, Names> = {
   '.': {
     values: [
+      'ByteBudget',
       'ERRORS',
       'KeyedMutex',
+      'LoadControl',
       'Mutex',
       'RateLimiter',
       'SoukError',
@@ -65,11 +67,13 @@ const EXPORTS: Record<string, Names> = {
       'ApiId',
       'ApiRef',
       'Atoms',
+      'ByteShare',
       'Clock',
       'ErrorCode',
       'ErrorSource',
       'Handler',
       'HandlerInput',
+      'HeldBytes',
       'Hex',
       'NodeOptions',
       'PostgresStoreInit',

@@ -100,6 +100,21 @@ export const IN_FLIGHT_PER_PEER_MAX = 1_024
 export const IN_FLIGHT_PER_API_MAX = 512
 /** Of these, calls of one consumer, unless the listing says otherwise: one alone leaves room for others. */
 export const IN_FLIGHT_PER_CONSUMER_MAX = 256
+/**
+ * Admission control by the lag of the event loop. Its timer ticks so often while requests come; a turn of the loop that is late by
+ * `LOAD_LATE_MS` in so many ticks in a row is too much work: 256 calls at once of one key make turns of at most 100 ms.
+ */
+export const LOAD_TICK_MS = 20
+export const LOAD_LATE_MS = 150
+export const LOAD_LATE_TICKS = 3
+/** In one turn that is late by this already, requests are refused at once: a crowd that comes all together waits no longer. */
+export const LOAD_TURN_MS_MAX = 1 * SECOND
+/** Under overload, how late a turn may be: what is refused waits for half a turn in the median. */
+export const LOAD_TARGET_MS = 30
+/** After so long without a refusal the overload is over. */
+export const LOAD_CALM_MS = 1 * SECOND
+/** Admitted in each tick in any case: a node with little to do on a busy machine refuses nothing. */
+export const LOAD_ADMITTED_MIN = 16
 /** After so long a caller that was turned away for load may come again: half of what is under way is over by then. */
 export const OVERLOAD_PAUSE_MS = 1 * SECOND
 /** Calls of a rate limit, also at once: more is no limit for one consumer, and twice as many could not be counted exactly. */
@@ -529,6 +544,8 @@ export const SETUP_CODE_TRIES_MAX = 10
 export const CONSOLE_SESSION_MS = 30 * DAY
 /** How long a node that stops fetches what was earned: a few blocks of Base. */
 export const SETTLE_ON_STOP_MS = 15 * SECOND
+/** Connections of the admin API: one operator's browsers and scripts, and streams of events among them. */
+export const ADMIN_CONNECTIONS_MAX = 1_024
 /** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */
 export const ADMIN_DRAIN_MS = 2 * SECOND
 /** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */
@@ -574,6 +591,24 @@ export const STRANGERS_PER_HOST_MS = 1 * MINUTE
 export const IN_FLIGHT_PER_KEY_MAX = 256
 /** Calls under way at an ingress, of all keys: most of so many are streams, which wait more than they work. */
 export const IN_FLIGHT_PER_INGRESS_MAX = 10_000
+/** Calls under way of all who come without a key, and of one host of them: the rest of the places is for those with keys. */
+export const IN_FLIGHT_STRANGERS_MAX = 2_500
+export const IN_FLIGHT_PER_HOST_MAX = 256
+/**
+ * Bytes of request bodies, and of whole answers that clients have not read yet, which an ingress holds at once: a machine of 1 GiB still
+ * has room. One key, one host, and all who come without a key have this part of it each; one host of the latter has the smaller part.
+ */
+export const HELD_BYTES_MAX = 256 * MiB
+export const HELD_HOLDER_PART = 4
+export const HELD_STRANGER_PART = 16
+/** In each such time, so much of a body that is held has to arrive: slower than any link that is alive. */
+export const BODY_WINDOW_MS = 10 * SECOND
+export const BODY_WINDOW_BYTES_MIN = 16 * KiB
+/** A whole answer is held until its client has read it: for so long, and for each mebibyte of it so much longer. */
+export const ANSWER_READ_MS = 30 * SECOND
+export const ANSWER_READ_MS_PER_MIB = 30 * SECOND
+/** A client that takes nothing of what waits for it for so long is cut off. */
+export const READER_STALL_MS = 60 * SECOND
 /** Calls that one host makes with the public demo key in a window, and how long that is: enough to look around. */
 export const DEMO_CALLS_PER_HOST = 60
 export const DEMO_CALLS_PER_HOST_MS = 1 * HOUR
@@ -611,6 +646,14 @@ export const HEADERS_RECEIVE_MS = 15 * SECOND
 export const REQUEST_RECEIVE_MS = 120 * SECOND
 /** An idle connection is kept this long: more than the 60 s after which common load balancers close theirs. */
 export const KEEP_ALIVE_MS = 72 * SECOND
+/** Connections of an HTTP server, each some 20 KiB; past it, idle ones make room. And those of one host: an office behind one address. */
+export const HTTP_CONNECTIONS_MAX = 8_192
+export const HTTP_CONNECTIONS_PER_HOST_MAX = 1_024
+/**
+ * Listening sockets of an ingress on its one port. The event loop takes one connection of each in a turn: with a single socket, a
+ * thousand new clients of a busy node wait for seconds.
+ */
+export const ACCEPTORS_MAX = 64
 /** What is left of a refused request up to this is read and thrown away to keep the connection; more ends it. */
 export const DISCARD_BYTES_MAX = 64 * KiB
 /** How long an ending connection still listens, so that a client in the middle of an upload reads the answer, not a reset. */

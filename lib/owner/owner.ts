@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { watchBody } from '../base/watch-body.ts'
@@ -15,6 +16,7 @@ import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, Gate, type Pass } from './gate.ts'
 import { type KeyedCall, KeyedCalls, unlessOver } from './keyed-calls.ts'
 import { NewestIds } from './newest-ids.ts'
+import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
 import { isUnderPlan, settleUnderPlan, withQuota } from './under-plan.ts'
@@ -30,12 +32,16 @@ export interface OwnerInit {
   readonly epoch: bigint
   /** Absent: no subscriptions are sold here, and none are known. */
   readonly plans?: PlanDesk
+  /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */
+  readonly heldBytesMax?: number
 }
 
 /** What belongs to one run of a call. */
 interface Run {
   readonly signal: AbortSignal
   readonly pass: Pass
+  /** Of a body that is collected. */
+  readonly held: HeldBytes | undefined
   readonly startedAt: number
   readonly keyed?: KeyedCall
 }
@@ -61,6 +67,7 @@ export class Owner {
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
   readonly #gate: Gate
+  readonly #pressure: OwnerLoad
   readonly #streams: PaidStreams
   readonly #keyed: KeyedCalls
   #drained: PromiseWithResolvers<void> | undefined
@@ -70,6 +77,7 @@ export class Owner {
     this.#init = init
     this.#newest = new NewestIds(init.epoch)
     this.#gate = new Gate(init.clock)
+    this.#pressure = new OwnerLoad(init)
     this.#streams = new PaidStreams({
       clock: init.clock,
       reserve: (api, call, price) => this.#reserve(api, call, price),
@@ -142,17 +150,20 @@ export class Owner {
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const startedAt = this.#init.clock.elapsed()
     if (this.#drained !== undefined) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
+    this.#pressure.admit(call.peer)
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
     const pass = this.#gate.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
     this.#enter(api)
+    const held = this.#pressure.hold(call)
     const leave = once(() => {
+      held?.free()
       pass.leave()
       this.#leave(api)
     })
     try {
-      const answer = rated(await this.#runOnce(api, call, { signal, pass, startedAt }), pass)
+      const answer = rated(await this.#runOnce(api, call, { signal, pass, held, startedAt }), pass)
       if (answer.body instanceof Uint8Array) leave()
       else return { ...answer, body: untilOver(answer.body, signal, leave) }
       return answer
@@ -238,11 +249,11 @@ export class Owner {
     api: ServedApi,
     call: IncomingCall,
     reservation: Reservation,
-    { signal, startedAt, keyed, pass }: Run
+    { signal, startedAt, keyed, pass, held }: Run
   ): Promise<AdapterReply> {
     const { method, path, body } = call
     const { price, events } = api.signed.manifest
-    const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body) }
+    const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body, held) }
     try {
       const reply = await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
       checkDeliverable(reply)

@@ -1,3 +1,4 @@
+import type { HeldBytes } from '../base/byte-budget.ts'
 import { SoukError } from '../base/errors.ts'
 import type { RateLimit } from '../base/gcra.ts'
 import {
@@ -82,16 +83,24 @@ function takes({ terms, adapter }: ServedApi, { method, path }: IncomingCall): b
   return isPlain || terms.forwardsPaths || adapter.takes?.(method, path) === true
 }
 
-/** A body that is refused once it is past what the listing takes. */
-export function boundedBody(api: ServedApi, body: IncomingCall['body']): IncomingCall['body'] {
-  return body instanceof Uint8Array ? body : boundedStream(api, body)
+/**
+ * A body that is refused once it is past what the listing takes.
+ * @param held - counts a body that its reader collects. Absent: it is passed on as it arrives
+ */
+export function boundedBody(api: ServedApi, body: IncomingCall['body'], held?: HeldBytes): IncomingCall['body'] {
+  return body instanceof Uint8Array ? body : boundedStream(api, body, held)
 }
 
-async function* boundedStream(api: ServedApi, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* boundedStream(
+  api: ServedApi,
+  body: AsyncIterable<Uint8Array>,
+  held: HeldBytes | undefined
+): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > api.terms.requestBytesMax) throw tooLarge(api)
+    held?.take(chunk.length)
     yield chunk
   }
 }

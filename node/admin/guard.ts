@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { equalInConstantTime, sha256, SoukError, utf8 } from '../../lib/index.ts'
+import { checkTarget } from '../http/http-server.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface GuardInit {
@@ -29,6 +30,7 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
   const expected = sha256(utf8(init.token))
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff')
+    checkTarget(request.raw)
     checkPlace(request, init.port())
     if (isPage(request) || isEntering(request)) return
     // Digests are compared, so that the length of the token does not show either.
@@ -37,8 +39,11 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
   })
 }
 
-/** @throws SoukError `ingress_not_allowed` */
-function checkPlace({ headers, routeOptions, method }: FastifyRequest, port: number): void {
+/** @throws SoukError `ingress_not_allowed`, `invalid_request` */
+function checkPlace({ headers, routeOptions, method, raw }: FastifyRequest, port: number): void {
+  if (raw.url?.startsWith('/') !== true) {
+    throw new SoukError('invalid_request', 'The admin API is no proxy: a request target begins with a slash.')
+  }
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (!hosts.includes(headers.host ?? '')) {
     throw new SoukError('ingress_not_allowed', 'The admin API is only reached as 127.0.0.1 or localhost.')

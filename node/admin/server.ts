@@ -2,7 +2,9 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { formatRequestId, limits, requestIds, systemRandom } from '../../lib/index.ts'
 import { Metrics } from '../events/metrics.ts'
 import { Series } from '../events/series.ts'
+import { limitConnections } from '../http/connections.ts'
 import { graceful } from '../http/graceful.ts'
+import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
@@ -40,6 +42,8 @@ export interface Admin {
 export interface AdminPlace extends PortWish {
   /** Default 127.0.0.1. */
   readonly host?: string
+  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  readonly receiveMs?: number
 }
 
 /**
@@ -49,7 +53,14 @@ export interface AdminPlace extends PortWish {
 export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Admin> {
   const ids = requestIds(init.clock, systemRandom)
   let bound = 0
+  const server = createHttpServer(place)
+  limitConnections(server, {
+    connectionsMax: limits.ADMIN_CONNECTIONS_MAX,
+    perHostMax: limits.ADMIN_CONNECTIONS_MAX,
+    trustProxy: false
+  })
   const app: FastifyInstance = fastify({
+    serverFactory: (handler) => server.on('request', handler),
     bodyLimit: limits.ADMIN_BODY_BYTES_MAX,
     genReqId: () => formatRequestId(ids.next()),
     // A JSON key that would reach into prototypes is refused, as everywhere.
@@ -63,8 +74,8 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   await app.register(consolePages)
 
   await app.ready()
-  const ending = graceful(app.server, init.clock)
-  ;({ port: bound } = await listenOnFreePort(app.server, { host: '127.0.0.1', ...place }))
+  const ending = graceful(server, init.clock)
+  ;({ port: bound } = await listenOnFreePort(server, { host: '127.0.0.1', ...place }))
   return {
     url: `http://127.0.0.1:${bound}`,
     async close() {

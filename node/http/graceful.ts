@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server as Acceptor, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
@@ -9,6 +9,8 @@ export interface Graceful {
   readonly draining: boolean
   /** Stops accepting, waits for running requests up to `drainMs`, then cuts what is left. A second call waits for the first. */
   close(drainMs: number): Promise<void>
+  /** These accept connections for the server, and end with it. */
+  readonly acceptors: Acceptor[]
 }
 
 /**
@@ -18,6 +20,7 @@ export interface Graceful {
 export function graceful(server: Server, clock: Clock): Graceful {
   const sockets = new Set<Socket>()
   const unused = new Set<Socket>()
+  const acceptors: Acceptor[] = []
   let closing: Promise<void> | undefined
 
   server.on('connection', (socket) => {
@@ -32,7 +35,7 @@ export function graceful(server: Server, clock: Clock): Graceful {
   server.on('request', (request) => unused.delete(request.socket))
 
   async function end(drainMs: number): Promise<void> {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    const closed = Promise.all([server, ...acceptors].map((each) => new Promise((resolve) => each.close(resolve))))
     for (const socket of unused) socket.destroy()
     let timer = clock.after(limits.DRAIN_SWEEP_MS, function sweep() {
       server.closeIdleConnections()
@@ -47,6 +50,7 @@ export function graceful(server: Server, clock: Clock): Graceful {
   }
 
   return {
+    acceptors,
     get draining() {
       return closing !== undefined
     },

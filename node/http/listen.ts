@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, ListenOptions, Server } from 'node:net'
 import { limits } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 
@@ -17,13 +17,18 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Listens on the wished port, or on the next free one above it, at most `PORT_TRIES_MAX` further.
+ * @param isShared - other sockets of this user may listen on the port as well (SO_REUSEPORT)
  * @throws SetupError `port_busy`, `start_failed` (no such address here, not permitted)
  */
-export async function listenOnFreePort(server: Server, wish: ListenWish): Promise<{ host: string; port: number }> {
+export async function listenOnFreePort(
+  server: Server,
+  wish: ListenWish,
+  isShared = false
+): Promise<{ host: string; port: number }> {
   const last = wish.exact === true || wish.port === 0 ? wish.port : Math.min(wish.port + limits.PORT_TRIES_MAX, 65_535)
   for (let port = wish.port; port <= last; port++) {
     try {
-      const { address, port: bound } = await listen(server, wish.host, port)
+      const { address, port: bound } = await listen(server, { host: wish.host, port, reusePort: isShared })
       return { host: address, port: bound }
     } catch (error) {
       if (!hasCode(error, 'EADDRINUSE')) throw unusable(wish.host, port, error)
@@ -35,7 +40,7 @@ export async function listenOnFreePort(server: Server, wish: ListenWish): Promis
   })
 }
 
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error) => {
       server.off('listening', onListening)
@@ -48,7 +53,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
     }
     server.once('error', onError)
     server.once('listening', onListening)
-    server.listen({ host, port })
+    server.listen(place)
   })
 }
 

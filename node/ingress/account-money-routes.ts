@@ -6,7 +6,7 @@ import type { AccountWithdrawal, AccountWithdrawals } from '../accounts/account-
 import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
 import { isPayment, paymentResponse } from './payment-headers.ts'
 
-export interface AccountMoneyInit extends Pick<AccountRoutesInit, 'accounts' | 'keys'> {
+export interface AccountMoneyInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
   readonly deposits: Pick<AccountDeposits, 'deposit'>
   readonly withdrawals: Pick<AccountWithdrawals, 'withdraw' | 'get'>
 }
@@ -22,7 +22,7 @@ export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyIn
 
   app.post('/v1/account/deposits', async (request, reply) => {
     const [{ id }] = await accountOf(init, request)
-    const { amount: asked } = await readBody(request, amountSchema)
+    const { amount: asked } = await readBody(init, request, amountSchema)
     const { amount, response } = await deposits.deposit(id, parseUsdc(asked), paymentOf(request))
     const [name, value] = paymentResponse(response)
     if (name !== undefined) reply.header(name, value)
@@ -32,7 +32,7 @@ export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyIn
 
   app.post('/v1/account/withdrawals', async (request, reply) => {
     const [account] = await managedAccountOf(init, request)
-    const { amount } = await readBody(request, amountSchema)
+    const { amount } = await readBody(init, request, amountSchema)
     reply.code(202)
     return view(await withdrawals.withdraw(account, parseUsdc(amount), idempotencyKeyOf(request)))
   })

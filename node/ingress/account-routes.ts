@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { formatUsdc, limits, SoukError, text } from '../../lib/index.ts'
+import { formatUsdc, isSoukError, limits, SoukError, text } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import type { Account, Accounts, AccountEntry } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { readWhole } from './body.ts'
+import type { Bodies } from './bodies.ts'
 import { PerIp } from './per-ip.ts'
 
 export interface AccountRoutesInit {
@@ -15,6 +15,7 @@ export interface AccountRoutesInit {
   /** Anybody may open one. */
   readonly opensAccounts: boolean
   readonly trustProxy: boolean
+  readonly bodies: Bodies
 }
 
 const openSchema = z.strictObject({ label: z.string().optional() })
@@ -34,8 +35,8 @@ export function addAccountRoutes(app: FastifyInstance, init: AccountRoutesInit):
         'Accounts are not opened by strangers here: ask the operator for a key.'
       )
     }
-    const { label } = await readBody(request, openSchema)
     opened.count(request.raw)
+    const { label } = await readBody(init, request, openSchema)
     const { account, key } = await accounts.open(label)
     reply.code(201)
     return { ...(await view(accounts, account, { ...key, keyId: key.id })), key: key.key }
@@ -84,14 +85,22 @@ export async function managedAccountOf(
   throw new SoukError('key_not_permitted', 'This key only calls: use the one that the account was opened with.')
 }
 
-/** @throws SoukError `invalid_request`, `request_too_large` */
-export async function readBody<T extends z.ZodType>({ raw }: FastifyRequest, schema: T): Promise<z.output<T>> {
-  const body = text(await readWhole(raw, limits.ACCOUNT_BODY_BYTES_MAX))
+/** @throws SoukError `invalid_request`, `request_too_large`, `overloaded` */
+export async function readBody<T extends z.ZodType>(
+  { bodies }: Pick<AccountRoutesInit, 'bodies'>,
+  { raw }: FastifyRequest,
+  schema: T
+): Promise<z.output<T>> {
+  const held = bodies.hold(raw)
   let value: unknown
   try {
+    const body = text(await bodies.read({ req: raw }, limits.ACCOUNT_BODY_BYTES_MAX, held))
     value = body === '' ? {} : JSON.parse(body)
   } catch (cause) {
+    if (isSoukError(cause)) throw cause
     throw new SoukError('invalid_request', 'The body is not JSON.', { cause })
+  } finally {
+    held.free()
   }
   const result = schema.safeParse(value)
   if (result.success) return result.data

@@ -6,6 +6,7 @@ import type { KeyHolder } from '../keys/verifier.ts'
 import { apisIn, serveAgent } from '../mcp/endpoint.ts'
 import type { AgentApis } from '../mcp/agent-apis.ts'
 import { Market, type MarketInit } from '../mcp/market.ts'
+import type { Bodies } from './bodies.ts'
 import { keyMissing } from './keyless.ts'
 import type { PerIp } from './per-ip.ts'
 import { sendProblem } from './problem.ts'
@@ -14,6 +15,7 @@ import type { Visit } from './visit.ts'
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   readonly agentApis: AgentApis
+  readonly bodies: Bodies
   /** As those of `CallRoute`. */
   readonly demoCalls: Pick<PerIp, 'count'>
 }
@@ -40,7 +42,7 @@ export class Agents {
       if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
       const named = apisIn(visit.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
-      await serveAgent(visit, this.#market.for({ holder, apis }))
+      await serveAgent(visit, this.#market.for({ holder, apis }), this.#init.bodies, holder)
     } catch (error) {
       const { status } = asSoukError(error)
       const challenge = status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []

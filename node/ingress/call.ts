@@ -1,10 +1,13 @@
-import { checkJson, limits, SoukError } from '../../lib/index.ts'
+import { checkJson, type HeldBytes, limits, SoukError } from '../../lib/index.ts'
 import type { ApiRef, CallReply } from '../../lib/interface/index.ts'
+import type { KeyPass } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
 import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { hasBody, readStreamed, readWhole, type StreamedBody } from './body.ts'
-import { callWithKey, type KeyCalls } from './key-call.ts'
+import { clientHost } from '../http/host.ts'
+import type { Bodies } from './bodies.ts'
+import { hasBody, readStreamed, type StreamedBody } from './body.ts'
+import { callAdmitted, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
 import { sendProblem } from './problem.ts'
 import type { PerIp } from './per-ip.ts'
@@ -23,6 +26,9 @@ export interface CallRoute extends KeyCalls {
   readonly requestBytesMax: number
   /** Of a body that is passed on as it arrives. */
   readonly uploadBytesMax: number
+  readonly bodies: Bodies
+  /** The proxy in front of this node says who the client is. */
+  readonly trustProxy: boolean
 }
 
 /** Where a call is not answered as it comes. */
@@ -44,6 +50,8 @@ export async function serveCall(
   const { req, res } = visit
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
+  let held: HeldBytes | undefined
+  let pass: KeyPass | undefined
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
     const holder = payment === undefined ? await holderOf(route, visit) : undefined
@@ -52,24 +60,33 @@ export async function serveCall(
     if (payment !== undefined) call.payment = payment
     call.signal = signal
     call.requestId = visit.requestId
+    // A call that is refused here is refused before its body is read.
+    const { rate } = (pass = route.gate.enter(holder, clientHost(req, route.trustProxy)))
+    const holding = (held = route.bodies.hold(req, holder))
     // A stranger's body is held before anybody has looked at his payment.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) {
-      await readJsonInto(call, visit, Math.min(route.requestBytesMax, most))
+      const body = await route.bodies.read(visit, Math.min(route.requestBytesMax, most), holding)
+      checkJsonBody(call, body)
+      call.body = body
     } else {
-      call.body = streamed = readStreamed(req, Math.min(route.uploadBytesMax, most))
+      call.body = streamed = readStreamed(visit, Math.min(route.uploadBytesMax, most))
     }
     answering?.shape(call)
     if (res.writableEnded) return
-    await callWithKey(route, holder, call, (reply, settle, rate) => {
+    await callAdmitted(route, holder, call, async (reply, settle) => {
+      if (payment !== undefined) route.strangers.giveBack(req)
       // What it will be answered with then is not charged again.
       if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
-      return answering === undefined ? sendReply(visit, reply, settle, rate) : answering.answer(reply, settle)
+      if (answering !== undefined) return answering.answer(reply, settle)
+      return sendReply(visit, reply, { settle, keyRate: rate, held: holding })
     })
   } catch (error) {
     // Nobody is there to be told; what the call made of its abort is no news.
-    if (res.destroyed) return
-    sendProblem(visit, streamed?.failure ?? error)
+    if (!res.destroyed) sendProblem(visit, streamed?.failure ?? error)
+  } finally {
+    held?.free()
+    pass?.leave()
   }
 }
 
@@ -97,8 +114,8 @@ async function paymentOf(
 ): Promise<string | undefined> {
   const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
   if (!isKeyless) return undefined
-  // Who pays pays for the trouble as well.
-  if (req.headers['payment-signature'] === undefined) strangers.count(req)
+  // With a payment as well, until it proves to be one: only its owner can tell.
+  strangers.count(req)
   return keyless.paymentFor(req, api(), signal)
 }
 
@@ -126,10 +143,8 @@ export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[
   return keys.verify(key)
 }
 
-/** The bytes travel as they were sent; they are only looked at. */
-async function readJsonInto(call: CallDraft, { req }: Visit, bytesMax: number): Promise<void> {
-  const body = await readWhole(req, bytesMax)
-  call.body = body
+/** The bytes travel as they were sent; they are only looked at. @throws SoukError `invalid_request` */
+function checkJsonBody(call: CallDraft, body: Uint8Array): void {
   if (body.length === 0 && !isPlain(call)) return
   const shape = checkJson(body)
   if (isPlain(call) && shape !== 'object') {

@@ -131,11 +131,11 @@ async function accepted(
   settle: () => void | Promise<void>
 ): Promise<void> {
   const type = reply.headers.find(([name]) => name === 'content-type')?.[1]
-  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(visit, reply, settle)
+  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(visit, reply, { settle })
   const { body } = reply
   const events = body instanceof Uint8Array ? once(body) : body
   try {
-    await sendReply(visit, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, settle)
+    await sendReply(visit, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
   } catch (error) {
     stream.stop(id)
     stream.follow(id, events)

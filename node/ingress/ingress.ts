@@ -1,17 +1,19 @@
-import { createServer, type Server, type ServerOptions } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import type { Server } from 'node:http'
 import { fastifyCors } from '@fastify/cors'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { formatRequestId, isProviderId, limits, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
+import { listenWide } from '../http/acceptors.ts'
+import { limitConnections } from '../http/connections.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
+import { checkTarget, createHttpServer } from '../http/http-server.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { KeyGate } from '../keys/key-gate.ts'
 import type { Keys } from '../keys/keys.ts'
 import { AgentApis } from '../mcp/agent-apis.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
-import { isLoopback, listenOnFreePort, type ListenWish } from '../http/listen.ts'
+import { isLoopback, type ListenWish } from '../http/listen.ts'
 import { packageVersion } from '../config.ts'
 import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
@@ -21,6 +23,7 @@ import { Agents } from './agents.ts'
 import { addApiCatalog } from './api-catalog.ts'
 import { addApiRoutes } from './apis.ts'
 import { Bazaar } from './bazaar.ts'
+import { Bodies } from './bodies.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { EventStreams } from './event-streams.ts'
 import { addIngressOpenapi } from './ingress-openapi.ts'
@@ -30,6 +33,7 @@ import { Keyless } from './keyless.ts'
 import { PerIp } from './per-ip.ts'
 import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
 import { addReceiptRoutes, type ReceiptRoutesInit } from './receipt-routes.ts'
+import { shedOverload } from './shedding.ts'
 import { addSubscriptionRoutes } from './subscription-routes.ts'
 import type { IngressLog, Visit } from './visit.ts'
 
@@ -57,6 +61,12 @@ export interface IngressOptions extends ListenWish {
   readonly receiveMs?: number
   /** How long running calls are waited for at `close`. Default `DRAIN_MS`. */
   readonly drainMs?: number
+  /** Bytes of bodies held at once, of all requests. Default `HELD_BYTES_MAX`. */
+  readonly heldBytesMax?: number
+  /** The time in which `BODY_WINDOW_BYTES_MIN` of a body have to arrive. Default `BODY_WINDOW_MS`. */
+  readonly bodyWindowMs?: number
+  /** Default `HTTP_CONNECTIONS_MAX`. */
+  readonly connectionsMax?: number
 }
 
 export interface IngressInit {
@@ -108,12 +118,15 @@ export function createIngress(init: IngressInit): Ingress {
   checkOrigins(options.corsOrigins ?? [])
   const server = createHttpServer(options)
   const ending = graceful(server, init.clock)
+  const { connectionsMax = limits.HTTP_CONNECTIONS_MAX, trustProxy = false } = options
+  limitConnections(server, { connectionsMax, perHostMax: limits.HTTP_CONNECTIONS_PER_HOST_MAX, trustProxy })
   const app = createApp(init, server, ending)
 
   return {
     async listen() {
       await app.ready()
-      const { host, port } = await listenOnFreePort(server, options)
+      const { host, port, acceptors } = await listenWide(server, options)
+      ending.acceptors.push(...acceptors)
       return { url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`, host, port }
     },
     async close() {
@@ -144,31 +157,21 @@ function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: IngressOptions): Server {
-  const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
-  const options: ServerOptions = {
-    maxHeaderSize: limits.HEADER_BYTES_MAX,
-    requestTimeout: receiveMs,
-    headersTimeout,
-    // Node looks at both only this often.
-    connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
-    keepAliveTimeout: limits.KEEP_ALIVE_MS,
-    // Checked here, so that its absence is a problem document too.
-    requireHostHeader: false
-  }
-  return tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls })
-}
-
 function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
   const { souk, keys, spending, subscriptions, options } = init
   const {
     requestBytesMax = limits.REQUEST_BYTES_CEILING,
-    requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING
+    requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING,
+    trustProxy = false,
+    strangersPerHost = limits.STRANGERS_PER_HOST
   } = options
   const ids = requestIds(init.clock, init.random)
   const visitOf = visits(init, ids, ending)
   const app = fastify({
-    serverFactory: (handler) => server.on('request', handler).on('checkExpectation', handler),
+    serverFactory(handler) {
+      shedOverload({ server, clock: init.clock, ids, trustProxy }, handler)
+      return server
+    },
     logger: false,
     // Ours says it as a problem document.
     return503OnClosing: false,
@@ -182,9 +185,13 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
 
   addCors(app, options.corsOrigins ?? [])
   app.addHook('onRequest', (request, reply, done) => {
-    const refusal = refuse(request, ending)
-    if (refusal === undefined) done()
-    else sendProblem(visitOf(request, reply), refusal)
+    try {
+      checkRequest(request, ending)
+    } catch (error) {
+      sendProblem(visitOf(request, reply), error)
+      return
+    }
+    done()
   })
   app.setErrorHandler((error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)))
   app.setNotFoundHandler((request, reply) => sendNoRoute(visitOf(request, reply)))
@@ -193,23 +200,32 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   // Alive: the process answers. Ready: it takes calls, which a draining node does not (see `refuse`).
   app.get('/livez', () => ({ status: 'ok' }))
   app.get('/readyz', () => ({ status: 'ok' }))
-  addAccounts(app, init)
+  const bodies = bodiesOf(init)
+  addAccounts(app, init, bodies)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
   addDiscovery(app, init, keyless.keyless)
   const bound = subscriptions === undefined ? {} : { boundCalls: subscriptions.boundCalls }
-  const { trustProxy = false, strangersPerHost = limits.STRANGERS_PER_HOST } = options
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
   const strangers = perHost(strangersPerHost, limits.STRANGERS_PER_HOST_MS)
   const gate = new KeyGate(init.clock)
   const agentApis = new AgentApis(subscriptions?.bindings)
-  const agents = new Agents({ ...init, ...bound, demoCalls, gate, agentApis }, options.corsOrigins ?? [])
+  const agents = new Agents({ ...init, ...bound, demoCalls, gate, agentApis, bodies }, options.corsOrigins ?? [])
   app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
-  const limited = { gate, strangers, demoCalls }
+  const limited = { gate, strangers, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
   addCallRoutes(app, { route, streams, visitOf, scopes: init.scopes })
   return app
+}
+
+function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWindowMs } }: IngressInit): Bodies {
+  return new Bodies({
+    clock,
+    trustProxy,
+    ...(heldBytesMax === undefined ? {} : { bytesMax: heldBytesMax }),
+    ...(bodyWindowMs === undefined ? {} : { windowMs: bodyWindowMs })
+  })
 }
 
 /** What people and programs find APIs by. */
@@ -235,16 +251,18 @@ function addDiscovery(
 
 function addAccounts(
   app: FastifyInstance,
-  { accounts, accountMoney, subscriptions, keys, clock, receipt, options }: IngressInit
+  { accounts, accountMoney, subscriptions, keys, clock, receipt, options }: IngressInit,
+  bodies: Bodies
 ): void {
   if (accounts === undefined) return
   const { opensAccounts = false, selfService = true, trustProxy = false } = options
-  addAccountRoutes(app, { accounts, keys, clock, opensAccounts: opensAccounts && selfService, trustProxy })
-  addKeyRoutes(app, { accounts, keys, clock, selfService, trustProxy })
+  const common = { accounts, keys, clock, bodies, trustProxy }
+  addAccountRoutes(app, { ...common, opensAccounts: opensAccounts && selfService })
+  addKeyRoutes(app, { ...common, selfService })
   addReceiptRoutes(app, { accounts, keys, receipt: receipt ?? (async () => undefined) })
-  if (accountMoney !== undefined) addAccountMoneyRoutes(app, { accounts, keys, ...accountMoney })
+  if (accountMoney !== undefined) addAccountMoneyRoutes(app, { ...common, ...accountMoney })
   if (subscriptions !== undefined && selfService) {
-    addSubscriptionRoutes(app, { accounts, keys, clock, desk: subscriptions.desk })
+    addSubscriptionRoutes(app, { ...common, desk: subscriptions.desk })
   }
 }
 
@@ -266,20 +284,16 @@ function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: G
   }
 }
 
-/** What makes any request impossible, whatever it asks for. */
-function refuse(request: FastifyRequest, ending: Graceful): SoukError | undefined {
-  const { raw } = request
-  if (ending.draining && request.routeOptions.url !== '/livez') {
-    return new SoukError('overloaded', 'This node is shutting down.')
+/** What makes any request impossible, whatever it asks for. @throws SoukError `overloaded`, `invalid_request` */
+function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): void {
+  if (ending.draining && routeOptions.url !== '/livez') {
+    throw new SoukError('overloaded', 'This node is shutting down.')
   }
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
-    return new SoukError('invalid_request', 'The Host header is missing (RFC 9112, section 3.2).')
-  }
+  checkTarget(raw)
   const expectation = raw.headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
-    return new SoukError('invalid_request', 'The expectation in the Expect header cannot be met.')
+    throw new SoukError('invalid_request', 'The expectation in the Expect header cannot be met.')
   }
-  return undefined
 }
 
 function addCors(app: FastifyInstance, origins: readonly string[]): void {

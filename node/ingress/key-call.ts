@@ -42,14 +42,15 @@ export async function callWithKey<T>(
 ): Promise<T> {
   const pass = calls.gate.enter(holder)
   try {
-    return await callWithin(calls, holder, call, (reply, settle) => deliver(reply, settle, pass.rate))
+    return await callAdmitted(calls, holder, call, (reply, settle) => deliver(reply, settle, pass.rate))
   } finally {
     pass.leave()
   }
 }
 
-async function callWithin<T>(
-  { souk, spending, keys, boundCalls }: KeyCalls,
+/** As `callWithKey`, for a call that has passed the gate. */
+export async function callAdmitted<T>(
+  { souk, spending, keys, boundCalls }: Omit<KeyCalls, 'gate'>,
   holder: KeyHolder | undefined,
   call: CallDraft,
   deliver: Deliver<T>

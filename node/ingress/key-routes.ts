@@ -6,6 +6,7 @@ import { present } from '../admin/present.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { KeyInfo, Keys } from '../keys/keys.ts'
 import { managedAccountOf, readBody } from './account-routes.ts'
+import type { Bodies } from './bodies.ts'
 import { PerIp } from './per-ip.ts'
 
 export interface KeyRoutesInit {
@@ -15,6 +16,7 @@ export interface KeyRoutesInit {
   /** Account holders make keys by themselves. */
   readonly selfService: boolean
   readonly trustProxy: boolean
+  readonly bodies: Bodies
 }
 
 interface ById {
@@ -76,7 +78,7 @@ export function addKeyRoutes(app: FastifyInstance, init: KeyRoutesInit): void {
       daily_cap: dailyCap,
       expires_at: expiresAt,
       ...rest
-    } = await readBody(request, issueSchema)
+    } = await readBody(init, request, issueSchema)
     const issued = await keys.issue({ account, ...present({ ...rest, maxPrice, dailyCap, expiresAt }) })
     reply.code(201)
     return { ...view(issued), key: issued.key }
@@ -86,7 +88,7 @@ export function addKeyRoutes(app: FastifyInstance, init: KeyRoutesInit): void {
     checkOpen(init)
     const { account } = await manager(request)
     const { id } = await own(account, request.params.id)
-    const { overlap_seconds: seconds, expires_at: expiresAt } = await readBody(request, rotateSchema)
+    const { overlap_seconds: seconds, expires_at: expiresAt } = await readBody(init, request, rotateSchema)
     const overlapMs = seconds === undefined ? undefined : seconds * 1000
     const issued = await keys.rotate(id, present({ overlapMs, expiresAt }))
     reply.code(201)

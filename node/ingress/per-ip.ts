@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { limits, type RateLimit, RateLimiter, SoukError } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
+import { clientNetwork } from '../http/host.ts'
 
 export interface PerIpInit {
   readonly clock: Clock
@@ -25,29 +26,14 @@ export class PerIp {
 
   /** @throws SoukError `rate_limited` */
   count(req: IncomingMessage): void {
-    const host = networkOf(hostOf(req, this.#trustProxy))
+    const host = clientNetwork(req, this.#trustProxy)
     const { isWithin, resetMs: retryAfterMs } = this.#rates.take(host, this.#limit, host)
     if (!isWithin) throw new SoukError('rate_limited', 'Too many of these from your address.', { retryAfterMs })
   }
-}
 
-/** A proxy adds whom it speaks for at the end; what stands before it is the client's own word. */
-function hostOf(req: IncomingMessage, trustProxy: boolean): string {
-  const forwarded = trustProxy ? req.headers['x-forwarded-for'] : undefined
-  const last =
-    String(forwarded ?? '')
-      .split(',')
-      .at(-1)
-      ?.trim() ?? ''
-  return last === '' ? (req.socket.remoteAddress ?? '') : last
-}
-
-/** Of IPv6, the network: one home has 2⁶⁴ addresses. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
-  const [head = '', tail] = address.split('::')
-  const groups = head.split(':')
-  if (tail !== undefined) while (groups.length < 4) groups.push('0')
-  return groups.slice(0, 4).join(':')
+  /** What was counted last is not to count after all. */
+  giveBack(req: IncomingMessage): void {
+    const host = clientNetwork(req, this.#trustProxy)
+    this.#rates.giveBack(host, this.#limit, host)
+  }
 }

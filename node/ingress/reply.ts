@@ -1,5 +1,5 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
-import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
+import { formatUsdc, type HeldBytes, limits, SoukError } from '../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateStanding } from '../../lib/interface/index.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
@@ -22,6 +22,15 @@ const KEPT_BACK = new Set(
 )
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
 
+export interface SendInit {
+  /** Books what it cost, once it is sure that it can be sent and before any of it is. */
+  readonly settle?: Settle
+  /** What its key may still do. */
+  readonly keyRate?: RateStanding | undefined
+  /** Of the request: a whole answer counts there until its client has read it. */
+  readonly held?: HeldBytes
+}
+
 /**
  * A browser shows a stranger's document as what it says it is, without scripts and in an origin of its own: this node's origin has its
  * front page and its account API.
@@ -29,14 +38,13 @@ const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
 const CONFINED = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', "default-src 'none'; sandbox"]
 
 /**
- * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do. `settle` books
- * what it cost, once it is sure that it can be sent and before any of it is; `keyRate` is what its key may still do.
+ * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do.
+ * @throws SoukError `overloaded` where a whole answer is more than its caller may hold; nothing is booked then
  */
 export async function sendReply(
   visit: Visit,
   reply: CallReply,
-  settle: Settle = () => {},
-  keyRate?: RateStanding
+  { settle = () => {}, keyRate, held }: SendInit = {}
 ): Promise<void> {
   const { req, res } = visit
   const { body, status } = reply
@@ -47,6 +55,7 @@ export async function sendReply(
     headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, visit.clock.now()))
     if (reply.charged > 0n) checkHeaders(headers)
+    if (isWhole(body)) held?.take(body.length)
     const settling = settle()
     if (settling !== undefined) {
       await settling
@@ -56,7 +65,11 @@ export async function sendReply(
       sendHead(visit, status, headers).end()
       return discard(body)
     }
-    if (isWhole(body)) return sendWhole(visit, status, headers, body)
+    if (isWhole(body)) {
+      sendWhole(visit, status, headers, body)
+      // A small answer is in the system's own buffers by now.
+      return body.length <= limits.INLINE_BODY_BYTES_MAX ? undefined : await untilRead(visit, body.length)
+    }
     // The head of a stream leaves before its first chunk exists: an event may be minutes away.
     sendHead(visit, status, headers).flushHeaders()
   } catch (error) {
@@ -162,14 +175,31 @@ async function pump(visit: Visit, chunks: AsyncIterator<Uint8Array>): Promise<vo
   }
 }
 
-/** Resolves when the client has read on, or is gone. */
-function writable({ res }: Visit): Promise<void> {
+/** Resolves when the client has read on, or is gone. One that reads nothing for `READER_STALL_MS` is cut off. */
+function writable({ res, clock }: Visit): Promise<void> {
   return new Promise((resolve) => {
+    const stalled = clock.after(limits.READER_STALL_MS, () => res.destroy())
     const go = () => {
+      stalled.cancel()
       res.off('drain', go).off('close', go)
       resolve()
     }
     res.on('drain', go).on('close', go)
+  })
+}
+
+/** Resolves when a whole answer was taken, or its client is gone. One that reads too slowly is cut off. */
+function untilRead({ res, clock }: Visit, bytes: number): Promise<void> {
+  if (res.writableFinished || res.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const mostMs = limits.ANSWER_READ_MS + (bytes / 2 ** 20) * limits.ANSWER_READ_MS_PER_MIB
+    const late = clock.after(mostMs, () => res.destroy())
+    const over = () => {
+      late.cancel()
+      res.off('finish', over).off('close', over)
+      resolve()
+    }
+    res.on('finish', over).on('close', over)
   })
 }
 

@@ -8,7 +8,7 @@ import { termsOf, wishOf } from '../subscriptions/wish.ts'
 import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
 import { whileConnected } from './visit.ts'
 
-export interface SubscriptionRoutesInit extends Pick<AccountRoutesInit, 'accounts' | 'keys'> {
+export interface SubscriptionRoutesInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
   readonly desk: SubscriptionDesk
   readonly clock: Clock
 }
@@ -33,7 +33,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, init: SubscriptionRo
 
   app.post('/v1/subscriptions', async (request, reply) => {
     const account = await manager(request)
-    const wish = wishOf(await readBody(request, subscribeSchema))
+    const wish = wishOf(await readBody(init, request, subscribeSchema))
     const change = await desk.subscribe(account, wish, whileConnected(reply.raw))
     reply.code(201)
     return changed(change, clock.now())
@@ -45,7 +45,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, init: SubscriptionRo
 
   app.patch<ById>('/v1/subscriptions/:id', async (request, reply) => {
     const account = await manager(request)
-    const terms = termsOf(await readBody(request, subscriptionTermsSchema))
+    const terms = termsOf(await readBody(init, request, subscriptionTermsSchema))
     return changed(await desk.change(account, request.params.id, terms, whileConnected(reply.raw)), clock.now())
   })
 

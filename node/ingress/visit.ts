@@ -32,8 +32,10 @@ export function whileConnected(res: ServerResponse): AbortSignal {
   return gone.signal
 }
 
+type Answered = Pick<Visit, 'req' | 'res' | 'clock' | 'headers'>
+
 /** Sends a whole answer, and makes sure that whoever is still uploading gets to read it. */
-export function sendWhole(visit: Visit, status: number, headers: readonly string[], body: Uint8Array): void {
+export function sendWhole(visit: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
   const { req, res } = visit
   const head = [...visit.headers, ...headers, 'Content-Length', String(body.length)]
   if (!leavesMuchUnread(req)) {
@@ -45,9 +47,10 @@ export function sendWhole(visit: Visit, status: number, headers: readonly string
   endAfterUpload(visit)
 }
 
-/** The rest of the request is too much to be read only for keeping the connection. */
+/** The rest of the request is too much to be read only for keeping the connection, or may never come: its reading was broken off. */
 export function leavesMuchUnread(req: IncomingMessage): boolean {
   if (req.complete) return false
+  if (req.readableFlowing === true) return true
   if (req.headers['transfer-encoding'] !== undefined) return true
   return Number(req.headers['content-length'] ?? 0) > limits.DISCARD_BYTES_MAX
 }
@@ -56,7 +59,7 @@ export function leavesMuchUnread(req: IncomingMessage): boolean {
  * RFC 9112 §9.6: closing with unread data makes TCP send a reset, which can wipe the answer out before the client has read
  * it, so the server keeps reading for a while first.
  */
-function endAfterUpload({ req, res, clock }: Visit): void {
+function endAfterUpload({ req, res, clock }: Answered): void {
   const end = () => {
     timer.cancel()
     req.off('end', end).off('close', end)

@@ -17,29 +17,60 @@ export class KeyGate {
   readonly #rates: RateLimiter
   readonly #inFlight = new Map<string, number>()
   #all = 0
+  #strangers = 0
 
   constructor(clock: Pick<Clock, 'elapsed'>) {
     this.#rates = new RateLimiter(clock, limits.KEYS_CACHED_MAX)
   }
 
-  /** Without a holder, the call counts with all others only. @throws SoukError `overloaded`, `rate_limited` */
-  enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined): KeyPass {
+  /**
+   * Without a holder, the call counts with those of its host, and of all who have no key.
+   * @param host - undefined where it tells nobody apart
+   * @throws SoukError `overloaded`, `rate_limited`
+   */
+  enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined, host?: string): KeyPass {
     if (this.#all >= limits.IN_FLIGHT_PER_INGRESS_MAX) throw busy('This ingress has too many calls under way.')
-    const id = holder?.id ?? ''
-    const inFlight = this.#inFlight.get(id) ?? 0
-    if (holder !== undefined && inFlight >= limits.IN_FLIGHT_PER_KEY_MAX) {
+    if (holder === undefined) return this.#enterStranger(host)
+    const { id, rateLimit } = holder
+    if ((this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_KEY_MAX) {
       throw busy(`At most ${limits.IN_FLIGHT_PER_KEY_MAX} calls of one key are under way here at once.`)
     }
-    const rate = holder?.rateLimit && this.#rate(id, holder.rateLimit)
+    const rate = rateLimit && this.#rate(id, rateLimit)
+    const leave = this.#count(id)
+    return rate === undefined ? { leave } : { rate, leave }
+  }
+
+  #enterStranger(host: string | undefined): KeyPass {
+    if (this.#strangers >= limits.IN_FLIGHT_STRANGERS_MAX) {
+      throw busy('This ingress has too many calls without a key under way.')
+    }
+    // No id of a key has a space.
+    const id = host === undefined ? undefined : `host ${host}`
+    if (id !== undefined && (this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_HOST_MAX) {
+      throw busy(
+        `At most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key are under way here at once for one host.`
+      )
+    }
+    this.#strangers++
+    const leave = this.#count(id)
+    return {
+      leave: () => {
+        this.#strangers--
+        leave()
+      }
+    }
+  }
+
+  #count(id: string | undefined): () => void {
     this.#all++
-    if (holder !== undefined) this.#inFlight.set(id, inFlight + 1)
-    const leave = () => {
+    if (id !== undefined) this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1)
+    return () => {
       this.#all--
+      if (id === undefined) return
       const left = (this.#inFlight.get(id) ?? 0) - 1
       if (left > 0) this.#inFlight.set(id, left)
       else this.#inFlight.delete(id)
     }
-    return rate === undefined ? { leave } : { rate, leave }
   }
 
   #rate(id: string, limit: NonNullable<KeyHolder['rateLimit']>): RateStanding {

@@ -1,9 +1,11 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { checkJson, limits, parseApiRef, SoukError, text } from '../../lib/index.ts'
 import type { ApiRef } from '../../lib/interface/index.ts'
-import { hasBody, readWhole } from '../ingress/body.ts'
+import type { Bodies } from '../ingress/bodies.ts'
+import { hasBody } from '../ingress/body.ts'
 import { isJsonType } from '../ingress/request.ts'
 import { type Visit, whileConnected } from '../ingress/visit.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
 import { agentServer, type ToolBox } from './tool-box.ts'
 
 /** What a message came with, and what its answer goes to. */
@@ -11,17 +13,22 @@ export type Exchange = Pick<Visit, 'req' | 'res' | 'headers'>
 
 /**
  * Reads one message of an agent, and answers it.
- * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, before anything was answered
+ * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before anything was answered
  */
-export async function serveAgent(visit: Visit, tools: ToolBox): Promise<void> {
+export async function serveAgent(visit: Visit, tools: ToolBox, bodies: Bodies, holder: KeyHolder): Promise<void> {
   const { req } = visit
   if (!isJsonType(req.headers['content-type'])) {
     throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')
   }
   if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty: send a JSON-RPC message.')
-  const body = await readWhole(req, limits.MCP_MESSAGE_BYTES_MAX)
-  if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message is one JSON object.')
-  await answerAgent(visit, tools, JSON.parse(text(body)))
+  const held = bodies.hold(req, holder)
+  try {
+    const body = await bodies.read(visit, limits.MCP_MESSAGE_BYTES_MAX, held)
+    if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message is one JSON object.')
+    await answerAgent(visit, tools, JSON.parse(text(body)))
+  } finally {
+    held.free()
+  }
 }
 
 /**

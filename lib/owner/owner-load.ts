@@ -1,0 +1,47 @@
+import { ByteBudget, type HeldBytes } from '../base/byte-budget.ts'
+import type { Clock } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { HELD_BYTES_MAX, HELD_HOLDER_PART, OVERLOAD_PAUSE_MS } from '../base/limits.ts'
+import { LoadControl } from '../base/load-control.ts'
+import type { IncomingCall } from '../interface/call.ts'
+
+export interface OwnerLoadInit {
+  readonly clock: Clock
+  /** Peer id of this node. Its own calls were admitted where they came in. */
+  readonly self: string
+  /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */
+  readonly heldBytesMax?: number | undefined
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+
+/** What peers' calls may take of this process: its event loop, and the memory for bodies. */
+export class OwnerLoad {
+  readonly #self: string
+  readonly #control: LoadControl
+  readonly #bodies: ByteBudget
+  readonly #perPeer: number
+
+  constructor({ clock, self, heldBytesMax = HELD_BYTES_MAX }: OwnerLoadInit) {
+    this.#self = self
+    this.#control = new LoadControl(clock)
+    this.#bodies = new ByteBudget(heldBytesMax)
+    this.#perPeer = Math.floor(heldBytesMax / HELD_HOLDER_PART)
+  }
+
+  /** @throws SoukError `overloaded`: the call was not accepted */
+  admit(peer: string): void {
+    if (peer === this.#self || this.#control.admit(() => peer)) return
+    throw new SoukError('overloaded', 'This node has more calls than it can answer in time.', {
+      notAccepted: true,
+      retryAfterMs: OVERLOAD_PAUSE_MS
+    })
+  }
+
+  /** Undefined for a body that is in memory already, and for one that is passed on: adapters collect JSON only. */
+  hold({ peer, body, headers }: IncomingCall): HeldBytes | undefined {
+    if (body instanceof Uint8Array) return undefined
+    const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+    return JSON_TYPE.test(type) ? this.#bodies.hold([{ holder: peer, bytesMax: this.#perPeer }]) : undefined
+  }
+}

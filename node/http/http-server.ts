@@ -1,0 +1,52 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { limits, SoukError } from '../../lib/index.ts'
+
+export interface HttpServerInit {
+  /** PEM texts. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  readonly receiveMs?: number
+}
+
+/** An HTTP or HTTPS server that closes connections which stay silent, stop in the middle of a request, or send it too slowly. */
+export function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: HttpServerInit = {}): Server {
+  const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
+  const options: ServerOptions = {
+    maxHeaderSize: limits.HEADER_BYTES_MAX,
+    requestTimeout: receiveMs,
+    headersTimeout,
+    // Node looks at both only this often.
+    connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
+    // Checked by `checkTarget`, so that its absence is a problem document too.
+    requireHostHeader: false
+  }
+  if (tls === undefined) return createServer(options)
+  return createTlsServer({ ...options, ...tls, handshakeTimeout: headersTimeout })
+}
+
+const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/i
+
+/**
+ * RFC 9112 §3.2: a request names one host. Two `Host` fields, or a target that names another host than the field, mean something else to
+ * a proxy than to this server.
+ * @throws SoukError `invalid_request`
+ */
+export function checkTarget({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
+  const { host } = headers
+  if (host === undefined && httpVersion === '1.1') {
+    throw new SoukError('invalid_request', 'The Host header is missing (RFC 9112, section 3.2).')
+  }
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts > 1) throw new SoukError('invalid_request', 'There is more than one Host header (RFC 9112, section 3.2).')
+  if (url.startsWith('/')) return
+  const named = ABSOLUTE_FORM.exec(url)?.[1]
+  if (named !== undefined && host !== undefined && named.toLowerCase() !== host.toLowerCase()) {
+    throw new SoukError('invalid_request', 'The request target names another host than the Host header.')
+  }
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { formatRequestId, limits, LoadControl, type requestIds, SoukError, toProblem } from '../../lib/index.ts'
+import type { Clock } from '../../lib/interface/index.ts'
+import { clientNetwork } from '../http/host.ts'
+import { sendWhole } from './visit.ts'
+
+export interface SheddingInit {
+  readonly server: Server
+  readonly clock: Clock
+  readonly ids: ReturnType<typeof requestIds>
+  readonly trustProxy: boolean
+}
+
+/** Both tell a supervisor about the node; a busy node is alive. */
+const PROBES = new Set(['/livez', '/readyz'])
+
+/**
+ * Hands requests to `handler`, and refuses them by prepared bytes while the event loop has more to do than it can: before anything is
+ * looked up, and before a body is read. A client that waits for `100 Continue` is told that by whoever reads its body.
+ */
+export function shedOverload(
+  { server, clock, ids, trustProxy }: SheddingInit,
+  handler: (req: IncomingMessage, res: ServerResponse) => void
+): void {
+  const load = new LoadControl(clock)
+  const admit = (req: IncomingMessage, res: ServerResponse) => {
+    if (load.admit(() => clientNetwork(req, trustProxy)) || PROBES.has(req.url ?? '')) handler(req, res)
+    else sendOverloaded({ req, res, clock }, formatRequestId(ids.next()))
+  }
+  server.on('request', admit).on('checkContinue', admit).on('checkExpectation', admit)
+}
+
+const RETRY_AFTER = String(Math.ceil(limits.OVERLOAD_PAUSE_MS / 1_000))
+const OVERLOADED = new SoukError('overloaded', 'This node has more requests than it can answer in time.')
+const [BEFORE_ID = '', AFTER_ID = ''] = JSON.stringify(toProblem(OVERLOADED, '|')).split('|')
+
+type Refused = Pick<Parameters<typeof sendWhole>[0], 'req' | 'res' | 'clock'>
+
+function sendOverloaded(refused: Refused, requestId: string): void {
+  const headers = ['X-Request-Id', requestId, 'Content-Type', 'application/problem+json', 'Retry-After', RETRY_AFTER]
+  sendWhole({ ...refused, headers }, OVERLOADED.status, [], Buffer.from(BEFORE_ID + requestId + AFTER_ID, 'latin1'))
+}
