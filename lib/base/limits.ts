@@ -111,7 +111,7 @@ export const LOAD_LATE_TICKS = 3
 export const LOAD_TURN_MS_MAX = 1 * SECOND
 /** Under overload, how late a turn may be: what is refused waits for half a turn in the median. */
 export const LOAD_TARGET_MS = 30
-/** After so long without a refusal the overload is over. */
+/** After so long in which all requests could have been admitted the overload is over. */
 export const LOAD_CALM_MS = 1 * SECOND
 /** Admitted in each tick in any case: a node with little to do on a busy machine refuses nothing. */
 export const LOAD_ADMITTED_MIN = 16

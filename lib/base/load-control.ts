@@ -9,16 +9,19 @@ import {
   LOAD_TURN_MS_MAX
 } from './limits.ts'
 
-/** An allowance that was too much shrinks by this factor, and one that was not grows by this part, each tick. */
-const [SHRINK, GROW] = [0.7, 0.1]
+/** A rate that was too much shrinks by this factor each tick, and one that was not grows by this one. */
+const [SHRINK, GROW] = [0.9, 1.1]
+/** What is admitted at first under overload, and at least, as parts of what was admitted while the loop was late. */
+const [FIRST_PART, LEAST_PART] = [0.75, 0.5]
 
 /**
  * Admission control by the lag of the event loop, which is how long a request waits before this process looks at it. While the
  * loop keeps up, all work is admitted, however many requests are under way: a slow upstream is no overload here.
  *
- * When the loop is late again and again, each tick admits a number of requests that adapts (additive increase, multiplicative
- * decrease) until the loop turns in `LOAD_TARGET_MS` again. The rest is refused at once. Requests are read in every turn, so a request is
- * admitted or refused within one turn of its arrival, and nothing admitted waits behind a queue of older requests.
+ * When the loop is late again and again, requests are admitted at a rate below that of the late turns, and the rest is refused at once.
+ * The rate adapts until the loop turns in `LOAD_TARGET_MS` again; it never falls below half of what was admitted before, as refusals take
+ * time too and would displace all work. Every turn reads what has arrived, so a request is admitted or refused within one turn,
+ * and nothing admitted waits behind a queue of older requests.
  *
  * The allowance of a tick is shared equally by the callers of the tick before: one that sends ten times as much does not
  * displace the others.
@@ -32,9 +35,15 @@ export class LoadControl {
   #tickDueAt: number | undefined
   /** Of one tick. Infinite while the loop keeps up. */
   #allowance = Infinity
+  /** Requests in a millisecond, under overload: admitted now, and what the loop did when it was late. */
+  #rate = 0
+  #capacity = 0
   #admitted = 0
   #refused = 0
   #lateTicks = 0
+  /** Of the late ticks in a row. */
+  #lateAdmitted = 0
+  #lateMs = 0
   #calmMs = 0
   readonly #byCaller = new Map<string, number>()
   #callersBefore = 1
@@ -92,18 +101,30 @@ export class LoadControl {
 
   /** One long turn may be anything, such as a large document; several in a row in which much came are too much work. */
   #watch(lateMs: number): void {
-    const isLate = lateMs > LOAD_LATE_MS && this.#admitted > LOAD_ADMITTED_MIN
+    const isLate = lateMs > LOAD_LATE_MS && this.#admitted >= LOAD_ADMITTED_MIN
     this.#lateTicks = isLate ? this.#lateTicks + 1 : 0
+    this.#lateAdmitted = isLate ? this.#lateAdmitted + this.#admitted : 0
+    this.#lateMs = isLate ? this.#lateMs + LOAD_TICK_MS + lateMs : 0
     if (this.#lateTicks < LOAD_LATE_TICKS && this.#refused === 0) return
-    this.#allowance = Math.max(LOAD_ADMITTED_MIN, this.#admitted / 2)
+    this.#capacity = this.#lateAdmitted / this.#lateMs
+    this.#rate = FIRST_PART * this.#capacity
+    this.#allow(lateMs)
     this.#lateTicks = 0
     this.#calmMs = 0
   }
 
   #adapt(lateMs: number): void {
-    if (lateMs > LOAD_TARGET_MS) this.#allowance = Math.max(LOAD_ADMITTED_MIN, this.#allowance * SHRINK)
-    else if (this.#refused > 0) this.#allowance += Math.max(1, this.#allowance * GROW)
-    this.#calmMs = this.#refused > 0 ? 0 : this.#calmMs + LOAD_TICK_MS + lateMs
+    if (lateMs > LOAD_TARGET_MS) this.#rate = Math.max(LEAST_PART * this.#capacity, this.#rate * SHRINK)
+    else if (this.#refused > 0) this.#rate *= GROW
+    this.#allow(lateMs)
+    // What was refused would have been done in time as well.
+    const isCalm = lateMs + this.#refused / this.#capacity <= LOAD_LATE_MS
+    this.#calmMs = isCalm ? this.#calmMs + LOAD_TICK_MS + lateMs : 0
     if (this.#calmMs >= LOAD_CALM_MS) this.#allowance = Infinity
+  }
+
+  /** The next tick takes as long as this one did, as far as anybody knows. */
+  #allow(lateMs: number): void {
+    this.#allowance = Math.max(LOAD_ADMITTED_MIN, this.#rate * (LOAD_TICK_MS + lateMs))
   }
 }

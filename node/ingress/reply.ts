@@ -55,7 +55,7 @@ export async function sendReply(
     headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, visit.clock.now()))
     if (reply.charged > 0n) checkHeaders(headers)
-    if (isWhole(body)) held?.take(body.length)
+    if (isWhole(body) && isLarge(body)) held?.take(body.length)
     const settling = settle()
     if (settling !== undefined) {
       await settling
@@ -67,8 +67,7 @@ export async function sendReply(
     }
     if (isWhole(body)) {
       sendWhole(visit, status, headers, body)
-      // A small answer is in the system's own buffers by now.
-      return body.length <= limits.INLINE_BODY_BYTES_MAX ? undefined : await untilRead(visit, body.length)
+      return isLarge(body) ? await untilRead(visit, body.length) : undefined
     }
     // The head of a stream leaves before its first chunk exists: an event may be minutes away.
     sendHead(visit, status, headers).flushHeaders()
@@ -97,6 +96,11 @@ function sendHead(visit: Visit, status: number, headers: string[]): ServerRespon
 
 function isWhole(body: Payload): body is Uint8Array {
   return body instanceof Uint8Array
+}
+
+/** A smaller one is in the system's own buffers as soon as it is sent. */
+function isLarge(body: Uint8Array): boolean {
+  return body.length > limits.INLINE_BODY_BYTES_MAX
 }
 
 function checkStatus(status: number): void {

@@ -33,6 +33,7 @@ export function play(start: (args: never) => Role | Promise<Role>): void {
     }
     // Of the whole process: its threads for the disk, for hashing and for the garbage collector are part of a call's price.
     if (operation === 'cpu') return process.cpuUsage()
+    if (operation === 'rss') return process.memoryUsage.rss()
     if (operation === 'stop') return role?.stop()
     const known = role?.operations?.[operation]
     if (known === undefined) throw new Error(`no operation ${operation}`)

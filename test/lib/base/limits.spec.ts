@@ -21,6 +21,16 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['EVENTS_HEARTBEAT_MS', 'STREAM_IDLE_MS', 'a quiet stream would count as dead between two signs of life'],
   ['GRAPHQL_EVENT_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'an event could be larger than a whole answer'],
 
+  ['LOAD_TICK_MS', 'LOAD_TARGET_MS', 'a turn could not be told from a tick'],
+  ['LOAD_TARGET_MS', 'LOAD_LATE_MS', 'a node under overload would be in it for ever'],
+  ['LOAD_LATE_MS', 'LOAD_TURN_MS_MAX', 'a crowd would be refused before anything is late'],
+  ['LOAD_TICK_MS', 'LOAD_CALM_MS', 'one quiet tick would end an overload'],
+  ['HELD_HOLDER_PART', 'HELD_STRANGER_PART', 'one stranger could use up the share of all'],
+  ['BODY_WINDOW_MS', 'REQUEST_RECEIVE_MS', 'a body that stopped would be held as long as any'],
+  ['READER_STALL_MS', 'STREAM_IDLE_MS', 'a reader that stopped would be held as long as a silent stream'],
+  ['IN_FLIGHT_PER_HOST_MAX', 'IN_FLIGHT_STRANGERS_MAX', 'one host could take the places of all strangers'],
+  ['IN_FLIGHT_STRANGERS_MAX', 'IN_FLIGHT_PER_INGRESS_MAX', 'strangers could take all places'],
+  ['HTTP_CONNECTIONS_PER_HOST_MAX', 'HTTP_CONNECTIONS_MAX', 'one host could take all connections'],
   ['INLINE_BODY_BYTES_MAX', 'FRAME_BYTES_MAX', 'an inline body would not fit its frame'],
   ['FRAME_BYTES_MAX', 'LINK_QUEUE_BYTES_MAX', 'one frame would fill the queue'],
   ['LINK_QUEUE_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'libp2p would reset the stream before we stop'],
@@ -84,6 +94,12 @@ describe('the limits', () => {
   it('a frame holds an inline body, all headers and a path, with room for the rest', () => {
     const { FRAME_BYTES_MAX, HEADER_BYTES_MAX, INLINE_BODY_BYTES_MAX, PATH_BYTES_MAX } = limits
     assert.ok(FRAME_BYTES_MAX - HEADER_BYTES_MAX - INLINE_BODY_BYTES_MAX - PATH_BYTES_MAX >= 1_024)
+  })
+
+  it('the smallest share of held bodies holds the largest body of its holder', () => {
+    const { HELD_BYTES_MAX, HELD_HOLDER_PART, HELD_STRANGER_PART } = limits
+    assert.ok(HELD_BYTES_MAX / HELD_HOLDER_PART >= 2 * limits.REQUEST_BYTES_CEILING)
+    assert.ok(HELD_BYTES_MAX / HELD_STRANGER_PART >= 2 * limits.REQUEST_BYTES_MAX)
   })
 
   it('an admin request holds the largest WSDL in base64', () => {

@@ -72,7 +72,7 @@ describe('admin API, who may speak to it', () => {
   it('takes the token however its address is written', async () => {
     const { port } = new URL(bench.url)
     const json = { 'content-type': 'application/json' }
-    for (const root of ['/%61dmin/v1', '/admin/%76%31', '/admin/v1/../v1', `http://127.0.0.1:${port}/admin/v1`]) {
+    for (const root of ['/%61dmin/v1', '/admin/%76%31', '/admin/v1/../v1']) {
       for (const [method, path] of [
         ['POST', '/keys'],
         ['POST', '/setup-codes']
@@ -84,7 +84,7 @@ describe('admin API, who may speak to it', () => {
       const entering = await sendTo(`${root}/session`, 'POST', json, '{"code":"0000-0000"}')
       assert.ok([401, 403].includes(entering.status), `${root}/session: ${entering.status}`)
     }
-    assert.equal((await sendTo(`http://127.0.0.1:${port}/admin/v1/status`, 'GET', {})).status, 401)
+    assert.equal((await sendTo(`http://127.0.0.1:${port}/admin/v1/status`, 'GET', { authorization })).status, 400)
     assert.deepEqual((await bench.client.keys()).keys, [])
   })
 

@@ -9,7 +9,7 @@ import {
 import type { AdapterFactory, AdapterReply, Protocol, Souk } from '../../../lib/interface/index.ts'
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
-import { startAdmin } from '../../../node/admin/server.ts'
+import { type AdminPlace, startAdmin } from '../../../node/admin/server.ts'
 import { Sessions } from '../../../node/admin/sessions.ts'
 import type { WalletDesk } from '../../../node/wallet/wallet-desk.ts'
 import { SetupError } from '../../../node/setup-error.ts'
@@ -102,7 +102,8 @@ function statusOf(souk: Souk): StatusView {
 /** An admin API in front of a real node, with an upstream that is none; or with the real adapters, where they are given. */
 export async function startBench(
   given: NodeOptions = {},
-  factories?: Readonly<Record<Protocol, AdapterFactory>>
+  factories?: Readonly<Record<Protocol, AdapterFactory>>,
+  place: Pick<AdminPlace, 'receiveMs'> = {}
 ): Promise<Bench> {
   const upstream = new FakeUpstream()
   const logged: string[] = []
@@ -153,7 +154,7 @@ export async function startBench(
       backUp: async (directory) => ({ directory, files: [], bytes: 0 }),
       money: undefined
     },
-    { port: 0, exact: true }
+    { port: 0, exact: true, ...place }
   )
   return {
     souk,

@@ -38,6 +38,14 @@ describe('ingress: hostile requests', () => {
       'invalid_request'
     ],
     ['no host', 'GET /livez HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['two hosts', 'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400, 'invalid_request'],
+    ['the same host twice', 'GET /livez HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n', 400, 'invalid_request'],
+    [
+      'a target of another host than the header',
+      'GET http://y/livez HTTP/1.1\r\nHost: x\r\n\r\n',
+      400,
+      'invalid_request'
+    ],
     [
       'a header larger than any',
       `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'b'.repeat(17_000)}\r\n\r\n`,

@@ -1,0 +1,164 @@
+import { connect, type Socket } from 'node:net'
+import { quantile } from '../../bench/statistics.ts'
+import { play } from '../../bench/role.ts'
+
+export interface Flood {
+  readonly port: number
+  /** Whole requests; each connection sends one of them again and again. */
+  readonly requests: readonly string[]
+  readonly connections: number
+  /** Requests a second, spread over the connections that are free. */
+  readonly perSecond: number
+  readonly ms: number
+}
+
+export interface FloodResult {
+  /** Requests answered by 200, and by 503, in a second. */
+  readonly admittedPerSecond: number
+  readonly refusedPerSecond: number
+  /** Answers of any other kind, and connections that broke. */
+  readonly others: number
+  readonly broken: number
+  /** From a request's last byte to the last of its answer, on connections that had an answer before. */
+  readonly p50AdmittedMs: number
+  readonly p99AdmittedMs: number
+  readonly medianRefusalMs: number
+  readonly p99RefusalMs: number
+  /** From dialling to the first answer. */
+  readonly p99NewConnectionMs: number
+  /** Connections that had no answer to the end. */
+  readonly unanswered: number
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+type OnAnswer = (client: Client, status: number, ms: number, isFirst: boolean) => void
+
+class Client {
+  readonly #socket: Socket
+  readonly #request: Buffer
+  readonly #onAnswer: OnAnswer
+  #received: Buffer = Buffer.alloc(0)
+  #sentAt = 0
+  #answers = 0
+  isFree = false
+
+  constructor(
+    port: number,
+    request: string,
+    onAnswer: OnAnswer,
+    onFree: (client: Client) => void,
+    onBroken: () => void
+  ) {
+    this.#request = Buffer.from(request)
+    this.#onAnswer = onAnswer
+    const dialledAt = performance.now()
+    this.#socket = connect(port, '127.0.0.1', () => {
+      this.isFree = true
+      onFree(this)
+    })
+    this.#sentAt = dialledAt
+    this.#socket.setNoDelay(true)
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('error', () => {})
+    this.#socket.on('close', () => {
+      this.isFree = false
+      onBroken()
+    })
+  }
+
+  get hasAnswer(): boolean {
+    return this.#answers > 0
+  }
+
+  send(): void {
+    this.isFree = false
+    // Of a new connection the time counts from dialling.
+    if (this.hasAnswer) this.#sentAt = performance.now()
+    this.#socket.write(this.#request)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
+    const end = this.#received.indexOf(HEAD_END)
+    if (end < 0) return
+    const head = this.#received.toString('latin1', 0, end)
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    if (this.#received.length < end + 4 + length) return
+    this.#received = Buffer.alloc(0)
+    this.#answers++
+    this.isFree = true
+    this.#onAnswer(this, Number(head.slice(9, 12)), performance.now() - this.#sentAt, this.#answers === 1)
+  }
+}
+
+/** Sends as many requests a second as it is told, on connections that are kept, whatever becomes of them. */
+async function run(flood: Flood): Promise<FloodResult> {
+  const { port, requests, connections, perSecond, ms } = flood
+  const admitted: number[] = []
+  const refused: number[] = []
+  const first: number[] = []
+  let others = 0
+  let broken = 0
+  let isOver = false
+  const free: Client[] = []
+  const onAnswer = (client: Client, status: number, took: number, isFirst: boolean) => {
+    if (isOver) return
+    if (isFirst) first.push(took)
+    else if (status === 200) admitted.push(took)
+    else if (status === 503) refused.push(took)
+    else others++
+    free.push(client)
+  }
+  const clients = Array.from(
+    { length: connections },
+    (_, at) =>
+      new Client(
+        port,
+        requests[at % requests.length] ?? '',
+        onAnswer,
+        (client) => free.push(client),
+        () => (isOver ? undefined : broken++)
+      )
+  )
+  const startedAt = performance.now()
+  let sent = 0
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const elapsed = performance.now() - startedAt
+      if (elapsed >= ms) {
+        clearInterval(timer)
+        resolve()
+        return
+      }
+      let due = Math.floor((elapsed / 1000) * perSecond) - sent
+      sent += due
+      for (; due > 0 && free.length > 0; due--) {
+        const client = free.shift()
+        if (client?.isFree === true) client.send()
+      }
+    }, 2)
+  })
+  isOver = true
+  const unanswered = clients.filter(({ hasAnswer }) => !hasAnswer).length
+  for (const client of clients) client.destroy()
+  for (const each of [admitted, refused, first]) each.sort((a, b) => a - b)
+  return {
+    admittedPerSecond: (admitted.length / ms) * 1000,
+    refusedPerSecond: (refused.length / ms) * 1000,
+    others,
+    broken,
+    p50AdmittedMs: quantile(admitted, 0.5),
+    p99AdmittedMs: quantile(admitted, 0.99),
+    medianRefusalMs: quantile(refused, 0.5),
+    p99RefusalMs: quantile(refused, 0.99),
+    p99NewConnectionMs: quantile(first, 0.99),
+    unanswered
+  }
+}
+
+play(() => ({ info: {}, operations: { run }, stop: () => {} }))

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { HELD_HOLDER_PART, LOAD_LATE_TICKS } from '../../../lib/base/limits.ts'
+import { systemClock } from '../../../lib/base/clock.ts'
+import { Owner } from '../../../lib/owner/owner.ts'
+import { OwnerLoad } from '../../../lib/owner/owner-load.ts'
+import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { peerId } from '../../helpers/call-record.ts'
+import { BusyClock } from '../../helpers/busy-clock.ts'
+import { collect } from '../../../lib/base/collect.ts'
+import { asSoukError } from '../../../lib/base/errors.ts'
+import { settle } from '../../helpers/manual-clock.ts'
+import { incoming, NEVER, replyOf, SELF, servedApi, StubAdapter } from './bench.ts'
+
+const [LOUD, QUIET] = [peerId('L'), peerId('Q')]
+const NOT_ACCEPTED = { code: 'overloaded', notAccepted: true, retryAfterMs: 1_000 }
+const SHARE = 1_000
+const JSON_TYPE = [['Content-Type', 'application/json; charset=utf-8']] as const
+
+describe('an owner with more calls than time', () => {
+  it('does not accept what is too much, shares the rest among peers, and takes its own calls', () => {
+    const clock = new BusyClock()
+    const load = new OwnerLoad({ clock: { ...systemClock, elapsed: clock.elapsed, after: clock.after }, self: SELF })
+    const sent = (peer: string, count: number) => {
+      let accepted = 0
+      for (let at = 0; at < count; at++) {
+        try {
+          load.admit(peer)
+          accepted++
+          clock.work(0.5)
+        } catch (error) {
+          assert.partialDeepStrictEqual({ ...asSoukError(error) }, NOT_ACCEPTED)
+        }
+      }
+      return accepted
+    }
+    for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) {
+      assert.equal(sent(LOUD, 900) + sent(QUIET, 10), 910)
+      clock.turn()
+    }
+    const accepted = { loud: 0, quiet: 0 }
+    for (let turn = 0; turn < 10; turn++) {
+      accepted.loud += sent(LOUD, 900)
+      accepted.quiet += sent(QUIET, 5)
+      assert.equal(sent(SELF, 100), 100)
+      clock.turn()
+    }
+    assert.ok(accepted.loud > 0 && accepted.loud < 9_000 && accepted.quiet >= 45, JSON.stringify(accepted))
+  })
+})
+
+describe('an owner whose peers send large bodies', () => {
+  const gates: (() => void)[] = []
+
+  async function open() {
+    const store = createMemoryStore()
+    await store.open()
+    const adapter = new StubAdapter()
+    // As adapters do with JSON.
+    adapter.answer = async ({ body }) =>
+      replyOf(String((await collect(body, 10 * SHARE, () => new Error('large'))).length))
+    const { calls, claims } = store
+    const till = createMeteredTill({ log: calls })
+    const heldBytesMax = HELD_HOLDER_PART * SHARE
+    const owner = new Owner({ clock: systemClock, till, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
+    await owner.set(servedApi(adapter))
+    return { owner, store }
+  }
+
+  /** All of a body of so many bytes; the last of it waits. */
+  function body(bytes: number): AsyncIterable<Uint8Array> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gates.push(resolve)
+    return (async function* () {
+      yield new Uint8Array(bytes)
+      await promise
+    })()
+  }
+  const letGo = () => gates.splice(0).forEach((each) => each())
+
+  it('holds a share of them for each, charges nothing for the rest, and gives back what is over', async () => {
+    const { owner, store } = await open()
+    const call = (peer: string, bytes: number, headers: typeof JSON_TYPE | [] = JSON_TYPE) =>
+      owner.handle(incoming({ peer, headers, body: body(bytes) }), NEVER)
+    const held = call(LOUD, SHARE)
+    await settle()
+    await assert.rejects(call(LOUD, 1), NOT_ACCEPTED)
+    const others = [call(QUIET, SHARE), call(LOUD, SHARE, [])]
+    letGo()
+    for (const each of [held, ...others]) assert.equal((await each).status, 200)
+    const again = call(LOUD, SHARE)
+    letGo()
+    assert.equal((await again).status, 200)
+    const refused = (await store.calls.recent({ limit: 10 })).filter(({ code }) => code === 'overloaded')
+    assert.deepEqual(
+      refused.map(({ charged }) => charged),
+      [0n]
+    )
+  })
+
+  it('holds so much of all together', async () => {
+    const { owner } = await open()
+    const peers = Array.from({ length: HELD_HOLDER_PART }, (_, at) => peerId(String.fromCharCode(65 + at)))
+    const calls = peers.map((peer) => owner.handle(incoming({ peer, headers: JSON_TYPE, body: body(SHARE) }), NEVER))
+    await settle()
+    await assert.rejects(
+      owner.handle(incoming({ peer: QUIET, headers: JSON_TYPE, body: body(1) }), NEVER),
+      NOT_ACCEPTED
+    )
+    letGo()
+    await Promise.all(calls)
+  })
+})

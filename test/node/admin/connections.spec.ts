@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { RawClient } from '../ingress/harness.ts'
+import { type Bench, startBench, TOKEN } from './harness.ts'
+
+const RECEIVE_MS = 300
+
+describe('admin API: connections', () => {
+  let bench: Bench
+  let port: number
+  const clients: RawClient[] = []
+
+  before(async () => {
+    bench = await startBench({}, undefined, { receiveMs: RECEIVE_MS })
+    port = Number(new URL(bench.url).port)
+  })
+  afterEach(() => clients.splice(0).forEach((each) => each.destroy()))
+  after(() => bench.stop())
+
+  const client = () => {
+    const made = new RawClient(port)
+    clients.push(made)
+    return made
+  }
+  const host = () => `Host: 127.0.0.1:${port}\r\n`
+  const token = `Authorization: Bearer ${TOKEN}\r\n`
+
+  for (const [what, request] of [
+    ['say nothing', () => ''],
+    ['send half of a header', () => `GET /admin/v1/status HTTP/1.1\r\n${host()}Auth`],
+    [
+      'send half of a body',
+      () =>
+        `POST /admin/v1/setup-codes HTTP/1.1\r\n${host()}${token}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
+    ]
+  ] as const) {
+    it(`that ${what} are closed in time`, async () => {
+      await client().send(request()).closed()
+    })
+  }
+
+  for (const [what, request] of [
+    ['two hosts', () => `GET /admin/v1/status HTTP/1.1\r\n${host()}host: evil.example\r\n${token}\r\n`],
+    ['the same host twice', () => `GET /admin/v1/status HTTP/1.1\r\n${host()}${host()}${token}\r\n`],
+    ['no host', () => `GET /admin/v1/status HTTP/1.1\r\n${token}\r\n`],
+    [
+      'a target in absolute form',
+      () => `GET http://127.0.0.1:${port}/admin/v1/status HTTP/1.1\r\n${host()}${token}\r\n`
+    ],
+    ['a target of another host', () => `GET http://evil.example/admin/v1/status HTTP/1.1\r\n${host()}${token}\r\n`],
+    [
+      'a length and chunks',
+      () =>
+        `POST /admin/v1/setup-codes HTTP/1.1\r\n${host()}${token}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+    ]
+  ] as const) {
+    it(`answers ${what} by 400`, async () => {
+      assert.match(await client().send(request()).until('\r\n\r\n'), /^HTTP\/1\.1 400 /)
+    })
+  }
+
+  it('serves the next request', async () => {
+    const received = await client().send(`GET /admin/v1/status HTTP/1.1\r\n${host()}${token}\r\n`).until('"uptime_ms"')
+    assert.match(received, /^HTTP\/1\.1 200 /)
+  })
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import { connect, type Server as NetServer, type Socket } from 'node:net'
+import { systemClock } from '../../../lib/index.ts'
+import { listenWide } from '../../../node/http/acceptors.ts'
+import { graceful } from '../../../node/http/graceful.ts'
+
+const HOST = '127.0.0.1'
+
+describe('listenWide', () => {
+  const open: NetServer[] = []
+  const sockets: Socket[] = []
+  const listening = async (server: Server, port = 0, exact = false, acceptorsMax?: number) => {
+    open.push(server)
+    const { acceptors, ...place } = await listenWide(server, { host: HOST, port, exact }, acceptorsMax)
+    open.push(...acceptors)
+    return { acceptors, ...place }
+  }
+  afterEach(async () => {
+    for (const each of sockets.splice(0)) each.destroy()
+    await Promise.all(open.splice(0).map((each) => new Promise((resolve) => each.close(resolve))))
+  })
+
+  /** Turns of a busy event loop until so many new connections are accepted. */
+  async function turnsUntilAccepted(acceptorsMax: number, connections: number): Promise<number> {
+    const server = createServer()
+    let accepted = 0
+    server.on('connection', () => accepted++)
+    const { port } = await listening(server, 0, false, acceptorsMax)
+    for (let at = 0; at < connections; at++) sockets.push(connect(port, HOST).on('error', () => {}))
+    let turns = 0
+    while (accepted < connections) {
+      turns++
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return turns
+  }
+
+  it('accepts a crowd of new connections in a few turns of a busy loop, where sockets can share a port', async () => {
+    const [one, many] = [await turnsUntilAccepted(1, 128), await turnsUntilAccepted(32, 128)]
+    assert.ok(
+      process.platform !== 'linux' || (one >= 128 && many < 64),
+      `${one} turns with one socket, ${many} with 32`
+    )
+  })
+
+  it('serves requests and ends with the server, once they are answered', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let asked = 0
+    const server = createServer((_req, res) => {
+      asked++
+      void promise.then(() => res.end('answered'))
+    })
+    const ending = graceful(server, systemClock)
+    const { port, acceptors } = await listening(server)
+    ending.acceptors.push(...acceptors)
+    const answers = Array.from({ length: 20 }, async () => (await fetch(`http://${HOST}:${port}`)).text())
+    while (asked < 20) await new Promise((resolve) => setImmediate(resolve))
+    const closed = ending.close(5_000)
+    resolve()
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set(['answered']))
+    await closed
+    await assert.rejects(fetch(`http://${HOST}:${port}`))
+  })
+
+  it('takes no port that another server of this kind has', async () => {
+    const { port } = await listening(createServer())
+    const moved = await listening(createServer(), port)
+    assert.ok(moved.port > port)
+    await assert.rejects(listenWide(createServer(), { host: HOST, port, exact: true }), { code: 'port_busy' })
+  })
+})

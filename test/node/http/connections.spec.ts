@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import { connect, createServer as createAcceptor, type Server as Acceptor, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { type ConnectionLimits, limitConnections } from '../../../node/http/connections.ts'
+import { until } from '../../helpers/scripted-upstream.ts'
+
+/** A client of one connection, which says how it went. */
+class Client {
+  readonly socket: Socket
+  received = ''
+  isClosed = false
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1')
+    this.socket.on('data', (chunk: Buffer) => (this.received += chunk.toString('latin1')))
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => (this.isClosed = true))
+  }
+
+  async ask(path = '/'): Promise<this> {
+    const before = this.received.length
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    if (path !== '/slow') await until(() => this.received.length > before || this.isClosed, 'an answer')
+    return this
+  }
+}
+
+describe('limitConnections', () => {
+  let server: Server
+  let acceptor: Acceptor
+  const clients: Client[] = []
+  let slow: (() => void)[] = []
+  /** As which new connections seem to come. */
+  let host: string | undefined
+
+  async function start(limits: Partial<ConnectionLimits>): Promise<void> {
+    host = undefined
+    server = createServer((req, res) => {
+      if (req.url === '/slow') slow.push(() => res.end('slow'))
+      else res.end('quick')
+    })
+    limitConnections(server, { connectionsMax: 100, perHostMax: 100, trustProxy: false, ...limits })
+    acceptor = createAcceptor({ allowHalfOpen: true }, (socket) => {
+      if (host !== undefined) Object.defineProperty(socket, 'remoteAddress', { value: host })
+      server.emit('connection', socket)
+    })
+    await new Promise<void>((resolve) => acceptor.listen(0, '127.0.0.1', resolve))
+  }
+  const client = () => {
+    const made = new Client((acceptor.address() as AddressInfo).port)
+    clients.push(made)
+    return made
+  }
+  afterEach(async () => {
+    for (const each of clients.splice(0)) each.socket.destroy()
+    slow = []
+    await new Promise((resolve) => acceptor.close(resolve))
+  })
+  const closed = (each: Client) => until(() => each.isClosed, 'the connection to be closed')
+
+  it('gives a host so many connections, and others theirs', async () => {
+    await start({ perHostMax: 2 })
+    host = '192.0.2.1'
+    const first = [await client().ask(), await client().ask()]
+    await closed(await client().ask())
+    host = '192.0.2.2'
+    assert.match((await client().ask()).received, /quick/)
+    host = '192.0.2.1'
+    first[0]?.socket.destroy()
+    // The server hears of it later than its client.
+    let { received } = await client().ask()
+    while (received === '') ({ received } = await client().ask())
+    assert.match(received, /quick/)
+  })
+
+  it('takes the 2⁶⁴ addresses of one home for one host', async () => {
+    await start({ perHostMax: 1 })
+    host = '2001:db8::1'
+    await client().ask()
+    host = '2001:db8:0:0:9::1'
+    await closed(await client().ask())
+    host = '2001:db8:0:1::1'
+    assert.match((await client().ask()).received, /quick/)
+  })
+
+  it('counts neither programs of this machine nor a proxy as one host', async () => {
+    await start({ perHostMax: 1 })
+    for (const each of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      host = each
+      for (let at = 0; at < 3; at++) assert.match((await client().ask()).received, /quick/)
+    }
+    await new Promise((resolve) => acceptor.close(resolve) && clients.splice(0).map(({ socket }) => socket.destroy()))
+    await start({ perHostMax: 1, trustProxy: true })
+    host = '192.0.2.1'
+    for (let at = 0; at < 3; at++) assert.match((await client().ask()).received, /quick/)
+  })
+
+  it('closes the connection that has been idle for longest when all places are taken', async () => {
+    await start({ connectionsMax: 3 })
+    const [first, second, half] = [await client().ask(), await client().ask(), client()]
+    half.socket.write('GET / HTTP/1.1\r\nHost:')
+    await first.ask()
+    await until(() => half.socket.bytesWritten > 0, 'half a request')
+    assert.match((await client().ask()).received, /quick/)
+    await closed(second)
+    assert.ok(!first.isClosed)
+    assert.match((await client().ask()).received, /quick/)
+    assert.deepEqual([first.isClosed, half.isClosed].filter(Boolean).length, 1)
+  })
+
+  it('refuses a new connection when all have requests under way, and closes none of those', async () => {
+    await start({ connectionsMax: 2 })
+    const busy = [await client().ask('/slow'), await client().ask('/slow')]
+    await until(() => slow.length === 2, 'both requests')
+    await closed(await client().ask())
+    for (const answer of slow) answer()
+    for (const each of busy) await until(() => each.received.includes('slow'), 'the answer')
+    assert.match((await client().ask()).received, /quick/)
+  })
+})
