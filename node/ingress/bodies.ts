@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { ByteBudget, type ByteShare, type HeldBytes, limits, SoukError } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import { clientHost } from '../http/host.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { hasBody, tooLarge } from './body.ts'
+import { type BodyExchange, hasBody, tooLarge } from './body.ts'
 
 const EMPTY = new Uint8Array(0)
 /** The first buffer of a body whose length was not announced. */
@@ -16,13 +16,6 @@ export interface BodiesInit {
   readonly bytesMax?: number
   /** The time in which so much of a body has to arrive. Default `BODY_WINDOW_MS`. */
   readonly windowMs?: number
-}
-
-/** A request, and where its answer goes. */
-export interface BodyExchange {
-  readonly req: IncomingMessage
-  /** Tells a client that waits for `100 Continue` to go on. Absent where it was told before. */
-  readonly res?: ServerResponse
 }
 
 /** Reads the bodies that an ingress holds whole, within a budget of bytes that is shared fairly. */

@@ -1,6 +1,12 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SoukError } from '../../lib/index.ts'
-import type { BodyExchange } from './bodies.ts'
+
+/** A request, and where its answer goes. */
+export interface BodyExchange {
+  readonly req: IncomingMessage
+  /** Tells a client that waits for `100 Continue` to go on. Absent where it was told before. */
+  readonly res?: ServerResponse
+}
 
 /** RFC 9112 §6.3: a request has a body when it says so by one of two headers. */
 export function hasBody(req: IncomingMessage): boolean {

@@ -59,7 +59,9 @@ describe('ingress: more work than there is time for', function () {
     ingress.onCall = () => answer()
     const until = performance.now() + 20 * limits.LOAD_CALM_MS
     for (;;) {
-      const replies = await Promise.all(Array.from({ length: 2 * limits.LOAD_ADMITTED_MIN }, () => ingress.post(PATH, {})))
+      const replies = await Promise.all(
+        Array.from({ length: 2 * limits.LOAD_ADMITTED_MIN }, () => ingress.post(PATH, {}))
+      )
       if (replies.every(({ status }) => status === 200)) return
       assert.ok(performance.now() < until, 'requests are still refused')
       await new Promise((resolve) => setTimeout(resolve, 50))
