@@ -115,6 +115,8 @@ export const LOAD_TARGET_MS = 30
 export const LOAD_CALM_MS = 1 * SECOND
 /** Admitted in each tick in any case: a node with little to do on a busy machine refuses nothing. */
 export const LOAD_ADMITTED_MIN = 16
+/** Whole answers that a peer has not taken yet, past which its calls are refused: two of the largest, and room for others. */
+export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
 /** After so long a caller that was turned away for load may come again: half of what is under way is over by then. */
 export const OVERLOAD_PAUSE_MS = 1 * SECOND
 /** Calls of a rate limit, also at once: more is no limit for one consumer, and twice as many could not be counted exactly. */
@@ -538,6 +540,8 @@ export const ADMIN_BODY_BYTES_MAX = 8 * MiB
 export const BACKUP_STEP_PAGES = 256
 /** How long a setup code of the console holds: enough to start a browser and type it. */
 export const SETUP_CODE_MS = 15 * MINUTE
+/** A request with one in it. Anybody on this machine may send it. */
+export const SESSION_BODY_BYTES_MAX = 1 * KiB
 /** Guesses at one of them: of 2^40 codes, ten find one in a hundred billion times. */
 export const SETUP_CODE_TRIES_MAX = 10
 /** How long a browser is let in by one. */

@@ -9,6 +9,7 @@ import {
   OVERLOAD_PAUSE_MS,
   PAYMENT_CHARS_MAX,
   PATH_BYTES_MAX,
+  UNSENT_PER_PEER_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../base/limits.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
@@ -34,6 +35,8 @@ export class IncomingCalls {
   readonly #running = new Map<number, AbortController>()
   /** Those whose answer is on its way on a stream of its own. */
   readonly #streaming = new Set<AbortController>()
+  /** Of whole answers on streams of their own: they are held until the peer has taken them. */
+  #unsentBytes = 0
 
   constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler) {
     this.#session = session
@@ -50,7 +53,7 @@ export class IncomingCalls {
     const { channel } = this.#session
     if (this.#running.has(request.id)) {
       channel.abort(new Error('the peer used an id twice'))
-    } else if (this.#running.size >= IN_FLIGHT_PER_PEER_MAX || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
+    } else if (this.#isFull(channel)) {
       this.#fail(
         request.id,
         new SoukError('overloaded', 'Too many calls of yours are under way here.', {
@@ -61,6 +64,14 @@ export class IncomingCalls {
     } else {
       void this.#run(request)
     }
+  }
+
+  #isFull({ queuedBytes }: Session['channel']): boolean {
+    return (
+      this.#running.size >= IN_FLIGHT_PER_PEER_MAX ||
+      queuedBytes >= LINK_QUEUE_BYTES_MAX ||
+      this.#unsentBytes >= UNSENT_PER_PEER_BYTES_MAX
+    )
   }
 
   onCancel(id: number): void {
@@ -150,6 +161,8 @@ export class IncomingCalls {
       eventPrice: answer.eventPrice
     })
     if (isSent && body !== undefined) return
+    const unsentBytes = answer.body instanceof Uint8Array ? answer.body.length : 0
+    this.#unsentBytes += unsentBytes
     try {
       if (!isSent) throw new SoukError('response_too_large', 'The headers of the answer are too large.')
       this.#streaming.add(cancel)
@@ -161,6 +174,7 @@ export class IncomingCalls {
       // Once the head is out an error can only be told by the stream itself, which breaks off.
       if (!isSent) throw error
     } finally {
+      this.#unsentBytes -= unsentBytes
       this.#streaming.delete(cancel)
     }
   }

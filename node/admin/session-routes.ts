@@ -19,7 +19,8 @@ export function sessionRoutes(app: FastifyInstance, { sessions }: AdminInit): vo
     return { entered: token !== undefined && (await sessions.isOpen(token)) }
   })
 
-  app.post('/session', async (request, reply) => {
+  // Before a browser is let in, it sends no more than a code.
+  app.post('/session', { bodyLimit: limits.SESSION_BODY_BYTES_MAX }, async (request, reply) => {
     const token = await sessions.open(parse(sessionInputSchema, request.body).code)
     return reply
       .code(204)

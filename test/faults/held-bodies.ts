@@ -41,9 +41,9 @@ async function attack(name: string, { connections, bytes, keys }: Attack): Promi
 
     const before = await rssMb()
     let peak = before
-    let isOver = false
+    const over = new AbortController()
     const looks = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         peak = Math.max(peak, await rssMb())
         await pause(LOOK_MS)
       }
@@ -51,7 +51,7 @@ async function attack(name: string, { connections, bytes, keys }: Attack): Promi
     const place = { port: Number(url.port), path: url.pathname }
     const { held, refused } = await holder.ask<HeldBodiesResult>('run', { ...place, headers, connections, bytes })
     const callMs = await call(url, market.key)
-    isOver = true
+    over.abort()
     await looks
     return {
       [`${name}_rss_before_mb`]: before,

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import type { SoukError } from '../../../lib/base/errors.ts'
-import { FAILURE_DETAIL_CHARS_MAX, HELLO_MS, IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits.ts'
+import {
+  FAILURE_DETAIL_CHARS_MAX,
+  HELLO_MS,
+  IN_FLIGHT_PER_PEER_MAX,
+  UNSENT_PER_PEER_BYTES_MAX
+} from '../../../lib/base/limits.ts'
+import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame-codec.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
+import { answerOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 
 describe('a session', () => {
   let bench: CallBench
@@ -124,6 +130,30 @@ describe('a session', () => {
       [failure?.id, failure?.code, failure?.notAccepted],
       [IN_FLIGHT_PER_PEER_MAX + 1, 'overloaded', true]
     )
+  })
+
+  it('refuses calls of a peer that does not take its large answers, and takes them again when they are over', async () => {
+    const large = new Uint8Array(UNSENT_PER_PEER_BYTES_MAX / 4)
+    bench.owner.handler = async () => ({ ...answerOf('{}'), body: large })
+    const peer = await rawPeer(bench.network, OWNER)
+    const sources: BulkSource[] = []
+    peer.link.onBulk = (_peer, _tag, source) => void sources.push(source)
+    peer.send(HELLO)
+    const failures = () => peer.heard.filter((frame) => frame.kind === 'failure')
+    for (let id = 1; id <= 4; id++) {
+      peer.send(requestFrame({ id }))
+      await settle()
+    }
+    assert.deepEqual([failures().length, sources.length], [0, 4])
+    peer.send(requestFrame({ id: 5 }))
+    await settle()
+    const [failure] = failures()
+    assert.deepEqual([failure?.id, failure?.code, failure?.notAccepted], [5, 'overloaded', true])
+    for (const source of sources) source.abort(new Error('not wanted'))
+    await settle()
+    peer.send(requestFrame({ id: 6 }))
+    await settle()
+    assert.equal(failures().length, 1)
   })
 
   it('ignores cancels and answers of calls it does not know', async () => {

@@ -175,6 +175,13 @@ describe('admin API, who may speak to it', () => {
     assert.deepEqual((await bench.client.keys()).keys, [])
   })
 
+  it('takes no more of who is not let in yet than a code needs', async () => {
+    const origin = bench.url
+    const large = JSON.stringify({ code: 'x'.repeat(2_000) })
+    const answer = await send('POST', '/session', { origin, 'content-type': 'application/json' }, large)
+    assert.deepEqual([answer.status, answer.problem.code], [413, 'request_too_large'])
+  })
+
   it('refuses a body that is larger than any registration', async () => {
     const body = JSON.stringify({ label: 'x'.repeat(ADMIN_BODY_BYTES_MAX) })
     const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)

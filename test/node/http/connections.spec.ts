@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
-import { connect, createServer as createAcceptor, type Server as Acceptor, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import {
+  type AddressInfo,
+  connect,
+  createServer as createAcceptor,
+  type Server as Acceptor,
+  type Socket
+} from 'node:net'
 import { type ConnectionLimits, limitConnections } from '../../../node/http/connections.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
 

@@ -24,10 +24,10 @@ describe('ingress: more work than there is time for', function () {
     const calls = () => ingress.calls.length
     const admitted: number[] = []
     const refused: Response[] = []
-    let isOver = false
+    const over = new AbortController()
     const keys = [ingress.key, (await ingress.keys.issue()).key]
     const work = async (at: number) => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const startedAt = performance.now()
         const reply = await ingress.post(PATH, {}, { 'x-consumer-key': keys[at % 2] ?? '' })
         if (reply.status === 200) admitted.push(performance.now() - startedAt)
@@ -42,7 +42,7 @@ describe('ingress: more work than there is time for', function () {
     const [livez, readyz] = await Promise.all(['/livez', '/readyz'].map((path) => fetch(ingress.url + path)))
     assert.deepEqual([livez?.status, readyz?.status], [200, 200])
     while (calls() < before + 50 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
-    isOver = true
+    over.abort()
     await Promise.all(workers)
     assert.ok(refused.length >= 50, `${refused.length} were refused`)
     assert.ok(calls() >= before + 50, 'nothing more was admitted')
