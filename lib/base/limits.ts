@@ -489,6 +489,11 @@ export const SSE_EVENT_BYTES_MAX = 1 * MiB
 export const STORED_BODY_BYTES_MAX = 256 * KiB
 /** How long an outcome's response is kept for a repeat of the same call. */
 export const STORED_RESPONSE_MS = 24 * HOUR
+/**
+ * Bodies of stored responses of all consumer nodes together; one of them gets half of what is free. Past it a response is answered and not
+ * stored: its repeat hears `call_interrupted`, as that of a stream. A day of ten 4 KiB responses a second that nobody acknowledges.
+ */
+export const STORED_BYTES_MAX = 4 * 1024 * MiB
 /** How long an idempotency key is answered with what its call was answered: as long as that is kept. */
 export const IDEMPOTENCY_MS = 24 * HOUR
 /** Keys that are kept; the oldest go first. Most of a day's, at ten calls with a key in each second. */
@@ -503,6 +508,23 @@ export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
 export const SUMS_BEHIND_MAX = 10_000
 /** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
+/**
+ * Calls that cost something, ledger entries and receipts are kept for so many days where the operator says nothing: a tax year, and
+ * a month to export it. The fewest: more than every repeat, dispute and withdrawal takes.
+ */
+export const KEEP_DAYS = 400
+export const KEEP_DAYS_MIN = 30
+export const KEEP_DAYS_MAX = 36_500
+/** Calls that cost nothing are kept for so long: for looking into what went wrong, not for the books. */
+export const KEEP_FREE_CALLS_MS = 30 * DAY
+/** How far the clock that made a request id may be ahead of its owner's. An id from further ahead could outlive the record of its call. */
+export const REQUEST_ID_AHEAD_MS = DAY
+/** Between two passes that delete what is old, and before the first one: a start has other work. */
+export const TRIM_PASS_MS = DAY
+export const TRIM_FIRST_MS = 10 * MINUTE
+/** Rows of one slice, a few milliseconds of work, and the pause after it: other work goes first. */
+export const TRIM_ROWS = 256
+export const TRIM_PAUSE_MS = 100
 /** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
 export const ACCOUNT_CHARS_MAX = 200
 /** Postings of one entry: a claim over many channels is booked as one entry for each. */

@@ -117,9 +117,12 @@ export type {
   Documents,
   KnownClaim,
   LoggedCall,
+  Retention,
   Signals,
   Store,
   StoredResponse,
+  Trimmed,
+  TrimRules,
   UsageRow
 } from './store.ts'
 export {

@@ -33,19 +33,24 @@ export interface DocumentPut {
   readonly collection: string
   readonly key: string
   readonly value: string
+  /** Milliseconds since the epoch. It may be deleted from then on, and is not found any more some time after. Default: never. */
+  readonly expiresAt?: number
 }
 
 export interface EntryQuery {
   readonly after?: number
   readonly limit: number
-  /** Costs as much as there are entries of these kinds. Those of calls are not found by it. */
+  /** Costs as much as it gives, for each kind. Entries of calls are not found by it. */
   readonly kinds?: readonly string[]
 }
 
 /** `booked`; or nothing was written: it was `repeated`, or there was too little to draw on. */
 export type Drawn = 'booked' | 'repeated' | 'short'
 
-/** The book of all money of a node. Entries are only ever added, and all balances sum to zero at any moment. */
+/**
+ * The book of all money of a node. Entries never change. All balances sum to zero at any moment, and the balance of an account is
+ * the sum of its entries and of what is carried for those that were deleted for their age (`Retention`).
+ */
 export interface Ledger {
   /**
    * Resolves when the entry, and the documents with it, are durable; false where an entry of this kind and reference was
@@ -63,6 +68,8 @@ export interface Ledger {
   balance(account: string): Promise<Atoms>
   /** Of all accounts whose name begins so, by name. */
   balances(prefix: string): Promise<Balance[]>
+  /** What deleted entries of these accounts summed to, by name. */
+  carried(prefix: string): Promise<Balance[]>
   /** Oldest first, those after the one numbered `after`; of these kinds only, where some are named. */
   entries(query: EntryQuery): Promise<BookedEntry[]>
 }

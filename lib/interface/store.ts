@@ -9,7 +9,10 @@ import type { Headers } from './payload.ts'
 /** What became of a call, at its owner. `captured`: it succeeded and counts. `void`: it did not, nothing is owed. */
 export type CallOutcome = 'captured' | 'void'
 
-/** The answer kept for a repeat of the same call. Absent for streams and for bodies over `STORED_BODY_BYTES_MAX`. */
+/**
+ * The answer kept for a repeat of the same call. Absent for streams, for bodies over `STORED_BODY_BYTES_MAX`, and where the consumer
+ * node already has its share of `STORED_BYTES_MAX`.
+ */
 export interface StoredResponse {
   readonly status: number
   readonly headers: Headers
@@ -45,6 +48,8 @@ export interface CallRecord {
   readonly response?: StoredResponse
   /** Written with it; not told again by those that find it. */
   readonly claim?: ClaimMark
+  /** The response answers a payment as well: an acknowledgement leaves it. Not told again by those that find the record. */
+  readonly isHeld?: true
 }
 
 /** A record without its response, and with its place in the book: that grows with every append, not without gaps. */
@@ -84,7 +89,8 @@ export interface CallLog {
   append(record: CallRecord, effects?: CallEffects): Promise<void>
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
   /**
-   * The consumer has the answer: the stored responses may go, unless they answer an idempotency key as well; the records stay.
+   * The consumer has the answer: the stored responses may go, unless they answer an idempotency key or a payment as well; the
+   * records stay.
    * Written behind, nobody waits.
    */
   acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
@@ -154,8 +160,54 @@ export interface Documents {
     collection: string,
     query: { readonly before?: string; readonly limit: number }
   ): Promise<Array<{ key: string; value: string }>>
-  /** In key order, by code point. */
+  /** In key order, by code point. Reads the whole collection: for collections whose size does not grow with time. */
   list(collection: string): Promise<Array<{ key: string; value: string }>>
+  /** Writes several in one commit. */
+  putAll(documents: readonly DocumentPut[]): Promise<void>
+  /** Deletes the first documents of a collection whose keys are before `before`, at most `limit`; returns how many. */
+  trim(collection: string, before: string, limit: number): Promise<number>
+  /** Deletes documents that have expired at `now`, the oldest first, at most `limit`; returns how many. */
+  sweep(now: number, limit: number): Promise<number>
+}
+
+/** Which rows of the books may be deleted. */
+export interface TrimRules {
+  /** Deletes calls that cost something, and entries, from before this time. */
+  readonly before: number
+  /** Deletes calls that cost nothing from before this time, which is not earlier than `before`. */
+  readonly freeBefore: number
+  /** Rows from after this time carry a wrong time, and are skipped. */
+  readonly now: number
+  /** Entries of calls are deleted with their calls; others only where their kind begins with one of these. */
+  readonly kinds: readonly string[]
+  /**
+   * Whether entries on an account may be deleted up to a total: what all deleted entries on that account sum to then. An entry
+   * stays where one of its accounts is refused.
+   */
+  readonly isDue: (account: string, total: Atoms) => boolean | Promise<boolean>
+  /** Rows of one slice. */
+  readonly limit: number
+}
+
+/** What one slice did. */
+export interface Trimmed {
+  readonly calls: number
+  readonly entries: number
+  /** The pass is complete: the next slice starts again with the oldest row. */
+  readonly isOver: boolean
+}
+
+/**
+ * Deletes old rows of the books. The sums of usage and the balances of accounts do not change: they are kept apart from the
+ * rows. What the deleted entries sum to is kept by account (`Ledger.carried`).
+ */
+export interface Retention {
+  /**
+   * Looks at the next `limit` rows, oldest first, and deletes those that are due: one short transaction. Goes on where the last
+   * slice ended, also after a restart. Where processes share a store, one row is deleted and counted by one of them. A call stays
+   * while its response is stored or answers an idempotency key.
+   */
+  trim(rules: TrimRules): Promise<Trimmed>
 }
 
 /**
@@ -178,6 +230,7 @@ export interface Store {
   readonly claims: ClaimLog
   readonly documents: Documents
   readonly ledger: Ledger
+  readonly retention: Retention
   /** Absent where only one process can have the store open. */
   readonly signals?: Signals
   readonly listings: ListingIndex

@@ -11,6 +11,7 @@ import { type LoggedRow, type SelectedCall, toCallRecord, toLoggedCall } from '.
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import { type PostgresStoredBytes, postgresStoredBytes, sumByPeer } from './postgres-stored-bytes.ts'
 
 interface Append {
   readonly record: CallRecord
@@ -25,8 +26,11 @@ interface Appended extends Append {
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
 
-export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames): CallLog {
-  const appends = appendWriter(names)
+export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames, storedBytesMax: number): CallLog {
+  const stored = postgresStoredBytes(storedBytesMax)
+  const appends = appendWriter(names, stored)
+  const acknowledgements = acknowledgementWriter(stored)
+  const drops = dropWriter(stored)
   return {
     async append(record, effects = {}) {
       checkCallRecord(record)
@@ -79,39 +83,54 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
   }
 }
 
-const acknowledgements: Writer<{ peer: string; ids: Buffer[] }, void> = {
-  async run(db, items) {
-    for (const { peer, ids } of items) {
-      await db.query({
-        name: 'acknowledge',
-        text: `DELETE FROM responses WHERE seq IN (
-                 SELECT seq FROM calls WHERE peer = ${BY_NAME('$1')} AND request_id = ANY($2::bytea[])
-               ) AND NOT EXISTS (SELECT 1 FROM claims WHERE call = responses.seq)`,
-        values: [peer, ids]
-      })
+interface DeletedResponse {
+  peer: string
+  bytes: number
+}
+
+const releasedBy = (rows: readonly DeletedResponse[]): Map<string, number> =>
+  sumByPeer(rows.map(({ peer, bytes }) => ({ peer, bytes: -bytes })))
+
+function acknowledgementWriter(stored: PostgresStoredBytes): Writer<{ peer: string; ids: Buffer[] }, void> {
+  return {
+    async run(db, items) {
+      for (const { peer, ids } of items) {
+        const { rows } = await db.query<DeletedResponse>({
+          name: 'acknowledge',
+          text: `DELETE FROM responses r USING calls c
+                 WHERE r.seq = c.seq AND c.peer = ${BY_NAME('$1')} AND c.request_id = ANY($2::bytea[])
+                   AND r.is_held IS NOT TRUE AND NOT EXISTS (SELECT 1 FROM claims WHERE call = r.seq)
+                 RETURNING c.peer, octet_length(r.body) AS bytes`,
+          values: [peer, ids]
+        })
+        await stored.add(db, releasedBy(rows))
+      }
+      return items.map(() => undefined)
     }
-    return items.map(() => undefined)
   }
 }
 
-const drops: Writer<number, number> = {
-  async run(db, items) {
-    const counts: number[] = []
-    for (const before of items) {
-      const { rowCount } = await db.query(
-        `DELETE FROM responses WHERE seq IN (
-           SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT $2) AS oldest WHERE at < $1
-         )`,
-        [before, RESPONSES_DROPPED_AT_ONCE]
-      )
-      counts.push(rowCount ?? 0)
+function dropWriter(stored: PostgresStoredBytes): Writer<number, number> {
+  return {
+    async run(db, items) {
+      const counts: number[] = []
+      for (const before of items) {
+        const { rows } = await db.query<DeletedResponse>(
+          `DELETE FROM responses r USING calls c WHERE r.seq = c.seq AND r.seq IN (
+             SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT $2) AS oldest WHERE at < $1
+           ) RETURNING c.peer, octet_length(r.body) AS bytes`,
+          [before, RESPONSES_DROPPED_AT_ONCE]
+        )
+        await stored.add(db, releasedBy(rows))
+        counts.push(rows.length)
+      }
+      return counts
     }
-    return counts
   }
 }
 
 /** False for a record whose id is there already, also where it stands before in the same batch. */
-function appendWriter(names: PostgresNames): Writer<Append, boolean> {
+function appendWriter(names: PostgresNames, stored: PostgresStoredBytes): Writer<Append, boolean> {
   return {
     async run(db, items) {
       const ids = await names.idsOf(items.flatMap(({ record }) => [record.peer, record.api]))
@@ -125,7 +144,7 @@ function appendWriter(names: PostgresNames): Writer<Append, boolean> {
         isNew.push(seq !== undefined)
         if (seq !== undefined) appended.push({ ...append, seq })
       }
-      await insertResponses(db, appended)
+      await insertResponses(db, appended, ids, stored)
       await settleClaims(db, appended)
       // In the order of every other writer, so that two processes never wait for each other's rows.
       await enterAll(db, names, appended.flatMap(entryOf))
@@ -186,21 +205,33 @@ async function insertCalls(
   return new Map(rows.map(({ seq, peer, request_id }) => [keyOf(peer, request_id), seq]))
 }
 
-async function insertResponses(db: ClientBase, appended: readonly Appended[]): Promise<void> {
-  const kept = appended.flatMap(({ seq, record: { at, response } }) => (response ? [{ seq, at, ...response }] : []))
+async function insertResponses(
+  db: ClientBase,
+  appended: readonly Appended[],
+  ids: ReadonlyMap<string, string>,
+  stored: PostgresStoredBytes
+): Promise<void> {
+  const asked = appended.flatMap(({ seq, record: { at, response, isHeld = false, peer } }) =>
+    response ? [{ seq, at, isHeld, ...response, peer: ids.get(peer) ?? '', bytes: response.body.length }] : []
+  )
+  if (asked.length === 0) return
+  const chosen = await stored.choose(db, asked)
+  const kept = asked.filter((_, i) => chosen[i])
   if (kept.length === 0) return
   await db.query({
     name: 'keep-responses',
-    text: `INSERT INTO responses (seq, at, status, headers, body)
-           SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::bytea[])`,
+    text: `INSERT INTO responses (seq, at, status, headers, body, is_held)
+           SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::bytea[], $6::boolean[])`,
     values: [
       kept.map(({ seq }) => seq),
       kept.map(({ at }) => at),
       kept.map(({ status }) => status),
       kept.map(({ headers }) => JSON.stringify(headers)),
-      kept.map(({ body }) => Buffer.from(body))
+      kept.map(({ body }) => Buffer.from(body)),
+      kept.map(({ isHeld }) => isHeld)
     ]
   })
+  await stored.add(db, sumByPeer(kept))
 }
 
 async function addUsage(

@@ -14,13 +14,14 @@ export async function putDocuments(db: ClientBase, documents: readonly DocumentP
   const puts = [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, put]) => put)
   await db.query({
     name: 'put-documents',
-    text: `INSERT INTO documents (collection, key, value)
-           SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])
-           ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`,
+    text: `INSERT INTO documents (collection, key, value, expires_at)
+           SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[])
+           ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
     values: [
       puts.map(({ collection }) => bytes(collection)),
       puts.map(({ key }) => bytes(key)),
-      puts.map(({ value }) => bytes(value))
+      puts.map(({ value }) => bytes(value)),
+      puts.map(({ expiresAt }) => expiresAt ?? null)
     ]
   })
 }
@@ -65,6 +66,43 @@ const deletions: Writer<Pick<DocumentPut, 'collection' | 'key'>, boolean> = {
     })
 }
 
+const groups: Writer<readonly DocumentPut[], void> = {
+  async run(db, items) {
+    await putDocuments(db, items.flat())
+    return items.map(() => undefined)
+  }
+}
+
+const trims: Writer<{ readonly collection: string; readonly before: string; readonly limit: number }, number> = {
+  run: (db, items) =>
+    oneByOne(items, async ({ collection, before, limit }) => {
+      const { rowCount } = await db.query(
+        `DELETE FROM documents WHERE collection = $1 AND key IN (
+           SELECT key FROM documents WHERE collection = $1 AND key < $2 ORDER BY key LIMIT $3)`,
+        [bytes(collection), bytes(before), limit]
+      )
+      return rowCount ?? 0
+    })
+}
+
+const sweeps: Writer<{ readonly now: number; readonly limit: number }, number> = {
+  run: (db, items) =>
+    oneByOne(items, async ({ now, limit }) => {
+      const { rowCount } = await db.query(
+        `DELETE FROM documents WHERE (collection, key) IN (
+           SELECT collection, key FROM documents WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
+        [now, limit]
+      )
+      return rowCount ?? 0
+    })
+}
+
+/** About as much as a document that is deleted. */
+const ROW_BYTES = 512
+
+export const sizeOf = (documents: readonly DocumentPut[]): number =>
+  documents.reduce((sum, { value }) => sum + value.length, 0)
+
 export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
   return {
     async get(collection, key) {
@@ -99,7 +137,10 @@ export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
         [bytes(collection)]
       )
       return rows.map(({ key, value }) => ({ key: text(key), value: text(value) }))
-    }
+    },
+    putAll: (documents) => queue.write(groups, documents, sizeOf(documents)),
+    trim: (collection, before, limit) => queue.write(trims, { collection, before, limit }, limit * ROW_BYTES),
+    sweep: (now, limit) => queue.write(sweeps, { now, limit }, limit * ROW_BYTES)
   }
 }
 

@@ -3,7 +3,7 @@ import { formatRequestId } from '../base/request-id.ts'
 import type { BookedEntry, DocumentPut, Entry, Ledger, Posting } from '../interface/ledger.ts'
 import { checkEntry, drawnFrom } from './ledger-entry.ts'
 import { postgresDraws } from './postgres-draws.ts'
-import { putDocuments } from './postgres-documents.ts'
+import { putDocuments, sizeOf } from './postgres-documents.ts'
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
 import type { PostgresQueue, Writer } from './postgres-queue.ts'
@@ -52,18 +52,25 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
       )
       return rows.map(({ name, balance }) => ({ account: name, amount: BigInt(balance) }))
     },
+    async carried(prefix) {
+      const { rows } = await pool.query<{ name: string; amount: string }>(
+        `SELECT n.name, c.amount FROM names n JOIN carried c ON c.account = n.id
+         WHERE n.name >= $1 AND n.name < $2 ORDER BY n.name`,
+        [prefix, prefix + LAST]
+      )
+      return rows.map(({ name, amount }) => ({ account: name, amount: BigInt(amount) }))
+    },
     async entries({ after = 0, limit, kinds }) {
       const page = [after, Math.max(0, Math.floor(limit))]
       const { rows } = await (kinds === undefined
-        ? pool.query<SelectedPosting>(selectPostings(''), page)
-        : pool.query<SelectedPosting>(selectPostings(OF_KINDS), [...page, kinds]))
+        ? pool.query<SelectedPosting>(SELECT_ALL, page)
+        : pool.query<SelectedPosting>(SELECT_OF_KINDS, [...page, kinds]))
       return toEntries(rows)
     }
   }
 }
 
-const bytesOf = (documents: readonly DocumentPut[]): number =>
-  documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
+const bytesOf = (documents: readonly DocumentPut[]): number => ENTRY_BYTES + sizeOf(documents)
 
 interface SelectedPosting {
   seq: string
@@ -75,10 +82,14 @@ interface SelectedPosting {
   amount: string
 }
 
-/** By the index of references, so that it reads no other kinds. */
-const OF_KINDS = 'AND reference IS NOT NULL AND kind IN (SELECT id FROM names WHERE name = ANY($3::text[]))'
-const selectPostings = (where: string): string => `
-  WITH page AS (SELECT * FROM entries WHERE seq > $1 ${where} ORDER BY seq LIMIT $2), lines AS (
+const PAGE = 'SELECT * FROM entries WHERE seq > $1 ORDER BY seq LIMIT $2'
+/** One kind at a time: its entries are in order in the index of kinds. */
+const PAGE_OF_KINDS = `
+  SELECT e.* FROM names k CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE kind = k.id AND reference IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2
+  ) AS e WHERE k.name = ANY($3::text[]) ORDER BY e.seq LIMIT $2`
+const selectPostings = (page: string): string => `
+  WITH page AS (${page}), lines AS (
     SELECT seq, 0 AS line, account, amount FROM page WHERE amount IS NOT NULL
     UNION ALL SELECT seq, 1, contra, -amount FROM page WHERE amount IS NOT NULL
     UNION ALL SELECT p.seq, l.line, l.account, l.amount FROM page p JOIN postings l ON l.entry = p.seq
@@ -87,6 +98,9 @@ const selectPostings = (where: string): string => `
   FROM page p JOIN lines l ON l.seq = p.seq JOIN names k ON k.id = p.kind JOIN names n ON n.id = l.account
   LEFT JOIN calls c ON c.seq = p.call
   ORDER BY p.seq, l.line`
+
+const SELECT_ALL = selectPostings(PAGE)
+const SELECT_OF_KINDS = selectPostings(PAGE_OF_KINDS)
 
 /** Rows of one entry stand together. */
 function toEntries(rows: readonly SelectedPosting[]): BookedEntry[] {

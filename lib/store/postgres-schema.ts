@@ -4,7 +4,7 @@ import { SoukError } from '../base/errors.ts'
 /**
  * As `sqlite-schema.ts`, which says why, in PostgreSQL's types. One step per version, run once, in order, never changed after a
  * release. Texts that may hold any character are bytes, as PostgreSQL's texts hold no NUL; the others sort by code point. Sums are
- * added to, not replaced: several processes may share the database.
+ * added to, not replaced: several processes may share the database. Autovacuum makes the space of deleted rows free for new ones.
  */
 const MIGRATIONS = [
   `
@@ -144,6 +144,42 @@ const MIGRATIONS = [
   );
   CREATE INDEX claims_by_call ON claims (call) WHERE call IS NOT NULL;
   CREATE INDEX claims_by_age ON claims (at);
+  `,
+  `
+  ALTER TABLE documents ADD COLUMN expires_at BIGINT;
+  CREATE INDEX documents_by_end ON documents (expires_at) WHERE expires_at IS NOT NULL;
+  ALTER TABLE responses ADD COLUMN is_held BOOLEAN;
+  CREATE INDEX entries_by_call ON entries (call) WHERE call IS NOT NULL;
+  CREATE INDEX entries_by_kind ON entries (kind, seq) WHERE reference IS NOT NULL;
+
+  CREATE TABLE trims (
+    name TEXT COLLATE "C" PRIMARY KEY,
+    through BIGINT NOT NULL
+  );
+  INSERT INTO trims VALUES ('calls', 0), ('entries', 0);
+
+  CREATE TABLE carried (
+    account BIGINT PRIMARY KEY REFERENCES names (id),
+    amount NUMERIC NOT NULL
+  );
+
+  CREATE TABLE stored_bytes (
+    peer BIGINT PRIMARY KEY REFERENCES names (id),
+    bytes BIGINT NOT NULL
+  );
+  INSERT INTO stored_bytes
+    SELECT c.peer, sum(octet_length(r.body)) FROM responses r JOIN calls c ON c.seq = r.seq GROUP BY c.peer;
+
+  UPDATE documents SET collection = collection || convert_to('-ended', 'UTF8')
+    WHERE CASE convert_from(collection, 'UTF8')
+      WHEN 'account-deposits' THEN convert_from(value, 'UTF8')::json ->> 'state' <> 'pending'
+      WHEN 'account-withdrawals' THEN convert_from(value, 'UTF8')::json ->> 'state' IN ('done', 'failed')
+      ELSE false END;
+  UPDATE documents SET expires_at = 1000 * (extract(epoch FROM now())::bigint + 3600)
+    WHERE CASE convert_from(collection, 'UTF8')
+      WHEN 'x402-answers' THEN true
+      WHEN 'x402-exact' THEN convert_from(value, 'UTF8')::json -> 'fate' ->> 'kind' <> 'owed'
+      ELSE false END;
   `
 ]
 

@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
-import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX } from '../base/limits.ts'
+import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
-import type { CallLog, ClaimLog, Documents, Store } from '../interface/store.ts'
+import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
 import { storeFailed, storeNotOpen } from './commit-queue.ts'
 import { listingsOf } from './listings-of.ts'
 import { postgresCalls } from './postgres-calls.ts'
@@ -13,6 +13,7 @@ import { postgresDocuments } from './postgres-documents.ts'
 import { postgresLedger } from './postgres-ledger.ts'
 import { postgresListings } from './postgres-listings.ts'
 import { postgresNames } from './postgres-names.ts'
+import { postgresRetention } from './postgres-retention.ts'
 import { PostgresSignals } from './postgres-signals.ts'
 import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts'
 import { migratePostgres } from './postgres-schema.ts'
@@ -20,6 +21,8 @@ import { migratePostgres } from './postgres-schema.ts'
 export interface PostgresStoreInit {
   /** `postgres://user:password@host/database`, with `sslmode` and the like as PostgreSQL's own clients take them. */
   readonly url: string
+  /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
+  readonly storedBytesMax?: number
   /** Default: the system's. */
   readonly clock?: Pick<Clock, 'soon' | 'after'>
   /**
@@ -39,13 +42,15 @@ interface Session {
   readonly ledger: Ledger
   readonly signals: PostgresSignals
   readonly listings: ListingIndex
+  readonly retention: Retention
 }
 
 /**
  * For several processes that share accounts, quotas or an owner's books. `open` throws SoukError `internal_error` when the
  * database cannot be reached, or when a newer Souk made its tables.
  */
-export function createPostgresStore({ url, clock = systemClock, onFailure = () => {} }: PostgresStoreInit): Store {
+export function createPostgresStore(init: PostgresStoreInit): Store {
+  const { url, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
   let session: Session | undefined
   const opened = (): Session => {
     if (session === undefined) throw storeNotOpen()
@@ -74,13 +79,17 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
       last: async (collection, query) => told(opened().documents.last(collection, query)),
-      list: async (collection) => told(opened().documents.list(collection))
+      list: async (collection) => told(opened().documents.list(collection)),
+      putAll: async (documents) => opened().documents.putAll(documents),
+      trim: async (collection, before, limit) => opened().documents.trim(collection, before, limit),
+      sweep: async (now, limit) => opened().documents.sweep(now, limit)
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
       draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
       balance: async (account) => told(opened().ledger.balance(account)),
       balances: async (prefix) => told(opened().ledger.balances(prefix)),
+      carried: async (prefix) => told(opened().ledger.carried(prefix)),
       entries: async (query) => told(opened().ledger.entries(query))
     },
     signals: {
@@ -88,8 +97,9 @@ export function createPostgresStore({ url, clock = systemClock, onFailure = () =
       listen: (topic, hear) => opened().signals.listen(topic, hear)
     },
     listings: listingsOf(() => opened().listings),
+    retention: { trim: async (rules) => told(opened().retention.trim(rules)) },
     async open() {
-      session ??= await openSession(url, clock, onFailure)
+      session ??= await openSession({ url, clock, onFailure, storedBytesMax })
     },
     async close() {
       const closing = session
@@ -112,11 +122,7 @@ async function told<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-async function openSession(
-  url: string,
-  clock: Pick<Clock, 'soon' | 'after'>,
-  onFailure: (error: Error) => void
-): Promise<Session> {
+async function openSession({ url, clock, onFailure, storedBytesMax }: Required<PostgresStoreInit>): Promise<Session> {
   // Only nodes with such a store load the client.
   const { Client, Pool } = await import('pg')
   const connection = { connectionString: url, connectionTimeoutMillis: POSTGRES_CONNECT_MS }
@@ -144,11 +150,12 @@ async function openSession(
     pool,
     writer,
     queue,
-    calls: postgresCalls(pool, queue, names),
+    calls: postgresCalls(pool, queue, names, storedBytesMax),
     claims: postgresClaims(queue, names),
     documents: postgresDocuments(pool, queue),
     ledger: postgresLedger(pool, queue, names),
     signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) }),
-    listings: postgresListings(pool, queue, told)
+    listings: postgresListings(pool, queue, told),
+    retention: postgresRetention(pool, queue, names)
   }
 }

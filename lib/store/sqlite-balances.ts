@@ -11,6 +11,8 @@ export interface Balances {
   add(account: number, amount: bigint): void
   /** Writes what has moved, where enough has; part of the running transaction, at its end. */
   write(): void
+  /** Has the running transaction write them in any case: it deletes entries, which a restart could not sum up again. */
+  settle(): void
   /** The transaction is committed. */
   keep(): void
   /** For after a rollback. */
@@ -22,7 +24,7 @@ export interface Balances {
 }
 
 /** Sorts behind whatever begins with what stands before it. */
-const LAST = '\u{10FFFF}'
+export const LAST = '\u{10FFFF}'
 const SELECT_SINCE = `
   SELECT account, amount FROM entries WHERE seq > ?1 AND amount IS NOT NULL
   UNION ALL SELECT contra, -amount FROM entries WHERE seq > ?1 AND amount IS NOT NULL
@@ -39,7 +41,9 @@ export function sqliteBalances(db: DatabaseSync): Balances {
     `INSERT INTO accounts (account, balance) VALUES (?, ?)
      ON CONFLICT (account) DO UPDATE SET balance = excluded.balance`
   )
-  const moveOn = db.prepare(`UPDATE sums SET through = (SELECT max(seq) FROM entries) WHERE name = 'accounts'`)
+  const moveOn = db.prepare(
+    `UPDATE sums SET through = coalesce((SELECT max(seq) FROM entries), 0) WHERE name = 'accounts'`
+  )
   /** By the running transaction. */
   const added = new Map<number, bigint>()
   /** Balances that are not written. */
@@ -74,6 +78,7 @@ export function sqliteBalances(db: DatabaseSync): Balances {
       added.clear()
       behind = 0
     },
+    settle: () => void (behind = SUMS_BEHIND_MAX),
     keep,
     forget: () => added.clear(),
     current,

@@ -1,5 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { COMMIT_BATCH_BYTES_MAX, RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { CallEffects, CallLog, CallRecord } from '../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from './call-record.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from './call-select.ts'
@@ -10,6 +10,7 @@ import { CALL_COLUMNS, callValues, encodeHeaders, toCallRecord, toLoggedCall } f
 import type { PutDocuments } from './sqlite-documents.ts'
 import type { Book } from './sqlite-ledger.ts'
 import type { Names } from './sqlite-names.ts'
+import type { StoredBytes } from './sqlite-stored-bytes.ts'
 import type { Usage } from './sqlite-usage.ts'
 
 export interface SqliteCallsInit {
@@ -17,6 +18,7 @@ export interface SqliteCallsInit {
   readonly queue: CommitQueue
   readonly names: Names
   readonly usage: Usage
+  readonly stored: StoredBytes
   readonly book: Book
   readonly putDocuments: PutDocuments
 }
@@ -26,15 +28,23 @@ const ROW_BYTES = 256
 const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
 
 export function sqliteCalls(init: SqliteCallsInit): CallLog {
-  const { db, queue, usage } = init
+  const { db, queue, usage, stored } = init
   const insert = prepareInsert(init)
-  const deleteResponse = db.prepare(
-    `DELETE FROM responses WHERE seq = (SELECT seq FROM calls WHERE peer = ${BY_NAME} AND request_id = ?)
-     AND NOT EXISTS (SELECT 1 FROM claims WHERE call = responses.seq)`
+  const selectAcknowledged = db.prepare(
+    `SELECT r.seq, c.peer, length(r.body) AS bytes FROM calls c CROSS JOIN responses r ON r.seq = c.seq
+     WHERE c.peer = ${BY_NAME} AND c.request_id = ? AND r.is_held IS NULL
+     AND NOT EXISTS (SELECT 1 FROM claims WHERE call = r.seq)`
   )
   // Oldest first by their order, which is that of time: an index by time would cost every call a page.
-  const deleteOldResponses = db.prepare(`
-    DELETE FROM responses WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM responses ORDER BY seq LIMIT ?2) WHERE at < ?1)`)
+  const selectOldest = db.prepare(
+    `SELECT r.seq, r.at, c.peer, length(r.body) AS bytes FROM responses r CROSS JOIN calls c ON c.seq = r.seq
+     ORDER BY r.seq LIMIT ?`
+  )
+  const deleteResponse = db.prepare('DELETE FROM responses WHERE seq = ?')
+  const drop = ({ seq, peer, bytes }: Row): void => {
+    deleteResponse.run(seq ?? null)
+    stored.add(Number(peer), -Number(bytes))
+  }
   const selectOne = prepareWithBigInts(db, `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
   const selectRecent = prepareWithBigInts(db, `${SELECT_LOGGED} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
   const selectRecentOfApi = prepareWithBigInts(
@@ -58,7 +68,10 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
       for (const requestId of requestIds) {
         // A copy, as nobody waits: the caller's buffer may be used again before this is written.
         const id = Uint8Array.from(requestId)
-        queue.writeBehind(ROW_BYTES, () => deleteResponse.run(peer, id))
+        queue.writeBehind(ROW_BYTES, () => {
+          const found = selectAcknowledged.get(peer, id)
+          if (found !== undefined) drop(found)
+        })
       }
     },
     async recent({ api, before = Number.MAX_SAFE_INTEGER, limit }) {
@@ -73,37 +86,58 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
       let dropped = 0
       for (;;) {
         // In slices: other writes come in between, and no turn of the event loop is spent on a whole day's responses.
-        const slice = await queue.write(RESPONSES_DROPPED_AT_ONCE * ROW_BYTES, () =>
-          Number(deleteOldResponses.run(before, RESPONSES_DROPPED_AT_ONCE).changes)
-        )
+        const slice = await queue.write(RESPONSES_DROPPED_AT_ONCE * ROW_BYTES, () => {
+          const old = sliceOf(selectOldest.all(RESPONSES_DROPPED_AT_ONCE), before)
+          old.forEach(drop)
+          return old.length
+        })
         dropped += slice
-        if (slice < RESPONSES_DROPPED_AT_ONCE) return dropped
+        if (slice === 0) return dropped
       }
     }
   }
 }
 
+type Row = Record<string, SQLOutputValue>
+
+/** Those from before `before`, as many as one commit may free the pages of. */
+function sliceOf(oldest: readonly Row[], before: number): Row[] {
+  let bytes = 0
+  return oldest.filter((row) => {
+    if (Number(row['at']) >= before || bytes > COMMIT_BATCH_BYTES_MAX) return false
+    bytes += Number(row['bytes'])
+    return true
+  })
+}
+
 type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
 
 /** The insert of a record with all that belongs to it; false when there is a record of that id already. */
-function prepareInsert({ db, names, usage, book, putDocuments }: SqliteCallsInit): Insert {
+function prepareInsert({ db, names, usage, stored, book, putDocuments }: SqliteCallsInit): Insert {
   const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
   const insertCall = db.prepare(
     `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
   )
   const settleClaim = prepareSettle(db)
-  const insertResponse = db.prepare('INSERT INTO responses (seq, at, status, headers, body) VALUES (?, ?, ?, ?, ?)')
+  const insertResponse = db.prepare(
+    'INSERT INTO responses (seq, at, status, headers, body, is_held) VALUES (?, ?, ?, ?, ?, ?)'
+  )
   return (record, headers, { postings, documents }) => {
     const api = names.idOf(record.api)
-    const { changes, lastInsertRowid } = insertCall.run(...callValues(record, names.idOf(record.peer), api))
+    const peer = names.idOf(record.peer)
+    const { changes, lastInsertRowid } = insertCall.run(...callValues(record, peer, api))
     if (changes === 0) return false
-    const { response } = record
-    if (response !== undefined) insertResponse.run(lastInsertRowid, record.at, response.status, headers, response.body)
+    const { response, at, isHeld } = record
+    const isStored = response !== undefined && stored.fits(peer, response.body.length)
+    if (isStored) {
+      insertResponse.run(lastInsertRowid, at, response.status, headers, response.body, isHeld === true ? 1 : null)
+    }
     if (record.claim !== undefined) settleClaim(record.claim, record.at, lastInsertRowid)
     if (documents !== undefined) putDocuments(documents)
     if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
     // Last, so that a row that fails is not counted.
     usage.add(api, record)
+    if (isStored) stored.add(peer, response.body.length)
     return true
   }
 }

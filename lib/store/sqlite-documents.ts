@@ -3,16 +3,22 @@ import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
 
+/** About as much as a document that is deleted. */
+const ROW_BYTES = 512
+
+export const sizeOf = (documents: readonly DocumentPut[]): number =>
+  documents.reduce((sum, { value }) => sum + value.length, 0)
+
 /** Puts documents within the running transaction. */
 export type PutDocuments = (documents: readonly DocumentPut[]) => void
 
 export function preparePut(db: DatabaseSync): PutDocuments {
   const upsert = db.prepare(
-    `INSERT INTO documents (collection, key, value) VALUES (?, ?, ?)
-     ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value`
+    `INSERT INTO documents (collection, key, value, expires_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`
   )
   return (documents) => {
-    for (const { collection, key, value } of documents) upsert.run(collection, key, value)
+    for (const { collection, key, value, expiresAt } of documents) upsert.run(collection, key, value, expiresAt ?? null)
   }
 }
 
@@ -28,6 +34,14 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
   )
   const update = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ? AND value = ?')
   const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?')
+  const trim = db.prepare(
+    `DELETE FROM documents WHERE rowid IN (
+       SELECT rowid FROM documents WHERE collection = ? AND key < ? ORDER BY key LIMIT ?)`
+  )
+  const sweep = db.prepare(
+    `DELETE FROM documents WHERE rowid IN (
+       SELECT rowid FROM documents WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+  )
 
   return {
     async get(collection, key) {
@@ -52,6 +66,15 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
     },
     async list(collection) {
       return selectAll.all(collection).map(toDocument)
+    },
+    async putAll(documents) {
+      await queue.write(sizeOf(documents), () => put(documents))
+    },
+    async trim(collection, before, limit) {
+      return queue.write(limit * ROW_BYTES, () => Number(trim.run(collection, before, limit).changes))
+    },
+    async sweep(now, limit) {
+      return queue.write(limit * ROW_BYTES, () => Number(sweep.run(now, limit).changes))
     }
   }
 }

@@ -4,8 +4,8 @@ import { formatRequestId } from '../base/request-id.ts'
 import type { BookedEntry, DocumentPut, Drawn, Ledger, Posting } from '../interface/ledger.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { checkEntry, drawnFrom } from './ledger-entry.ts'
-import type { Balances } from './sqlite-balances.ts'
-import type { PutDocuments } from './sqlite-documents.ts'
+import { type Balances, LAST } from './sqlite-balances.ts'
+import { type PutDocuments, sizeOf } from './sqlite-documents.ts'
 import type { Names } from './sqlite-names.ts'
 
 /** An entry as its rows are: one of a call has no reference, its call's record names it. */
@@ -39,18 +39,21 @@ const selectEntries = (where: string): string => `
   SELECT e.seq, e.at, k.name AS kind, e.reference, c.request_id, a.name AS account, o.name AS contra, e.amount
   FROM entries e JOIN names k ON k.id = e.kind LEFT JOIN calls c ON c.seq = e.call
   LEFT JOIN names a ON a.id = e.account LEFT JOIN names o ON o.id = e.contra
-  WHERE e.seq > ? ${where} ORDER BY e.seq LIMIT ?`
-/** By the index of references, so that it reads no other kinds. */
-const OF_KINDS =
-  'AND e.reference IS NOT NULL AND e.kind IN (SELECT id FROM names WHERE name IN (SELECT value FROM json_each(?)))'
+  WHERE ${where} e.seq > ? ORDER BY e.seq LIMIT ?`
+/** One kind at a time: its entries are in order in the index of kinds. */
+const OF_KIND = 'e.reference IS NOT NULL AND e.kind = (SELECT id FROM names WHERE name = ?) AND'
 const SELECT_POSTINGS =
   'SELECT n.name AS account, p.amount FROM postings p JOIN names n ON n.id = p.account WHERE p.entry = ? ORDER BY p.line'
 
 export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): Ledger {
   const selectAll = db.prepare(selectEntries(''))
-  const selectOfKinds = db.prepare(selectEntries(OF_KINDS))
+  const selectOfKind = db.prepare(selectEntries(OF_KIND))
   const selectPostings = db.prepare(SELECT_POSTINGS)
-  for (const statement of [selectAll, selectOfKinds, selectPostings]) statement.setReadBigInts(true)
+  const selectCarried = db.prepare(
+    `SELECT n.name, c.amount FROM names n CROSS JOIN carried c ON c.account = n.id
+     WHERE n.name >= ? AND n.name < ? ORDER BY n.name`
+  )
+  for (const statement of [selectAll, selectOfKind, selectPostings]) statement.setReadBigInts(true)
   const postingsOf = (row: Row): Posting[] => {
     if (row['amount'] === null) return selectPostings.all(row['seq'] as bigint).map(toPosting)
     const first = toPosting(row)
@@ -73,17 +76,26 @@ export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): L
     async balances(prefix) {
       return balances.beginningWith(prefix)
     },
+    async carried(prefix) {
+      return selectCarried
+        .all(prefix, prefix + LAST)
+        .map(({ name, amount }) => ({ account: name as string, amount: BigInt(amount as string) }))
+    },
     async entries({ after = 0, limit: asked, kinds }) {
       const limit = Math.max(0, Math.floor(asked))
       const rows =
-        kinds === undefined ? selectAll.all(after, limit) : selectOfKinds.all(after, JSON.stringify(kinds), limit)
+        kinds === undefined
+          ? selectAll.all(after, limit)
+          : firstOf(
+              [...new Set(kinds)].map((kind) => selectOfKind.all(kind, after, limit)),
+              limit
+            )
       return rows.map((row) => ({ ...headOf(row), postings: postingsOf(row) }))
     }
   }
 }
 
-const bytesOf = (documents: readonly DocumentPut[]): number =>
-  documents.reduce((sum, { value }) => sum + value.length, ENTRY_BYTES)
+const bytesOf = (documents: readonly DocumentPut[]): number => ENTRY_BYTES + sizeOf(documents)
 
 export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, putDocuments: PutDocuments): Book {
   const insertEntry = db.prepare(
@@ -136,6 +148,15 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
 }
 
 type Row = Record<string, SQLOutputValue>
+
+/** The first rows of several lists that are in order. */
+function firstOf(lists: readonly Row[][], limit: number): Row[] {
+  if (lists.length === 1) return lists[0] ?? []
+  return lists
+    .flat()
+    .sort((a, b) => Number((a['seq'] as bigint) - (b['seq'] as bigint)))
+    .slice(0, limit)
+}
 
 function toPosting(row: Row): Posting {
   return { account: row['account'] as string, amount: row['amount'] as bigint }

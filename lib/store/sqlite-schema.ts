@@ -19,6 +19,13 @@ import { SoukError } from '../base/errors.ts'
  * `claims` are the idempotency keys: `call` is what answers one. Their names are random, so only calls that have one pay for it.
  *
  * `sums` says up to which row of `calls` and of `entries` the sums in `usage` and in `accounts` are.
+ *
+ * `trims` says which row the deletion of old rows looked at last, `carried` what the deleted entries sum to by account. The newest
+ * row of a table is never deleted, so that no `seq` is given twice. `stored_bytes` holds the bytes of `responses` by peer.
+ * SQLite reuses the pages of deleted rows for new ones: the file stops growing, it does not shrink.
+ *
+ * The last step also moves deposits and withdrawals that have ended to collections of their own, which no start reads, and gives
+ * the answers of x402 payments their end.
  */
 const MIGRATIONS = [
   `
@@ -175,6 +182,37 @@ const MIGRATIONS = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX claims_by_call ON claims (call) WHERE call IS NOT NULL;
   CREATE INDEX claims_by_age ON claims (at);
+  `,
+  `
+  ALTER TABLE documents ADD COLUMN expires_at INTEGER;
+  CREATE INDEX documents_by_end ON documents (expires_at) WHERE expires_at IS NOT NULL;
+  ALTER TABLE responses ADD COLUMN is_held INTEGER;
+  CREATE INDEX entries_by_call ON entries (call) WHERE call IS NOT NULL;
+  CREATE INDEX entries_by_kind ON entries (kind) WHERE reference IS NOT NULL;
+
+  CREATE TABLE trims (
+    name TEXT PRIMARY KEY,
+    through INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO trims VALUES ('calls', 0), ('entries', 0);
+
+  CREATE TABLE carried (
+    account INTEGER PRIMARY KEY REFERENCES names (id),
+    amount TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE stored_bytes (
+    peer INTEGER PRIMARY KEY REFERENCES names (id),
+    bytes INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO stored_bytes
+    SELECT c.peer, sum(length(r.body)) FROM responses r JOIN calls c ON c.seq = r.seq GROUP BY c.peer;
+
+  UPDATE documents SET collection = collection || '-ended'
+    WHERE collection = 'account-deposits' AND json_extract(value, '$.state') <> 'pending'
+    OR collection = 'account-withdrawals' AND json_extract(value, '$.state') IN ('done', 'failed');
+  UPDATE documents SET expires_at = 1000 * (unixepoch() + 3600)
+    WHERE collection = 'x402-answers' OR collection = 'x402-exact' AND json_extract(value, '$.fate.kind') <> 'owed';
   `
 ]
 

@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
+import { STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
-import type { CallLog, ClaimLog, Documents, Store } from '../interface/store.ts'
+import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
 import { listingsOf } from './listings-of.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
 import { backUp } from './sqlite-backup.ts'
@@ -16,13 +17,17 @@ import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
 import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
 import { sqliteListings } from './sqlite-listings.ts'
 import { sqliteNames } from './sqlite-names.ts'
+import { sqliteRetention } from './sqlite-retention.ts'
 import { migrate } from './sqlite-schema.ts'
+import { sqliteStoredBytes } from './sqlite-stored-bytes.ts'
 import { sqliteTransactions } from './sqlite-transactions.ts'
 import { sqliteUsage } from './sqlite-usage.ts'
 
 export interface SqliteStoreInit {
   /** The database file, made with mode 0600 where it is missing, as its directory is with 0700. SQLite keeps a `-wal` file beside it. */
   readonly path: string
+  /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
+  readonly storedBytesMax?: number
   /** Default: the system's. */
   readonly clock?: Pick<Clock, 'soon'>
   /**
@@ -48,6 +53,7 @@ interface Session {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly listings: ListingIndex
+  readonly retention: Retention
   backUp(path: string): Promise<void>
   /** Of backups that are being written: the database stays open for them. */
   readonly backups: ReadonlySet<Promise<void>>
@@ -66,7 +72,8 @@ const SQLITE_BUSY = 5
  * One file, one process. `open` throws SoukError `internal_error` when another process has it, when it is no database of
  * Souk's, or when a newer Souk wrote it.
  */
-export function createSqliteStore({ path, clock = systemClock, onFailure = () => {} }: SqliteStoreInit): SqliteStore {
+export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
+  const { path, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
   let session: Session | undefined
   let closing: Promise<void> | undefined
   const opened = (): Session => {
@@ -104,21 +111,26 @@ export function createSqliteStore({ path, clock = systemClock, onFailure = () =>
       replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
       delete: async (collection, key) => opened().documents.delete(collection, key),
       last: (collection, query) => read(({ documents }) => documents.last(collection, query)),
-      list: (collection) => read(({ documents }) => documents.list(collection))
+      list: (collection) => read(({ documents }) => documents.list(collection)),
+      putAll: async (documents) => opened().documents.putAll(documents),
+      trim: async (collection, before, limit) => opened().documents.trim(collection, before, limit),
+      sweep: async (now, limit) => opened().documents.sweep(now, limit)
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
       draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
       balance: (account) => read(({ ledger }) => ledger.balance(account)),
       balances: (prefix) => read(({ ledger }) => ledger.balances(prefix)),
+      carried: (prefix) => read(({ ledger }) => ledger.carried(prefix)),
       entries: (query) => read(({ ledger }) => ledger.entries(query))
     },
+    retention: { trim: async (rules) => opened().retention.trim(rules) },
     // What others published: no answer hangs on whether it is on this disk yet.
     listings: listingsOf(() => opened().listings),
     backUp: async (path) => opened().backUp(path),
     async open() {
       await closing
-      session ??= openSession(openDatabase(resolve(path)), clock, onFailure)
+      session ??= openSession(openDatabase(resolve(path)), { clock, onFailure, storedBytesMax })
     },
     async close() {
       if (session !== undefined) closing = closeSession(session)
@@ -166,15 +178,20 @@ function makePrivate(path: string): void {
   else closeSync(openSync(path, 'wx', 0o600))
 }
 
-function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (error: Error) => void): Session {
+function openSession(
+  file: OpenFile,
+  { clock, onFailure, storedBytesMax }: Required<Omit<SqliteStoreInit, 'path'>>
+): Session {
   const { db, wal } = file
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
   const balances = sqliteBalances(db)
+  const stored = sqliteStoredBytes(db, storedBytesMax)
   const transactions = sqliteTransactions(db, wal, {
     beforeCommit() {
       usage.write()
       balances.write()
+      stored.write()
     },
     afterCommit() {
       usage.keep()
@@ -183,6 +200,7 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
     afterRollback() {
       usage.forget()
       balances.forget()
+      stored.forget()
       names.forget()
     },
     afterSavepointRollback: () => names.forget()
@@ -194,11 +212,12 @@ function openSession(file: OpenFile, clock: Pick<Clock, 'soon'>, onFailure: (err
   return {
     file,
     queue,
-    calls: sqliteCalls({ db, queue, names, usage, book, putDocuments }),
+    calls: sqliteCalls({ db, queue, names, usage, stored, book, putDocuments }),
     claims: sqliteClaims(db, queue, names),
     documents: sqliteDocuments(db, queue, putDocuments),
     ledger: sqliteLedger({ db, queue, book, balances }),
     listings: sqliteListings(db, queue),
+    retention: sqliteRetention({ db, queue, names, usage, balances }),
     backups,
     async backUp(path) {
       const written = backUp(db, path)

@@ -16,6 +16,8 @@ export interface Usage {
   add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged' | 'rule'>): void
   /** Writes what was counted, where it is enough; part of the running transaction, at its end. */
   write(): void
+  /** Has the running transaction write it in any case: it deletes calls, which a restart could not count again. */
+  settle(): void
   /** The transaction is committed. */
   keep(): void
   /** For after a rollback. */
@@ -31,7 +33,7 @@ export function sqliteUsage(db: DatabaseSync): Usage {
   const upsert = db.prepare(`
     INSERT INTO usage (api, captured, voided, metered, charged) VALUES (?, ?, ?, ?, ?) ON CONFLICT (api) DO UPDATE SET
     captured = excluded.captured, voided = excluded.voided, metered = excluded.metered, charged = excluded.charged`)
-  const moveOn = db.prepare(`UPDATE sums SET through = (SELECT max(seq) FROM calls) WHERE name = 'usage'`)
+  const moveOn = db.prepare(`UPDATE sums SET through = coalesce((SELECT max(seq) FROM calls), 0) WHERE name = 'usage'`)
   /** By the running transaction. */
   const added = new Map<number, Sum>()
   /** Since the sums were written. */
@@ -78,6 +80,7 @@ export function sqliteUsage(db: DatabaseSync): Usage {
       added.clear()
       behind = 0
     },
+    settle: () => void (behind = SUMS_BEHIND_MAX),
     keep,
     forget: () => added.clear(),
     all: () =>

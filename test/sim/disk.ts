@@ -1,5 +1,5 @@
 import type { DocumentPut, Entry } from '../../lib/interface/ledger.ts'
-import type { CallEffects, CallRecord, Claim, Store } from '../../lib/interface/store.ts'
+import type { CallEffects, CallRecord, Claim, Store, TrimRules } from '../../lib/interface/store.ts'
 import { storeFailed, storeNotOpen } from '../../lib/store/commit-queue.ts'
 import { createMemoryStore } from '../../lib/store/memory-store.ts'
 import type { Life } from './life.ts'
@@ -17,6 +17,10 @@ export type Write =
   | ({ readonly kind: 'put' | 'insert' } & DocumentPut)
   | ({ readonly kind: 'replace'; readonly before: string } & DocumentPut)
   | { readonly kind: 'delete'; readonly collection: string; readonly key: string }
+  | { readonly kind: 'put all'; readonly documents: readonly DocumentPut[] }
+  | { readonly kind: 'trim documents'; readonly collection: string; readonly before: string; readonly limit: number }
+  | { readonly kind: 'sweep'; readonly now: number; readonly limit: number }
+  | { readonly kind: 'trim'; readonly rules: TrimRules }
   | {
       readonly kind: 'book'
       readonly entry: Entry
@@ -144,13 +148,18 @@ class Session {
         replace: (collection, key, before, value) => write({ kind: 'replace', collection, key, before, value }),
         delete: (collection, key) => write({ kind: 'delete', collection, key }),
         last: (collection, query) => read((store) => store.documents.last(collection, query)),
-        list: (collection) => read((store) => store.documents.list(collection))
+        list: (collection) => read((store) => store.documents.list(collection)),
+        putAll: (documents) => write({ kind: 'put all', documents }),
+        trim: (collection, before, limit) => write({ kind: 'trim documents', collection, before, limit }),
+        sweep: (now, limit) => write({ kind: 'sweep', now, limit })
       },
+      retention: { trim: (rules) => write({ kind: 'trim', rules }) },
       ledger: {
         book: (entry, documents = []) => write({ kind: 'book', entry, documents }),
         draw: (entry, account, documents = []) => write({ kind: 'book', entry, documents, account }),
         balance: (account) => read((store) => store.ledger.balance(account)),
         balances: (prefix) => read((store) => store.ledger.balances(prefix)),
+        carried: (prefix) => read((store) => store.ledger.carried(prefix)),
         entries: (query) => read((store) => store.ledger.entries(query))
       },
       // Of no concern to money: not simulated.
@@ -230,7 +239,7 @@ class Session {
   }
 }
 
-async function perform({ calls, claims, documents, ledger }: Store, write: Write): Promise<unknown> {
+async function perform({ calls, claims, documents, ledger, retention }: Store, write: Write): Promise<unknown> {
   switch (write.kind) {
     case 'append':
       return calls.append(write.record, write.effects)
@@ -246,6 +255,14 @@ async function perform({ calls, claims, documents, ledger }: Store, write: Write
       return calls.dropResponses(write.before)
     case 'put':
       return documents.put(write.collection, write.key, write.value)
+    case 'put all':
+      return documents.putAll(write.documents)
+    case 'trim documents':
+      return documents.trim(write.collection, write.before, write.limit)
+    case 'sweep':
+      return documents.sweep(write.now, write.limit)
+    case 'trim':
+      return retention.trim(write.rules)
     case 'insert':
       return documents.insert(write.collection, write.key, write.value)
     case 'replace':

@@ -7,6 +7,7 @@ import { claimCases } from './store-claims.ts'
 import { documentCases } from './store-documents.ts'
 import { ledgerCases } from './store-ledger.ts'
 import { listingCases } from './store-listings.ts'
+import { retentionCases } from './store-retention.ts'
 
 /** One implementation under test. */
 export interface StoreSubject {
@@ -19,6 +20,8 @@ export interface StoreSubject {
 }
 
 const TURNS_MAX = 1_000
+/** Stores under test hold so much of responses. */
+export const SUITE_STORED_BYTES = 64 * 1024
 /** The largest amount that can be written, see base/money.ts. */
 const ATOMS_MAX = 10n ** 15n
 
@@ -65,6 +68,7 @@ export function storeSuite(name: string, create: () => StoreSubject | Promise<St
     describe('usage', () => usageCases(() => store, reopen))
     describe('documents', () => documentCases(() => store, reopen))
     describe('the ledger', () => ledgerCases(() => store, reopen))
+    describe('retention', () => retentionCases(() => store, reopen))
     describe('listings', () => listingCases(() => store, reopen))
     describe('opening and closing', () => lifeCases(() => store, reopen))
   })

@@ -107,7 +107,12 @@ export function memoryDocuments(): Documents & { readonly writes: string[] } {
     async list(collection) {
       const found = [...texts].filter(([key]) => key.startsWith(`${collection}/`)).sort(([a], [b]) => (a < b ? -1 : 1))
       return found.map(([key, value]) => ({ key: key.slice(collection.length + 1), value }))
-    }
+    },
+    async putAll(documents) {
+      for (const { collection, key, value } of documents) await this.put(collection, key, value)
+    },
+    trim: async () => 0,
+    sweep: async () => 0
   }
 }
 

@@ -1,7 +1,7 @@
 import { createMemoryStore } from '../../../lib/store/memory-store.ts'
-import { storeSuite } from '../../suites/store.ts'
+import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
 
 storeSuite('the memory store', () => {
-  const store = createMemoryStore()
+  const store = createMemoryStore({ storedBytesMax: SUITE_STORED_BYTES })
   return { store, again: () => store, dispose: () => {} }
 })

@@ -4,7 +4,7 @@ import { createPostgresStore } from '../../../lib/store/postgres-store.ts'
 import { callRecord, storedResponse } from '../../helpers/call-record.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
-import { storeSuite } from '../../suites/store.ts'
+import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
 
 describe('PostgreSQL', function () {
   this.timeout(60_000)
@@ -16,13 +16,17 @@ describe('PostgreSQL', function () {
 
   storeSuite('the PostgreSQL store', async () => {
     const url = await postgres!.create()
-    return { store: createPostgresStore({ url }), again: () => createPostgresStore({ url }), dispose: () => {} }
+    return {
+      store: createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }),
+      again: () => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }),
+      dispose: () => {}
+    }
   })
 
   describe('the PostgreSQL store', () => {
     it('is shared by several processes: no record twice, every sum exact', async () => {
       const url = await postgres!.create()
-      const stores = [1, 2, 3].map(() => createPostgresStore({ url }))
+      const stores = [1, 2, 3].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
       const records = Array.from({ length: 100 }, () =>
         callRecord({ price: 3n, charged: 3n, response: storedResponse() })
@@ -65,7 +69,7 @@ describe('PostgreSQL', function () {
 
     it('moves opposite accounts in many processes without a deadlock', async () => {
       const url = await postgres!.create()
-      const stores = [1, 2, 3, 4].map(() => createPostgresStore({ url }))
+      const stores = [1, 2, 3, 4].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
       const accounts = ['a', 'b', 'c', 'd']
       const bookings = stores.flatMap((store, s) =>
@@ -94,7 +98,7 @@ describe('PostgreSQL', function () {
 
     it('draws nothing twice in many processes, back and forth', async () => {
       const url = await postgres!.create()
-      const stores = [1, 2, 3].map(() => createPostgresStore({ url }))
+      const stores = [1, 2, 3].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
       const move = (from: string, to: string, amount: bigint, reference: string) => {
         const postings = [
@@ -141,7 +145,7 @@ describe('PostgreSQL', function () {
       await assert.rejects(store.documents.get('a', 'b'), { code: 'internal_error' })
       assert.equal(failures, 1)
       await store.close()
-      const again = createPostgresStore({ url })
+      const again = createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES })
       await again.open()
       assert.deepEqual(await again.calls.find(kept.peer, kept.requestId), kept)
       await again.close()
@@ -149,7 +153,7 @@ describe('PostgreSQL', function () {
 
     it('says no more than that it cannot be opened', async () => {
       const url = 'postgres://somebody:secret@127.0.0.1:1/none'
-      await assert.rejects(createPostgresStore({ url }).open(), {
+      await assert.rejects(createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }).open(), {
         code: 'internal_error',
         message: 'The store cannot be opened.'
       })

@@ -8,14 +8,14 @@ import type { Store } from '../../../lib/interface/store.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../../../lib/store/call-select.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import { callRecord, peerId, storedResponse } from '../../helpers/call-record.ts'
-import { storeSuite } from '../../suites/store.ts'
+import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
 
 storeSuite('the SQLite store', () => {
   const directory = mkdtempSync(join(tmpdir(), 'souk-store-'))
   const path = join(directory, 'souk.db')
   return {
-    store: createSqliteStore({ path }),
-    again: () => createSqliteStore({ path }),
+    store: createSqliteStore({ path, storedBytesMax: SUITE_STORED_BYTES }),
+    again: () => createSqliteStore({ path, storedBytesMax: SUITE_STORED_BYTES }),
     dispose: () => rmSync(directory, { recursive: true })
   }
 })
@@ -132,7 +132,7 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 6 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 7 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -145,10 +145,14 @@ describe('the SQLite store', () => {
     await first.calls.append(record)
     await first.close()
     const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words']
-    const later = ['postings', 'entries', 'accounts', 'sums', 'claims', ...listings]
+    const later = ['trims', 'carried', 'stored_bytes', 'postings', 'entries', 'accounts', 'sums', 'claims', ...listings]
       .map((table) => `DROP TABLE ${table};`)
       .join(' ')
-    inspect((db) => db.exec(`${later} ALTER TABLE calls DROP COLUMN rule; PRAGMA user_version = 1`))
+    inspect((db) =>
+      db.exec(`${later} ALTER TABLE calls DROP COLUMN rule;
+      DROP INDEX documents_by_end; ALTER TABLE documents DROP COLUMN expires_at; ALTER TABLE responses DROP COLUMN is_held;
+      PRAGMA user_version = 1`)
+    )
     const store = await open()
     assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
     const postings = [
@@ -276,7 +280,7 @@ describe('the SQLite store', () => {
   it('keeps nothing of a record whose response cannot be written, and all of the others', async () => {
     const store = await open()
     const names = { peer: peerId('N'), api: `new@${peerId('P')}` } as const
-    const unbindable = {} as Uint8Array
+    const unbindable = { length: 1 } as Uint8Array
     const bad = callRecord({ ...names, response: { ...storedResponse(), body: unbindable } })
     const good = [callRecord(names), callRecord({ ...names, response: storedResponse() })]
     const results = await Promise.allSettled([bad, ...good].map((record) => store.calls.append(record)))

@@ -72,7 +72,12 @@ export function memoryDocuments(): Documents & { readonly reads: number } {
     },
     async list(collection) {
       return [...of(collection)].map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1))
-    }
+    },
+    async putAll(documents) {
+      for (const { collection, key, value } of documents) of(collection).set(key, value)
+    },
+    trim: async () => 0,
+    sweep: async () => 0
   }
 }
 
