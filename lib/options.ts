@@ -2,7 +2,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
-import { AGENT_CHARS_MAX } from './base/limits.ts'
+import { AGENT_CHARS_MAX, KEEP_DAYS, KEEP_DAYS_MIN } from './base/limits.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { Souk } from './interface/souk.ts'
@@ -51,12 +51,19 @@ export interface SoukInit {
   readonly probes?: boolean
   /** Learns which peers trade with this node, for those who decide about its connections. Default: nobody does. */
   readonly worth?: PeerWorth
+  /**
+   * Days that calls which cost something, ledger entries and receipts are kept; `Infinity` keeps them for ever. Calls that cost nothing
+   * are kept for 30 days. Sums stay in any case. Default 400.
+   */
+  readonly keepDays?: number
+  /** Beginnings of the kinds of ledger entries of the embedder's own that may be deleted with age. Default none. */
+  readonly trimmedKinds?: readonly string[]
   readonly clock?: Clock
   readonly random?: Random
 }
 
 export type SoukOptions = SoukInit &
-  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'clock' | 'random'>>
+  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'keepDays' | 'trimmedKinds' | 'clock' | 'random'>>
 
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 
@@ -71,6 +78,8 @@ export function soukOptions(init: SoukInit): SoukOptions {
     agent: 'souk',
     selfReport: true,
     probes: false,
+    keepDays: KEEP_DAYS,
+    trimmedKinds: [],
     clock: systemClock,
     random: systemRandom,
     ...init
@@ -84,6 +93,10 @@ export function soukOptions(init: SoukInit): SoukOptions {
   if (options.agent.length > AGENT_CHARS_MAX) throw new SoukError('invalid_request', 'The agent name is too long.')
   if (options.providerKey !== undefined && options.providerKey.type !== 'Ed25519') {
     throw new SoukError('invalid_request', 'A provider key is an Ed25519 key.')
+  }
+  // A call has to be found for as long as it may be repeated.
+  if (!(options.keepDays >= KEEP_DAYS_MIN)) {
+    throw new SoukError('invalid_request', `Books are kept for ${KEEP_DAYS_MIN} days at least.`)
   }
   for (const address of options.bootstrap) checkBootstrap(address)
   return options

@@ -6,14 +6,7 @@ import type { TypedEventTarget } from 'main-event'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { deadline, sleep } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
-import {
-  DRAIN_MS,
-  IDEMPOTENCY_KEYS_MAX,
-  IDEMPOTENCY_MS,
-  JOIN_MS,
-  LOOKUP_MS,
-  STORED_RESPONSE_MS
-} from './base/limits.ts'
+import { DAY_MS, DRAIN_MS, JOIN_MS, LOOKUP_MS } from './base/limits.ts'
 import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
@@ -53,6 +46,7 @@ import { createKadDirectory } from './resolve/kad-directory.ts'
 import { serveManifests } from './resolve/manifest-exchange.ts'
 import { createNotary } from './resolve/notary.ts'
 import { createResolver, type PinningResolver } from './resolve/resolver.ts'
+import { Trimmer } from './retention/trimmer.ts'
 import { createMemoryStore } from './store/memory-store.ts'
 
 /** What Souk needs of the libp2p node it is a service of. `dht` is the service that `soukDht()` made. */
@@ -94,6 +88,7 @@ interface Running {
   readonly spend: DailySpend
   readonly subscriptions: OwnSubscriptions
   readonly planCaller: PlanCaller
+  readonly trimmer: Trimmer
 }
 
 class SoukService implements Souk, Startable {
@@ -146,15 +141,11 @@ class SoukService implements Souk, Startable {
   }
 
   async afterStart(): Promise<void> {
-    const { announcer, provider, discovery } = this.#run()
+    const { announcer, provider, discovery, trimmer } = this.#run()
     discovery.start()
     this.#components.events.addEventListener('peer:identify', this.#onPeer)
-    announcer.start(async () => {
-      await provider.renew()
-      const now = this.#options.clock.now()
-      await this.store.calls.dropResponses(now - STORED_RESPONSE_MS)
-      await this.store.claims.drop(now - IDEMPOTENCY_MS, IDEMPOTENCY_KEYS_MAX)
-    })
+    announcer.start(() => provider.renew())
+    trimmer.start()
     await this.#join()
   }
 
@@ -178,6 +169,7 @@ class SoukService implements Souk, Startable {
     this.#running = undefined
     await this.#link.stop()
     for (const { adapter } of running?.owner.list() ?? []) await adapter.close?.()
+    await running?.trimmer.stop()
     await running?.desk.stop()
     await running?.spend.stop()
     await running?.till.stop?.()
@@ -279,6 +271,19 @@ class SoukService implements Souk, Startable {
     const announced = addressManager.getAddresses().map(String)
     if (announced.length > 0) return announced
     return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${this.#link.self}`)
+  }
+
+  #trimmer({ retention }: Till): Trimmer {
+    const { clock, sharedStore, keepDays, trimmedKinds } = this.#options
+    return new Trimmer({
+      clock,
+      store: this.store,
+      keepMs: keepDays * DAY_MS,
+      kinds: trimmedKinds,
+      onError: (error) => this.#log('old rows could not be deleted - %e', error),
+      ...(sharedStore && { sharedStore }),
+      ...(retention && { till: retention })
+    })
   }
 
   /** On the network when it resolves, to where things are found; or alone, and joining later. */
@@ -407,7 +412,8 @@ class SoukService implements Souk, Startable {
       desk,
       spend,
       subscriptions,
-      planCaller
+      planCaller,
+      trimmer: this.#trimmer(till)
     }
   }
 }

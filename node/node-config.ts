@@ -60,6 +60,8 @@ export interface NodeConfig {
   readonly probe?: boolean
   /** `souk up` ends when its event loop does not turn for so long. 0: never. Embedders have no watchdog. */
   readonly watchdogMs?: number
+  /** Days that books are kept in detail; `Infinity` for ever. Default: the library's. */
+  readonly keepDays?: number
 }
 
 /** How a node pays and is paid. */
@@ -104,6 +106,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
     ...(all.selfReport === undefined ? {} : { selfReport: all.selfReport }),
     ...(all.probe === undefined ? {} : { probe: all.probe }),
+    ...(all.keepDays === undefined ? {} : { keepDays: all.keepDays === 'forever' ? Infinity : all.keepDays }),
     ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }

@@ -6,6 +6,7 @@ import { protocolFactories } from '../protocols/index.ts'
 import { type Hosting, startHosting } from './accounts/hosting.ts'
 import { type Admin, startAdmin } from './admin/server.ts'
 import { Sessions } from './admin/sessions.ts'
+import { TRIMMED_KINDS } from './accounts/account-books.ts'
 import type { StatusView } from './admin/api.ts'
 import { examine } from './doctor.ts'
 import type { Events } from './events/events.ts'
@@ -188,6 +189,8 @@ async function startSouk(
     privateAddresses: network.privateAddresses,
     ...(config.selfReport === undefined ? {} : { selfReport: config.selfReport }),
     probes: config.probe ?? false,
+    ...(config.keepDays === undefined ? {} : { keepDays: config.keepDays }),
+    trimmedKinds: TRIMMED_KINDS,
     prepare: async (souk) => {
       registrations = new Registrations({
         souk,

@@ -40,6 +40,16 @@ const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with a
 const postgresUrl = z.string().refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
 
+const keepDays = z.union(
+  [
+    z.literal('forever'),
+    z
+      .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+      .pipe(z.int().min(limits.KEEP_DAYS_MIN).max(limits.KEEP_DAYS_MAX))
+  ],
+  `give a number of days from ${limits.KEEP_DAYS_MIN} to ${limits.KEEP_DAYS_MAX}, or forever`
+)
+
 /** How calls are paid for: through channels, or not at all, only counted. */
 export const TILL_NAMES = ['channel', 'metered'] as const
 export type TillName = (typeof TILL_NAMES)[number]
@@ -77,7 +87,8 @@ const settingsSchema = z.object({
   demoKey: list(z.string()).optional(),
   selfReport: flag.optional(),
   probe: flag.optional(),
-  watchdog: seconds.optional()
+  watchdog: seconds.optional(),
+  keepDays: keepDays.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>

@@ -45,6 +45,7 @@ export const ERRORS = {
   idempotency_in_flight: kind(409, 'A call with this idempotency key is still running.', true),
   payment_id_conflict: kind(409, 'The payment id was used for another request.'),
   api_retired: kind(410, 'This API was retired.'),
+  request_expired: kind(410, 'The request is too old to be run or answered.'),
   request_too_large: kind(413, 'The request is too large.'),
   unsupported_media_type: kind(415, 'The content type is not supported.'),
   idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),

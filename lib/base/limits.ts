@@ -519,9 +519,11 @@ export const KEEP_DAYS_MAX = 36_500
 export const KEEP_FREE_CALLS_MS = 30 * DAY
 /** How far the clock that made a request id may be ahead of its owner's. An id from further ahead could outlive the record of its call. */
 export const REQUEST_ID_AHEAD_MS = DAY
-/** Between two passes that delete what is old, and before the first one: a start has other work. */
+/** The oldest request id that is run: the record of an older call may be deleted, and nobody could tell a repeat from a new call. */
+export const REQUEST_AGE_MS_MAX = KEEP_FREE_CALLS_MS - REQUEST_ID_AHEAD_MS
+/** How often responses and documents that have expired are deleted, and how often old rows of the books are looked for. */
+export const TRIM_ROUND_MS = 10 * MINUTE
 export const TRIM_PASS_MS = DAY
-export const TRIM_FIRST_MS = 10 * MINUTE
 /** Rows of one slice, a few milliseconds of work, and the pause after it: other work goes first. */
 export const TRIM_ROWS = 256
 export const TRIM_PAUSE_MS = 100

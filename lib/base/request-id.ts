@@ -68,6 +68,16 @@ export function madeAt(id: Uint8Array): number {
   return ms
 }
 
+/** The lowest id of a time: ids that were made before it sort before it. */
+export function idOfTime(ms: number): Uint8Array {
+  const id = new Uint8Array(REQUEST_ID_BYTES)
+  const whole = Math.max(0, Math.floor(ms))
+  const view = new DataView(id.buffer)
+  view.setUint32(0, Math.floor(whole / 0x10000))
+  view.setUint16(4, whole % 0x10000)
+  return id
+}
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const DASH_BEFORE = new Set([4, 6, 8, 10])
 

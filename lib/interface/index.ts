@@ -151,5 +151,6 @@ export {
   type Reservation,
   type Settled,
   type Till,
-  type TillComponents
+  type TillComponents,
+  type TillRetention
 } from './till.ts'

@@ -104,6 +104,16 @@ export interface TillComponents {
 /** Why an order brought no answer. */
 export type Failure = Exclude<Attempt, { fate: 'answered' }>
 
+/** What of a till's own may be deleted for its age, and when. */
+export interface TillRetention {
+  /** Collections of documents whose keys are request ids in their usual form. */
+  readonly collections: readonly string[]
+  /** Beginnings of kinds of entries. */
+  readonly kinds: readonly string[]
+  /** As `TrimRules.isDue`. */
+  isDue(account: string, total: Atoms): boolean | Promise<boolean>
+}
+
 /**
  * The one interface through which payments ride on calls. A consumer node uses `authorise`, `accept` and `fail`, an owner
  * node `admit`; a node that calls its own API uses both.
@@ -133,6 +143,8 @@ export interface Till {
   admit(admission: Admission): Reservation | Promise<Reservation>
   /** Peers with money between them and this node that is not settled yet: their connections are the last to go. */
   boundPeers?(): Iterable<string>
+  /** What of the till's own may be deleted for its age. Default: nothing; then calls may be deleted whatever they are paid with. */
+  readonly retention?: TillRetention
   /** With the store open, before the link starts. */
   start?(): Promise<void>
   /** When no call is under way any more, with the store still open. */

@@ -29,7 +29,7 @@ export interface Wallet {
    */
   withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
   /** What became of it for good, as long as this node has its store; undefined before that. */
-  final(withdrawal: Withdrawal): SettledTransaction | undefined
+  final(withdrawal: Withdrawal): Promise<SettledTransaction | undefined>
   /** It may still be mined. Where it is not, nor final, nothing was sent. */
   isUnderWay(withdrawal: Withdrawal): boolean
 }

@@ -2,6 +2,8 @@ import type { ApiId } from '../base/api-name.ts'
 import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from '../base/limits.ts'
+import { madeAt } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -130,6 +132,7 @@ export class Owner {
       checkSame(call, hashOf(running.call))
       return repeatable(await within(running.answer, signal))
     }
+    checkAge(call.requestId, this.#init.clock.now())
     // In its place before anything is waited for: of two repeats that come together, one finds the other.
     const isNew = this.#newest.isNew(call.peer, call.requestId)
     const answer = isNew && call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
@@ -355,6 +358,20 @@ export class Owner {
   async #closeUnused({ adapter }: ServedApi): Promise<void> {
     const usedBy = [...this.#apis.values(), ...this.#load.keys()]
     if (!usedBy.some((api) => api.adapter === adapter)) await adapter.close?.()
+  }
+}
+
+/**
+ * Records of calls are kept for a limited time. An id from before it may be a repeat of a call whose record is gone: it is never run.
+ * @throws SoukError `request_expired`, `invalid_request`
+ */
+function checkAge(requestId: Uint8Array, now: number): void {
+  const age = now - madeAt(requestId)
+  if (age > REQUEST_AGE_MS_MAX) {
+    throw new SoukError('request_expired', 'The request id is too old. If the call is new, check the clock of the consumer node.')
+  }
+  if (age < -REQUEST_ID_AHEAD_MS) {
+    throw new SoukError('invalid_request', 'The request id is from the future. Check the clock of the consumer node.')
   }
 }
 

@@ -6,7 +6,7 @@ import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
-import type { Till, TillComponents } from '../interface/till.ts'
+import type { Till, TillComponents, TillRetention } from '../interface/till.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
@@ -21,7 +21,8 @@ import { payLine } from './channel/pay-line.ts'
 import { PayeeChannels } from './payee/payee-channels.ts'
 import type { PayerChannel } from './payer/payer-channel.ts'
 import { Payee } from './payee/payee.ts'
-import { Payer } from './payer/payer.ts'
+import { EARNED } from './payee/payee-channel.ts'
+import { Payer, RECEIPTS } from './payer/payer.ts'
 import { type PayRules, payRules } from './payer/pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './signing/receipt.ts'
 import { ReceiptBook } from './receipt-book.ts'
@@ -236,6 +237,21 @@ class ChannelTillService implements ChannelTill {
   admit: Till['admit'] = (admission) => {
     const { payment } = admission
     return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
+  }
+
+  /**
+   * Entries on a channel stay until the chain has paid for them for good: what was claimed and is final covers all that is deleted, or
+   * the channel is closed and final. What a channel has earned is a balance, which stays in any case.
+   */
+  readonly retention: TillRetention = {
+    collections: [RECEIPTS],
+    kinds: ['paid'],
+    isDue: (account, total) => {
+      const channel = this.#payeeChannels.get(account.slice(EARNED.length) as ChannelId)
+      if (!account.startsWith(EARNED) || channel === undefined) return true
+      const { info, phase, isFinal } = channel
+      return (phase === 'closed' && isFinal) || this.settlement.bookkeeper.claimedOf(info.channelId) >= -total
+    }
   }
 
   channels(): ChannelSummary[] {

@@ -42,13 +42,13 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
       booked: booked.get(splitter) ?? NOTHING_BOOKED,
       bookedOf: (id) => bookkeeper.claimedOf(id)
     }),
-    transactions: transactions.latest([`settle/${splitter}/`, `distribute/${splitter}/`], SETTLEMENTS_SHOWN_MAX)
+    transactions: await transactions.latest(splitter, SETTLEMENTS_SHOWN_MAX)
   })
   return {
     providers: await Promise.all(Array.from(splitters, providerOf)),
     ...(asOf === undefined ? {} : { asOf: { block: asOf.number, at: asOf.at } }),
     isStale,
-    claims: transactions.latest(['claim/'], SETTLEMENTS_SHOWN_MAX),
+    claims: await transactions.latest('claim', SETTLEMENTS_SHOWN_MAX),
     gas: transactions.cost
   }
 }

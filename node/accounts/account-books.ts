@@ -24,6 +24,9 @@ export const ENTRY_KINDS = ['deposit', 'charge', 'withdrawal', 'withdrawal_faile
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 export const kindOf = (kind: EntryKind, account: string): string => `${kind}/${account}`
 
+/** Beginnings of the kinds of entries that every call makes more of: they may be deleted for their age. */
+export const TRIMMED_KINDS = ['lease', 'unlease', 'charge/'] as const
+
 /** From one account to another. Kind and reference name the event, so that it happens once. */
 export function moved(event: Omit<Entry, 'postings'>, amount: Atoms, from: string, to: string): Entry {
   const postings = [

@@ -31,7 +31,9 @@ export interface DepositDone {
 }
 
 /** By name of the payment, in the store that accounts are in: one payment is credited to one account. */
-const COLLECTION = 'account-deposits'
+const OPEN = 'account-deposits'
+/** Those that were credited or refused: no start reads them. */
+const ENDED = 'account-deposits-ended'
 
 interface DepositDocument {
   readonly account: string
@@ -63,10 +65,11 @@ export class AccountDeposits {
     const { documents, holder, deposits } = this.#init
     const known = deposits()
     if (known === undefined) return
-    for (const { key, value } of await documents.list(COLLECTION)) {
+    for (const { key, value } of await documents.list(OPEN)) {
       const document = JSON.parse(value) as DepositDocument
-      if (document.state !== 'pending' || document.holder !== holder) continue
-      this.#follow(known, key, document).catch(() => {})
+      if (document.holder !== holder) continue
+      if ((await documents.get(ENDED, key)) !== undefined) await documents.delete(OPEN, key)
+      else this.#follow(known, key, document).catch(() => {})
     }
   }
 
@@ -99,7 +102,7 @@ export class AccountDeposits {
     const { accounts, documents, clock, holder } = this.#init
     const { name, text, payer } = payment
     for (;;) {
-      const known = await documents.get(COLLECTION, name)
+      const known = await this.#find(name)
       if (known !== undefined) {
         const document = JSON.parse(known) as DepositDocument
         if (document.account === account && document.text === text) return document
@@ -114,7 +117,7 @@ export class AccountDeposits {
       }
       const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
       const document: DepositDocument = { ...head, state: 'pending' }
-      if (await documents.insert(COLLECTION, name, JSON.stringify(document))) return document
+      if (await documents.insert(OPEN, name, JSON.stringify(document))) return document
     }
   }
 
@@ -174,23 +177,32 @@ export class AccountDeposits {
     document: DepositDocument,
     transaction: DepositTransaction
   ): Promise<DepositDocument> {
-    const { ledger, clock } = this.#init
+    const { ledger, clock, documents } = this.#init
     const { account } = document
     const { payer, name, amount } = payment
     const done: DepositDocument = { ...document, state: 'credited', response: deposits.response(payment, transaction) }
     const event = { kind: kindOf('deposit', account), reference: name, at: clock.now() }
-    const put = { collection: COLLECTION, key: name, value: JSON.stringify(done) }
+    const put = { collection: ENDED, key: name, value: JSON.stringify(done) }
     const { depth = 'latest' } = transaction
     this.#unsettled.add(name, { payer, amount, depth })
     await ledger.book(moved(event, amount, PREPAID, balanceOf(account)), [put])
+    await documents.delete(OPEN, name)
     if (depth !== 'finalized') void this.#settle(deposits, payment, account)
     return done
   }
 
   async #refuse(name: string, document: DepositDocument): Promise<DepositDocument> {
     const refused: DepositDocument = { ...document, state: 'refused' }
-    await this.#init.documents.put(COLLECTION, name, JSON.stringify(refused))
+    const { documents } = this.#init
+    await documents.put(ENDED, name, JSON.stringify(refused))
+    await documents.delete(OPEN, name)
     return refused
+  }
+
+  /** Where it is in both collections, a process was ended between the two writes: how it ended counts. */
+  async #find(name: string): Promise<string | undefined> {
+    const { documents } = this.#init
+    return (await documents.get(ENDED, name)) ?? (await documents.get(OPEN, name))
   }
 
   /** What was credited before it was final counts against what is credited so, until it is. */

@@ -37,7 +37,9 @@ export interface AccountWithdrawal {
 }
 
 /** By id, in the store that accounts are in. */
-const COLLECTION = 'account-withdrawals'
+const OPEN = 'account-withdrawals'
+/** Those that are done or failed: no start reads them. */
+const ENDED = 'account-withdrawals-ended'
 const ID_BYTES = 16
 
 /** Pays balances out, to the funding address only: debited first, then sent once, also over restarts. */
@@ -55,10 +57,12 @@ export class AccountWithdrawals {
     const { documents, holder, wallet } = this.#init
     const known = wallet()
     if (known === undefined) return
-    for (const { value } of await documents.list(COLLECTION)) {
+    for (const { value } of await documents.list(OPEN)) {
       const withdrawal = JSON.parse(value) as AccountWithdrawal
-      const isOpen = withdrawal.state === 'pending' || withdrawal.state === 'sent'
-      if (isOpen && withdrawal.holder === holder) this.#follow(known, withdrawal)
+      if (withdrawal.holder !== holder) continue
+      const hasEnded = (await documents.get(ENDED, withdrawal.id)) !== undefined
+      if (hasEnded) await documents.delete(OPEN, withdrawal.id)
+      else this.#follow(known, withdrawal)
     }
   }
 
@@ -72,9 +76,9 @@ export class AccountWithdrawals {
    * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`
    */
   async withdraw(account: Account, amount: Atoms, idempotencyKey?: string): Promise<AccountWithdrawal> {
-    const { documents, ledger, funds, clock, holder } = this.#init
+    const { ledger, funds, clock, holder } = this.#init
     const id = this.#idFor(account.id, idempotencyKey)
-    const known = await documents.get(COLLECTION, id)
+    const known = await this.#find(id)
     if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, amount)
     const to = await this.#checkAmount(account, amount)
     const wallet = await this.#walletWith(amount)
@@ -99,10 +103,16 @@ export class AccountWithdrawals {
 
   /** @throws SoukError `invalid_request` */
   async get(account: string, id: string): Promise<AccountWithdrawal> {
-    const value = await this.#init.documents.get(COLLECTION, id)
+    const value = await this.#find(id)
     const withdrawal = value === undefined ? undefined : (JSON.parse(value) as AccountWithdrawal)
     if (withdrawal?.account === account) return withdrawal
     throw new SoukError('invalid_request', 'There is no such withdrawal.')
+  }
+
+  /** Where it is in both collections, a process was ended between the two writes: how it ended counts. */
+  async #find(id: string): Promise<string | undefined> {
+    const { documents } = this.#init
+    return (await documents.get(ENDED, id)) ?? (await documents.get(OPEN, id))
   }
 
   #idFor(account: string, idempotencyKey: string | undefined): string {
@@ -161,7 +171,7 @@ export class AccountWithdrawals {
     const order = { to, amount: parseUsdc(withdrawal.amount), id }
     for (;;) {
       // Asked first: the submitter forgets what is long final, and would send it again.
-      const final = wallet.final(order)
+      const final = await wallet.final(order)
       if (final?.succeeded === true) return this.#end(withdrawal, order.amount, 'done', final.hash)
       try {
         const { hash } = await wallet.withdraw(order, signal)
@@ -190,20 +200,22 @@ export class AccountWithdrawals {
     state: 'done' | 'failed',
     transaction?: string
   ): Promise<void> {
-    const { ledger, clock, log } = this.#init
+    const { ledger, clock, log, documents } = this.#init
     const { account, id } = withdrawal
     const kind = state === 'done' ? 'withdrawn' : kindOf('withdrawal_failed', account)
     const event = { kind, reference: id, at: clock.now() }
     const from = withdrawingFrom(account)
-    const document = put({ ...withdrawal, state, ...(transaction === undefined ? {} : { transaction }) })
+    const ended = { ...withdrawal, state, ...(transaction === undefined ? {} : { transaction }) }
+    const document = { ...put(ended), collection: ENDED }
     await ledger.draw(moved(event, amount, from, state === 'done' ? PREPAID : balanceOf(account)), from, [document])
+    await documents.delete(OPEN, id)
     if (state === 'failed')
       log.warn('a withdrawal was refused by the chain, and is in its balance again', { id, account })
   }
 }
 
 function put(withdrawal: AccountWithdrawal) {
-  return { collection: COLLECTION, key: withdrawal.id, value: JSON.stringify(withdrawal) }
+  return { collection: OPEN, key: withdrawal.id, value: JSON.stringify(withdrawal) }
 }
 
 /** @throws SoukError `idempotency_mismatch` */

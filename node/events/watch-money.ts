@@ -54,7 +54,7 @@ export class MoneyWatch {
 
   async #tellFinal(): Promise<void> {
     const { money, events, documents } = this.#init
-    const found = money.till.settlement.transactions.latest([''], limits.EVENTS_KEPT_MAX).toReversed()
+    const found = (await money.till.settlement.transactions.latest('all', limits.EVENTS_KEPT_MAX)).toReversed()
     const kept = await documents.get(COLLECTION, KEY)
     const told = kept === undefined ? undefined : (JSON.parse(kept) as Told)
     const fresh = told === undefined ? [] : found.filter((transaction) => isFresh(transaction, told))

@@ -95,7 +95,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
       status: () => assert.fail()
     }
     const bookkeeper = { asOf: undefined, splitters: () => new Map(), claimedOf: () => 0n, look: async () => {} }
-    const transactions = { latest: () => [], cost: { transactions: 0, cost: 0n } }
+    const transactions = { find: async () => undefined, latest: async () => [], cost: { transactions: 0, cost: 0n } }
     return { submitter, watch, redeemer, bookkeeper, transactions, start: () => watch.start(), stop: async () => {} }
   }
 

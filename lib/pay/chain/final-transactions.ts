@@ -1,48 +1,144 @@
+import { Mutex } from '../../base/mutex.ts'
 import type { Hex } from '../../base/hex.ts'
 import type { SettledTransaction } from '../../interface/earnings.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Mined } from '../../interface/submitter.ts'
 
+/** What all final transactions cost, in wei. */
+export interface GasCost {
+  readonly transactions: number
+  readonly cost: bigint
+}
+
+const SUM = 'sum'
+const BY_KEY = 'by-key'
+const BLOCK_HEX_DIGITS = 16
+/** Documents of a store made before there was a sum are read in pages. */
+const PAGE = 1_000
+
 /**
- * What this node has sent for good, with what it cost: kept for ever, where the submitter forgets. Gas is paid in ETH and so
+ * What this node has sent for good, with what it cost: in the store only, where the submitter forgets. Gas is paid in ETH and so
  * has no place in the ledger, which is of USDC.
  */
 export class FinalTransactions {
   readonly #documents: Documents
+  /** By hash. */
   readonly #collection: string
-  readonly #byHash = new Map<Hex, SettledTransaction>()
+  readonly #adding = new Mutex()
+  #cost: GasCost = { transactions: 0, cost: 0n }
 
   constructor(documents: Documents, chainId: number) {
     this.#documents = documents
     this.#collection = `final-transactions/${chainId}`
   }
 
+  /** Reads the sum alone. In a store of an earlier version it is made first, once. */
   async start(): Promise<void> {
-    for (const { key, value } of await this.#documents.list(this.#collection)) {
-      const transaction = read(key as Hex, value)
-      this.#byHash.set(transaction.hash, transaction)
-    }
+    const sum = await this.#documents.get(this.#sums, SUM)
+    if (sum === undefined) await this.#index()
+    else this.#cost = readCost(sum)
   }
 
   /** Durable when it resolves. Being told twice does no harm. */
-  async add({ key, hash, receipt }: Mined): Promise<void> {
-    const { succeeded, cost, blockNumber: block } = receipt
-    const value = JSON.stringify({ key, succeeded, cost: cost.toString(), block: block.toString() })
-    await this.#documents.put(this.#collection, hash, value)
-    this.#byHash.set(hash, { key, hash, block, succeeded, cost })
+  add({ key, hash, receipt }: Mined): Promise<void> {
+    return this.#adding.run(async () => {
+      if ((await this.#documents.get(this.#collection, hash)) !== undefined) return
+      const { succeeded, cost, blockNumber: block } = receipt
+      const transaction = { key, hash, succeeded, cost, block }
+      const sum = plus(this.#cost, cost)
+      const value = write(transaction)
+      const known = await this.find(key)
+      await this.#documents.putAll([
+        { collection: this.#collection, key: hash, value },
+        ...this.#listed(transaction),
+        // One that succeeded is what became of its plan, whatever failed before or after it.
+        ...(known?.succeeded === true ? [] : [this.#named(transaction)]),
+        this.#sumDocument(sum)
+      ])
+      this.#cost = sum
+    })
   }
 
-  get cost(): { transactions: number; cost: bigint } {
-    let sum = 0n
-    for (const { cost } of this.#byHash.values()) sum += cost
-    return { transactions: this.#byHash.size, cost: sum }
+  get cost(): GasCost {
+    return this.#cost
   }
 
-  /** Newest first, of plans whose keys begin so. */
-  latest(prefixes: readonly string[], limit: number): SettledTransaction[] {
-    const found = [...this.#byHash.values()].filter(({ key }) => prefixes.some((prefix) => key.startsWith(prefix)))
-    return found.sort((a, b) => Number(b.block - a.block)).slice(0, limit)
+  /** What became of a plan for good. */
+  async find(key: string): Promise<SettledTransaction | undefined> {
+    const value = await this.#documents.get(this.#listOf(BY_KEY), key)
+    if (value === undefined) return undefined
+    const { hash } = JSON.parse(value) as { hash: Hex }
+    return read(hash, value)
   }
+
+  /** Newest first: of `all`, of claims (`claim`), or of the settlements and payouts of a splitter. */
+  async latest(list: string, limit: number): Promise<SettledTransaction[]> {
+    const found = await this.#documents.last(this.#listOf(list), { limit })
+    return found.map(({ key, value }) => read(key.slice(BLOCK_HEX_DIGITS + 1) as Hex, value))
+  }
+
+  get #sums(): string {
+    return `${this.#collection}/sums`
+  }
+
+  #listOf(list: string): string {
+    return `${this.#collection}/${list}`
+  }
+
+  #sumDocument({ transactions, cost }: GasCost): DocumentPut {
+    const value = JSON.stringify({ transactions, cost: cost.toString() })
+    return { collection: this.#sums, key: SUM, value }
+  }
+
+  /** Where it is shown, in the order of blocks. */
+  #listed(transaction: SettledTransaction): DocumentPut[] {
+    const [kind = '', splitter = ''] = transaction.key.split('/')
+    const lists = kind === 'claim' ? [kind] : kind === 'settle' || kind === 'distribute' ? [splitter] : []
+    const key = `${transaction.block.toString(16).padStart(BLOCK_HEX_DIGITS, '0')}/${transaction.hash}`
+    const value = write(transaction)
+    return ['all', ...lists].map((list) => ({ collection: this.#listOf(list), key, value }))
+  }
+
+  #named(transaction: SettledTransaction): DocumentPut {
+    return { collection: this.#listOf(BY_KEY), key: transaction.key, value: write(transaction) }
+  }
+
+  async #index(): Promise<void> {
+    let sum: GasCost = { transactions: 0, cost: 0n }
+    for (let before: string | undefined; ; ) {
+      const page = await this.#documents.last(this.#collection, { limit: PAGE, ...(before && { before }) })
+      const transactions = page.map(({ key, value }) => read(key as Hex, value))
+      for (const { cost } of transactions) sum = plus(sum, cost)
+      const [succeeded, failed] = [true, false].map((which) => transactions.filter((each) => each.succeeded === which))
+      await this.#documents.putAll([
+        ...transactions.flatMap((transaction) => this.#listed(transaction)),
+        ...(succeeded ?? []).map((transaction) => this.#named(transaction))
+      ])
+      for (const { collection, key, value } of (failed ?? []).map((transaction) => this.#named(transaction))) {
+        await this.#documents.insert(collection, key, value)
+      }
+      before = page.at(-1)?.key
+      if (page.length < PAGE) break
+    }
+    // Last: a start that ends before it begins anew, and writes the same.
+    await this.#documents.putAll([this.#sumDocument(sum)])
+    this.#cost = sum
+  }
+}
+
+const plus = ({ transactions, cost }: GasCost, more: bigint): GasCost => ({
+  transactions: transactions + 1,
+  cost: cost + more
+})
+
+function write({ key, hash, succeeded, cost, block }: SettledTransaction): string {
+  return JSON.stringify({ key, hash, succeeded, cost: cost.toString(), block: block.toString() })
+}
+
+function readCost(document: string): GasCost {
+  const { transactions, cost } = JSON.parse(document) as { transactions: number; cost: string }
+  return { transactions, cost: BigInt(cost) }
 }
 
 function read(hash: Hex, document: string): SettledTransaction {

@@ -16,7 +16,7 @@ export interface NodeWalletInit {
   readonly address: Address
   readonly submitter: Pick<Submitter, 'submit' | 'has'>
   /** What was sent for good, for ever: the submitter forgets. */
-  readonly transactions: { latest(prefixes: readonly string[], limit: number): SettledTransaction[] }
+  readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
 }
 
 /** The node's own account on one chain. */
@@ -26,11 +26,7 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
   const traps = [ZERO_ADDRESS, usdc.address, settlement.address, collector.address]
   return {
     address,
-    final(withdrawal) {
-      const key = keyOf(withdrawal)
-      const all = transactions.latest([key], Infinity).filter((transaction) => transaction.key === key)
-      return all.find(({ succeeded }) => succeeded) ?? all[0]
-    },
+    final: (withdrawal) => transactions.find(keyOf(withdrawal)),
     isUnderWay: (withdrawal) => submitter.has(keyOf(withdrawal)),
     async balance() {
       const [latest, finalized, wei] = await Promise.all([

@@ -12,8 +12,10 @@ export class Submissions {
   readonly #documents: Documents
   readonly #collection: string
   readonly #byKey = new Map<string, Submission>()
+  /** Those that are not final: what each look at the chain goes through. */
+  readonly #open = new Map<string, Submission>()
   /** Final ones, oldest first. */
-  readonly #done: string[] = []
+  readonly #done = new Set<string>()
   #seq = 0
   #nonceFloor = 0
 
@@ -34,7 +36,7 @@ export class Submissions {
 
   /** Not signed yet, in the order they were planned. */
   planned(): Submission[] {
-    return this.#which(({ signed, finalNonce }) => signed === undefined && finalNonce === undefined).sort(inOrder)
+    return [...this.#open.values()].filter(({ signed }) => signed === undefined).sort(inOrder)
   }
   /** Signed and in no block, by nonce. */
   unmined(): SignedSubmission[] {
@@ -67,7 +69,7 @@ export class Submissions {
 
   async saveFinal(submission: Submission): Promise<void> {
     await this.save(finalForm(submission))
-    while (this.#done.length > SUBMISSIONS_KEPT_MAX) {
+    while (this.#done.size > SUBMISSIONS_KEPT_MAX) {
       const [oldest] = this.#done
       if (oldest !== undefined) await this.drop(oldest)
     }
@@ -76,31 +78,27 @@ export class Submissions {
   async drop(key: string): Promise<void> {
     await this.#documents.delete(this.#collection, key)
     this.#byKey.delete(key)
-    this.#undo(key)
+    this.#open.delete(key)
+    this.#done.delete(key)
   }
 
   #keep(submission: Submission): void {
     const { key, seq, finalNonce } = submission
     this.#byKey.set(key, submission)
     this.#seq = Math.max(this.#seq, seq)
-    this.#undo(key)
-    if (finalNonce === undefined) return
+    // A key whose transaction failed for good may be planned again.
+    this.#done.delete(key)
+    if (finalNonce === undefined) {
+      this.#open.set(key, submission)
+      return
+    }
     this.#nonceFloor = Math.max(this.#nonceFloor, finalNonce + 1)
-    this.#done.push(key)
-  }
-
-  /** A key whose transaction failed for good may be planned again. */
-  #undo(key: string): void {
-    const done = this.#done.indexOf(key)
-    if (done >= 0) this.#done.splice(done, 1)
-  }
-
-  #which(test: (submission: Submission) => boolean): Submission[] {
-    return [...this.#byKey.values()].filter(test)
+    this.#open.delete(key)
+    this.#done.add(key)
   }
 
   #signed(): SignedSubmission[] {
-    return [...this.#byKey.values()].flatMap((submission) =>
+    return [...this.#open.values()].flatMap((submission) =>
       submission.signed === undefined ? [] : [{ ...submission, signed: submission.signed }]
     )
   }

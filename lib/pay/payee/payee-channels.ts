@@ -135,12 +135,11 @@ export class PayeeChannels implements OwnerBooks {
   /** Reads what an earlier process left. From channels made with another wallet nothing can be claimed: they are left alone. */
   async start(): Promise<void> {
     const { documents, settlement } = this.#init
-    const vouchers = new Map((await documents.list(PAYEE_VOUCHERS)).map(({ key, value }) => [key, value]))
     for (const { key, value } of await documents.list(PAYEE_CHANNELS)) {
       const channelId = key as ChannelId
       const { info, standing } = readChannel(channelId, value)
       if (info.config.receiverAuthorizer !== settlement) continue
-      const channel = await this.#load(info, vouchers.get(key), standing)
+      const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, key), standing)
       const place = channel.phase === 'closed' ? this.#closed : this.#channels
       place.set(channelId, channel)
     }

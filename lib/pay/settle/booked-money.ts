@@ -49,6 +49,7 @@ export class BookedMoney {
     return this.#splitters.get(splitter) ?? NOTHING_BOOKED
   }
 
+  /** Of a channel that was loaded. */
   claimedOf(channelId: ChannelId): Atoms {
     return this.#channels.get(channelId) ?? 0n
   }
@@ -57,8 +58,15 @@ export class BookedMoney {
     for (const { key, value } of await this.#documents.list(this.#splitterCollection)) {
       this.#splitters.set(key as Address, readSplitter(value))
     }
-    for (const { key, value } of await this.#documents.list(this.#channelCollection)) {
-      this.#channels.set(key as ChannelId, BigInt(value))
+  }
+
+  /** Reads what is booked of these channels, where it is not known yet, and forgets all others: most of them were closed long ago. */
+  async load(channels: Iterable<ChannelId>): Promise<void> {
+    const wanted = new Set(channels)
+    for (const id of this.#channels.keys()) if (!wanted.has(id)) this.#channels.delete(id)
+    for (const id of wanted) {
+      if (this.#channels.has(id)) continue
+      this.#channels.set(id, BigInt((await this.#documents.get(this.#channelCollection, id)) ?? 0))
     }
   }
 

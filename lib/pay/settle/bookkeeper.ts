@@ -66,6 +66,7 @@ export class Bookkeeper {
   async start(): Promise<void> {
     if (this.#isRunning) return
     await this.#booked.start()
+    await this.#load()
     this.#isRunning = true
     void this.#poll()
   }
@@ -95,6 +96,7 @@ export class Bookkeeper {
   async #look(): Promise<void> {
     const block = await this.#init.chain.block('finalized')
     if (block === undefined) throw new SoukError('settlement_unavailable', 'The chain has no finalized block.')
+    await this.#load()
     // An endpoint that fell behind knows nothing new.
     if (this.#asOf !== undefined && block.number <= this.#asOf.number) return
     await this.#nameProviders()
@@ -105,6 +107,11 @@ export class Bookkeeper {
       await Promise.all(some.map((splitter) => this.#follow(splitter, channels.get(splitter) ?? [], block)))
     }
     this.#asOf = block
+  }
+
+  async #load(): Promise<void> {
+    const { books } = this.#init
+    await this.#booked.load([...books.channels(), ...books.closed()].map(({ channelId }) => channelId))
   }
 
   /** A splitter's address tells nobody whose it is: remembered while the provider's APIs are served here. */

@@ -20,7 +20,7 @@ export interface Settlement {
   readonly watch: ChannelWatch
   readonly redeemer: Redeemer
   readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'splitters' | 'claimedOf' | 'look'>
-  readonly transactions: Pick<FinalTransactions, 'latest' | 'cost'>
+  readonly transactions: Pick<FinalTransactions, 'find' | 'latest' | 'cost'>
   start(): Promise<void>
   stop(): Promise<void>
 }

@@ -22,7 +22,7 @@ export interface WalletDepositsInit {
   readonly wallet: Address
   readonly submitter: Pick<Submitter, 'submit'>
   /** What was sent for good, for ever: the submitter forgets. */
-  readonly transactions: { latest(prefixes: readonly string[], limit: number): SettledTransaction[] }
+  readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
 }
 
 /** x402 `exact` payments to the node's own wallet, collected by the node. */
@@ -78,10 +78,8 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     async collect({ text }, signal) {
       const { payment } = await readText(text)
       const key = `account-deposit/${nameOf(payment)}`
-      const done = transactions
-        .latest([key], Infinity)
-        .find((transaction) => transaction.key === key && transaction.succeeded)
-      if (done !== undefined) return { hash: done.hash, succeeded: true, depth: 'finalized' }
+      const done = await transactions.find(key)
+      if (done?.succeeded === true) return { hash: done.hash, succeeded: true, depth: 'finalized' }
       try {
         const { hash, receipt, isFinal } = await submitter.submit(key, transferCall(usdc.address, payment), signal)
         const { succeeded } = receipt

@@ -33,7 +33,7 @@ class PlayChain {
         const receipt = { blockNumber: 1n, blockHash: hash, succeeded: true, gasUsed: 1n, cost: 1n } as const
         return { key: key(order), hash, receipt, isFinal: false }
       },
-      final: (order) =>
+      final: async (order) =>
         this.sent.has(key(order)) ? { key: key(order), hash, block: 1n, succeeded: true, cost: 1n } : undefined,
       isUnderWay: (order) => this.sent.has(key(order))
     }

@@ -1,0 +1,112 @@
+import { type Clock, sleep, type Timer } from '../base/clock.ts'
+import {
+  DAY_MS,
+  IDEMPOTENCY_KEYS_MAX,
+  IDEMPOTENCY_MS,
+  KEEP_FREE_CALLS_MS,
+  STORED_RESPONSE_MS,
+  TRIM_PASS_MS,
+  TRIM_PAUSE_MS,
+  TRIM_ROUND_MS,
+  TRIM_ROWS
+} from '../base/limits.ts'
+import { formatRequestId, idOfTime } from '../base/request-id.ts'
+import type { Store, TrimRules } from '../interface/store.ts'
+import type { TillRetention } from '../interface/till.ts'
+
+export interface TrimmerInit {
+  readonly clock: Clock
+  readonly store: Store
+  /** Of accounts that several processes share. Each of them trims it; a row is deleted by one. */
+  readonly sharedStore?: Store
+  /** How long calls that cost something, entries and receipts are kept. Infinity: for ever. */
+  readonly keepMs: number
+  /** Beginnings of kinds of entries that the embedder books and that may be deleted for their age. */
+  readonly kinds: readonly string[]
+  readonly till?: TillRetention
+  readonly onError: (error: unknown) => void
+}
+
+/** Deletes what is old, behind the calls: in short slices with pauses between them. */
+export class Trimmer {
+  readonly #init: TrimmerInit
+  #stopping = new AbortController()
+  #timer: Timer | undefined
+  #running: Promise<void> | undefined
+  /** When the last pass over the books ended, on the clock that never goes back. */
+  #passedAt = Number.NEGATIVE_INFINITY
+
+  constructor(init: TrimmerInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    this.#stopping = new AbortController()
+    this.#schedule()
+  }
+
+  /** Resolves when the slice under way is over. The next start goes on from there. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  /** One round now. @throws SoukError where the store fails */
+  async round(): Promise<void> {
+    const { clock, store, sharedStore } = this.#init
+    const now = clock.now()
+    await store.calls.dropResponses(now - STORED_RESPONSE_MS)
+    await store.claims.drop(now - IDEMPOTENCY_MS, IDEMPOTENCY_KEYS_MAX)
+    const stores = sharedStore === undefined || sharedStore === store ? [store] : [store, sharedStore]
+    for (const { documents } of stores) await this.#inSlices(() => documents.sweep(now, TRIM_ROWS))
+    if (clock.elapsed() - this.#passedAt < TRIM_PASS_MS) return
+    await this.#trimReceipts(now)
+    for (const each of stores) await this.#pass(each, now)
+    this.#passedAt = clock.elapsed()
+  }
+
+  #schedule(): void {
+    const { clock, onError } = this.#init
+    this.#timer = clock.after(TRIM_ROUND_MS, () => {
+      this.#running = this.round()
+        .catch((error: unknown) => {
+          if (!this.#stopping.signal.aborted) onError(error)
+        })
+        .finally(() => {
+          if (!this.#stopping.signal.aborted) this.#schedule()
+        })
+    })
+  }
+
+  async #trimReceipts(now: number): Promise<void> {
+    const { store, till, keepMs } = this.#init
+    if (keepMs === Infinity) return
+    const before = formatRequestId(idOfTime(now - keepMs))
+    for (const collection of till?.collections ?? []) {
+      await this.#inSlices(() => store.documents.trim(collection, before, TRIM_ROWS))
+    }
+  }
+
+  async #pass({ retention }: Store, now: number): Promise<void> {
+    const { keepMs, kinds, till } = this.#init
+    if (keepMs === Infinity) return
+    const rules: TrimRules = {
+      before: now - Math.max(keepMs, KEEP_FREE_CALLS_MS),
+      freeBefore: now - KEEP_FREE_CALLS_MS,
+      now: now + DAY_MS,
+      kinds: [...kinds, ...(till?.kinds ?? [])],
+      isDue: (account, total) => till?.isDue(account, total) ?? true,
+      limit: TRIM_ROWS
+    }
+    while (!(await retention.trim(rules)).isOver) await this.#pause()
+  }
+
+  async #inSlices(slice: () => Promise<number>): Promise<void> {
+    while ((await slice()) === TRIM_ROWS) await this.#pause()
+  }
+
+  #pause(): Promise<void> {
+    return sleep(this.#init.clock, TRIM_PAUSE_MS, this.#stopping.signal)
+  }
+}
