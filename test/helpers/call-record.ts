@@ -2,8 +2,10 @@ import { systemClock } from '../../lib/base/clock.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { requestIds } from '../../lib/base/request-id.ts'
 import type { CallRecord, StoredResponse } from '../../lib/interface/store.ts'
+import { MANUAL_START } from './manual-clock.ts'
 
-export const freshIds = requestIds(systemClock, systemRandom)
+/** Ids as they are made when manual clocks start. */
+export const freshIds = requestIds({ ...systemClock, now: () => MANUAL_START }, systemRandom)
 
 /** A peer id in form; nobody has its key. */
 export const peerId = (letter: string): string => `12D3KooW${letter.repeat(44)}`

@@ -16,7 +16,10 @@ export async function settle(turns = TURNS_TO_SETTLE): Promise<void> {
   for (let i = 0; i < turns; i++) await turn()
 }
 
-export function manualClock(startMs = Date.UTC(2026, 0, 2, 3, 4, 5)): ManualClock {
+/** When manual clocks start. */
+export const MANUAL_START = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+export function manualClock(startMs = MANUAL_START): ManualClock {
   let at = 0
   const timers = new Set<{ readonly due: number; readonly task: () => void }>()
   const nextBefore = (end: number) => [...timers].filter(({ due }) => due <= end).toSorted((a, b) => a.due - b.due)[0]

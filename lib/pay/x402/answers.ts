@@ -1,80 +1,69 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Hex } from '../../base/hex.ts'
+import { fromHex, type Hex } from '../../base/hex.ts'
 import { PAYMENT_REPLAY_MS } from '../../base/limits.ts'
+import { REQUEST_ID_BYTES } from '../../base/request-id.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
-import type { Documents, StoredResponse } from '../../interface/store.ts'
+import type { CallLog, Documents, StoredResponse } from '../../interface/store.ts'
+import { type EmbeddedResponse, readEmbedded } from './exact-record.ts'
 
 /** Documents of an owner: what calls paid by vouchers were answered, by channel, or channel and the client's own name. */
 const ANSWERS = 'x402-answers'
 
 /** What a voucher was answered with. */
 export interface Answer {
+  /** Consumer node that the call came through, and the call's id: its record has the response. */
+  readonly peer: string
   readonly requestId: Hex
   readonly ceiling: Atoms
   readonly charged: Atoms
   readonly requestHash: Hex
-  /** Absent where it was too long to be kept, or a stream. */
+}
+
+/** An answer as it is found. */
+export interface KnownAnswer extends Omit<Answer, 'peer'> {
+  /** Absent where it was not stored: too long, a stream, or past the share of its peer. */
   readonly response?: StoredResponse
 }
 
-/** Of each channel the last answer, and those that its client gave a name, for a while. */
+/** Of each channel the last answer, and those that its client gave a name, for `PAYMENT_REPLAY_MS`. In the store only. */
 export class Answers {
   readonly #documents: Documents
+  readonly #calls: Pick<CallLog, 'find'>
   readonly #clock: Clock
-  /** When each was given, the oldest first. */
-  readonly #at = new Map<string, number>()
 
-  constructor(documents: Documents, clock: Clock) {
+  constructor(documents: Documents, calls: Pick<CallLog, 'find'>, clock: Clock) {
     this.#documents = documents
+    this.#calls = calls
     this.#clock = clock
   }
 
-  async start(): Promise<void> {
-    const kept = (await this.#documents.list(ANSWERS)).map(({ key, value }) => [key, read(value).at] as const)
-    for (const [key, at] of kept.sort(([, a], [, b]) => a - b)) this.#at.set(key, at)
+  async find(key: string): Promise<KnownAnswer | undefined> {
+    const value = await this.#documents.get(ANSWERS, key)
+    if (value === undefined) return undefined
+    const { ceiling, charged, at, response: embedded, peer, ...hashes } = JSON.parse(value) as Written
+    if (at <= this.#clock.now() - PAYMENT_REPLAY_MS) return undefined
+    const own = peer === undefined ? undefined : await this.#calls.find(peer, fromHex(hashes.requestId, REQUEST_ID_BYTES))
+    const response = embedded === undefined ? own?.response : readEmbedded(embedded)
+    return { ...hashes, ceiling: BigInt(ceiling), charged: BigInt(charged), ...(response && { response }) }
   }
 
-  async find(key: string): Promise<Answer | undefined> {
-    const value = this.#at.has(key) ? await this.#documents.get(ANSWERS, key) : undefined
-    return value === undefined ? undefined : read(value).answer
-  }
-
-  /** To be written with the call's record. */
-  document(key: string, { ceiling, charged, response, ...hashes }: Answer): DocumentPut {
-    const stored = response && { ...response, body: Buffer.from(response.body).toString('base64') }
+  /** To be written with the call's record, which holds the response. */
+  document(key: string, { ceiling, charged, ...rest }: Answer): DocumentPut {
     const at = this.#clock.now()
-    const written: Written = { ...hashes, ceiling: ceiling.toString(), charged: charged.toString(), at }
-    const value = JSON.stringify(stored === undefined ? written : { ...written, response: stored })
-    return { collection: ANSWERS, key, value }
-  }
-
-  /** It is written. Lets go of old ones. */
-  async written(key: string): Promise<void> {
-    const now = this.#clock.now()
-    this.#at.delete(key)
-    this.#at.set(key, now)
-    for (const [old, at] of this.#at) {
-      if (at > now - PAYMENT_REPLAY_MS) return
-      this.#at.delete(old)
-      await this.#documents.delete(ANSWERS, old)
-    }
+    const written: Written = { ...rest, ceiling: ceiling.toString(), charged: charged.toString(), at }
+    return { collection: ANSWERS, key, value: JSON.stringify(written), expiresAt: at + PAYMENT_REPLAY_MS }
   }
 }
 
 interface Written {
+  /** Absent in documents of earlier versions, which hold the response themselves. */
+  readonly peer?: string
+  readonly response?: EmbeddedResponse
   readonly requestId: Hex
   readonly ceiling: string
   readonly charged: string
   readonly requestHash: Hex
   /** Milliseconds since the epoch. */
   readonly at: number
-  readonly response?: Omit<StoredResponse, 'body'> & { readonly body: string }
-}
-
-function read(value: string): { readonly answer: Answer; readonly at: number } {
-  const { ceiling, charged, at, response, ...hashes } = JSON.parse(value) as Written
-  const stored = response && { ...response, body: Buffer.from(response.body, 'base64') }
-  const amounts = { ceiling: BigInt(ceiling), charged: BigInt(charged) }
-  return { at, answer: { ...hashes, ...amounts, ...(stored && { response: stored }) } }
 }

@@ -167,14 +167,13 @@ export class BatchTill {
     alongside: () => readonly DocumentPut[] = () => []
   ): Promise<Settled> {
     const { calls, domain, answers } = this.#init
-    const { response } = outcome
     channel.take(voucher, domain)
     const vouchers = channel.unsaved()
     const { ceiling } = voucher
     const requestId = toHex(admission.requestId)
-    const answer = { requestId, requestHash, ceiling, charged, ...(response && { response }) }
+    const answer = { peer: admission.peer, requestId, requestHash, ceiling, charged }
     try {
-      await calls.append(recordOf(admission, outcome, 'captured', charged), {
+      await calls.append(recordOf(admission, { ...outcome, isHeld: true }, 'captured', charged), {
         documents: [...vouchers, answers.document(key, answer), ...alongside()],
         postings: postingsOf(channel, charged)
       })
@@ -184,7 +183,6 @@ export class BatchTill {
       throw error
     }
     hold.capture(charged)
-    await answers.written(key)
     const receipt = await this.#init.desk.receiptFor(admission, channel, charged, outcome)
     return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
   }

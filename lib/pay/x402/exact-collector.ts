@@ -1,20 +1,13 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { asSoukError, type SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
-import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, TRANSFER_LOOKS_MAX } from '../../base/limits.ts'
+import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, PAYMENT_REPLAY_MS, TRANSFER_LOOKS_MAX } from '../../base/limits.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Ledger } from '../../interface/ledger.ts'
 import type { Submitter } from '../../interface/submitter.ts'
 import { foreignTransfer, nameOf, transferCall } from './exact-payment.ts'
-import {
-  EXACT_PAYMENTS,
-  exactAccounts,
-  exactDocument,
-  type ExactFate,
-  type ExactRecord,
-  readExactDocument
-} from './exact-record.ts'
+import { exactAccounts, exactDocument, type ExactFate, type ExactRecord } from './exact-record.ts'
 
 export interface ExactCollectorInit {
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed' | 'authorizedTransfer'>
@@ -90,19 +83,16 @@ export class ExactCollector {
 
   /** In the books once, and with the record. */
   async #book(record: ExactRecord, hash: Hex | undefined): Promise<ExactFate> {
-    const { documents, ledger, clock } = this.#init
+    const { ledger, clock } = this.#init
     const isPaid = hash !== undefined
     const fate: ExactFate = isPaid ? { kind: 'paid', hash, at: clock.now() } : { kind: 'lost' }
     const name = nameOf(record.payment)
     const { receivable, collected, lost } = exactAccounts(record.payment.to)
-    const stored = await documents.get(EXACT_PAYMENTS, name)
-    const response = stored === undefined ? undefined : readExactDocument(stored).response
     const postings = [
       { account: isPaid ? collected : lost, amount: record.price },
       { account: receivable, amount: -record.price }
     ]
-    // What was never paid for is not kept either.
-    const document = exactDocument(name, { ...record, fate }, isPaid ? response : undefined)
+    const document = exactDocument(name, { ...record, fate }, clock.now() + PAYMENT_REPLAY_MS)
     await ledger.book({ kind: 'exact', reference: name, at: clock.now(), postings }, [document])
     return fate
   }

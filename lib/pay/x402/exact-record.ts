@@ -23,11 +23,22 @@ export type ExactFate =
       readonly at?: number
     }
 
+/** A response in a document of an earlier version. */
+export type EmbeddedResponse = Omit<StoredResponse, 'body'> & { readonly body: string }
+
+export const readEmbedded = ({ body, ...head }: EmbeddedResponse): StoredResponse => ({
+  ...head,
+  body: Buffer.from(body, 'base64')
+})
+
 /** A payment that a call was run for, and what it was answered with. */
 export interface ExactRecord {
   readonly payment: ExactPayment
   readonly price: Atoms
   readonly requestHash: Hex
+  /** Of the call, whose record has the response. Absent in documents of earlier versions, which hold it themselves. */
+  readonly call?: { readonly peer: string; readonly requestId: Hex }
+  readonly response?: EmbeddedResponse
   /** What the client calls it. */
   readonly id?: string
   /** Milliseconds since the epoch. */
@@ -43,36 +54,32 @@ export const exactAccounts = (splitter: Address) => ({
   lost: `lost/exact/${splitter}`
 })
 
-/** The answer is absent where it was too long to be kept, or a stream. */
-export function exactDocument(key: string, record: ExactRecord, response: StoredResponse | undefined): DocumentPut {
-  const stored = response && { ...response, body: Buffer.from(response.body).toString('base64') }
-  return { collection: EXACT_PAYMENTS, key, value: JSON.stringify({ ...record, response: stored }, numbers) }
+/** @param expiresAt - once nothing is to be collected any more */
+export function exactDocument(key: string, record: ExactRecord, expiresAt?: number): DocumentPut {
+  const value = JSON.stringify(record, numbers)
+  return { collection: EXACT_PAYMENTS, key, value, ...(expiresAt === undefined ? {} : { expiresAt }) }
 }
 
-export function readExactDocument(value: string): { record: ExactRecord; response: StoredResponse | undefined } {
-  const { response, payment, price, ...rest } = JSON.parse(value) as Written
+export function readExactDocument(value: string): ExactRecord {
+  const { payment, price, ...rest } = JSON.parse(value) as Written
   const { value: amount, validAfter, validBefore, ...texts } = payment
   return {
-    record: {
-      ...rest,
-      price: BigInt(price),
-      payment: {
-        ...texts,
-        value: BigInt(amount),
-        validAfter: BigInt(validAfter),
-        validBefore: BigInt(validBefore)
-      }
-    },
-    response: response && { ...response, body: Buffer.from(response.body, 'base64') }
+    ...rest,
+    price: BigInt(price),
+    payment: {
+      ...texts,
+      value: BigInt(amount),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore)
+    }
   }
 }
 
-/** As JSON has it: large numbers and bytes are texts. */
+/** As JSON has it: large numbers are texts. */
 type Written = Omit<ExactRecord, 'payment' | 'price'> & {
   readonly price: string
   readonly payment: Record<'value' | 'validAfter' | 'validBefore', string> &
     Omit<ExactPayment, 'value' | 'validAfter' | 'validBefore'>
-  readonly response?: Omit<StoredResponse, 'body'> & { readonly body: string }
 }
 
 const numbers = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)

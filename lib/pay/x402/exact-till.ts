@@ -2,9 +2,10 @@ import type { PaymentPayload } from '@x402/core/types'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { deadline } from '../../base/clock.ts'
-import type { Hex } from '../../base/hex.ts'
+import { fromHex, type Hex, toHex } from '../../base/hex.ts'
 import { COLLECT_WAIT_MS, PAYMENT_REPLAY_MS, PAYMENTS_UNSETTLED_MAX } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
+import { REQUEST_ID_BYTES } from '../../base/request-id.ts'
 import { within } from '../../base/within.ts'
 import type { Redeemer } from '../../interface/redeem.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
@@ -22,6 +23,7 @@ import {
   exactDocument,
   type ExactFate,
   type ExactRecord,
+  readEmbedded,
   readExactDocument
 } from './exact-record.ts'
 import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
@@ -29,7 +31,7 @@ import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactTillInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
-  readonly calls: Pick<CallLog, 'append'>
+  readonly calls: Pick<CallLog, 'append' | 'find'>
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
 }
 
@@ -71,7 +73,7 @@ export class ExactTill {
   async start(): Promise<void> {
     this.#collector.start()
     const documents = await this.#init.documents.list(EXACT_PAYMENTS)
-    const records = documents.map(({ value }) => readExactDocument(value).record).sort((a, b) => a.at - b.at)
+    const records = documents.map(({ value }) => readExactDocument(value)).sort((a, b) => a.at - b.at)
     for (const record of records) {
       const { payment, requestHash, id } = record
       this.#spend(this.#enter(payment, requestHash, id), record)
@@ -142,26 +144,28 @@ export class ExactTill {
       payment,
       price,
       requestHash,
+      call: { peer: admission.peer, requestId: toHex(admission.requestId) },
       ...(id === undefined ? {} : { id }),
       at: clock.now(),
       fate: { kind: 'owed' }
     }
     try {
-      await calls.append(recordOf(admission, outcome, 'captured', price), {
+      await calls.append(recordOf(admission, { ...outcome, isHeld: true }, 'captured', price), {
         postings: [
           { account: receivable, amount: price },
           { account: earned, amount: -price }
         ],
-        documents: [exactDocument(nameOf(payment), spent, outcome.response), ...alongside()]
+        documents: [exactDocument(nameOf(payment), spent), ...alongside()]
       })
     } catch (error) {
       this.#leave(entry, 'released')
       throw error
     }
     this.#spend(entry, spent)
-    await this.#forgetOld()
-    // An answer that cannot be kept for a repeat is given now; that the money comes is then the owner's risk.
-    return this.#settled(admission, entry, outcome.response === undefined)
+    this.#forgetOld()
+    const stored = await calls.find(admission.peer, admission.requestId)
+    // An answer that is not kept for a repeat is given now; that the money comes is then the owner's risk.
+    return this.#settled(admission, entry, stored?.response === undefined)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
@@ -185,12 +189,20 @@ export class ExactTill {
   async #replay(admission: Admission, entry: Entry, another: boolean): Promise<Reservation> {
     const paid = await this.#settled(admission, entry, false)
     const settled = another ? { ...paid, charged: 0n } : paid
-    const stored = await this.#init.documents.get(EXACT_PAYMENTS, nameOf(entry.payment))
-    const response: StoredResponse | undefined = stored === undefined ? undefined : readExactDocument(stored).response
+    const response = await this.#responseOf(entry)
     if (response === undefined) {
       throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')
     }
     return { replay: { response, settled }, capture: unused, release: unused }
+  }
+
+  async #responseOf({ payment }: Entry): Promise<StoredResponse | undefined> {
+    const { documents, calls } = this.#init
+    const stored = await documents.get(EXACT_PAYMENTS, nameOf(payment))
+    if (stored === undefined) return undefined
+    const { call, response } = readExactDocument(stored)
+    if (response !== undefined) return readEmbedded(response)
+    return call && (await calls.find(call.peer, fromHex(call.requestId, REQUEST_ID_BYTES)))?.response
   }
 
   /** @throws SoukError `settlement_pending`, `payment_rejected` */
@@ -246,14 +258,13 @@ export class ExactTill {
     entry.end(end)
   }
 
-  /** Old ones are remembered by the token alone, which takes none of them again. */
-  async #forgetOld(): Promise<void> {
-    const { clock, documents } = this.#init
-    for (const [name, entry] of this.#entries) {
+  /** Old ones are remembered by the token alone, which takes none of them again. Their documents expire. */
+  #forgetOld(): void {
+    const { clock } = this.#init
+    for (const entry of this.#entries.values()) {
       if (entry.at === undefined || this.#open.has(entry.payment)) continue
       if (entry.at > clock.now() - PAYMENT_REPLAY_MS) return
       this.#leave(entry, 'spent')
-      await documents.delete(EXACT_PAYMENTS, name)
     }
   }
 }

@@ -12,19 +12,17 @@ export type KeylessInit = Omit<ExactTillInit & BatchTillInit, 'answers' | 'param
 export class Keyless {
   readonly #offers: Offers
   readonly #exact: ExactTill
-  readonly #answers: Answers
   readonly #batch: BatchTill
 
   constructor(init: KeylessInit) {
     const { offers, chain, documents, clock } = init
     this.#offers = offers
     this.#exact = new ExactTill(init)
-    this.#answers = new Answers(documents, clock)
-    this.#batch = new BatchTill({ ...init, parameters: chain.parameters, answers: this.#answers })
+    const answers = new Answers(documents, init.calls, clock)
+    this.#batch = new BatchTill({ ...init, parameters: chain.parameters, answers })
   }
 
   async start(): Promise<void> {
-    await this.#answers.start()
     await this.#exact.start()
   }
 
