@@ -63,7 +63,12 @@ export interface SoukInit {
 }
 
 export type SoukOptions = SoukInit &
-  Required<Pick<SoukInit, 'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'keepDays' | 'trimmedKinds' | 'clock' | 'random'>>
+  Required<
+    Pick<
+      SoukInit,
+      'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'keepDays' | 'trimmedKinds' | 'clock' | 'random'
+    >
+  >
 
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 

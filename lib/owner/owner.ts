@@ -368,7 +368,10 @@ export class Owner {
 function checkAge(requestId: Uint8Array, now: number): void {
   const age = now - madeAt(requestId)
   if (age > REQUEST_AGE_MS_MAX) {
-    throw new SoukError('request_expired', 'The request id is too old. If the call is new, check the clock of the consumer node.')
+    throw new SoukError(
+      'request_expired',
+      'The request id is too old. If the call is new, check the clock of the consumer node.'
+    )
   }
   if (age < -REQUEST_ID_AHEAD_MS) {
     throw new SoukError('invalid_request', 'The request id is from the future. Check the clock of the consumer node.')

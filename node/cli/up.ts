@@ -39,7 +39,10 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--no-self-report', 'your listings do not say how many calls they had, how many went well and how quickly')
     .option('--probe', 'try now and then whether APIs called or looked at here can be reached, without calling them')
     .option('--watchdog <seconds>', 'end a process whose event loop hangs for so long; 0 for never (default: 30)')
-    .option('--keep-days <days>', 'delete paid calls, ledger entries and receipts that are older (default: 400), or forever')
+    .option(
+      '--keep-days <days>',
+      'delete paid calls, ledger entries and receipts that are older (default: 400), or forever'
+    )
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.

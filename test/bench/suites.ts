@@ -1,5 +1,6 @@
 import { callPath } from './call-path.ts'
 import { catalogue } from './catalogue.ts'
+import { growth } from './growth.ts'
 import { graphql } from './graphql.ts'
 import { paidCalls } from './paid-calls.ts'
 import { rest } from './rest.ts'
@@ -11,5 +12,5 @@ export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Name on the command line → suite. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql, rest, catalogue].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest, catalogue, growth].map((suite) => [suite.name, suite])
 )

@@ -43,7 +43,8 @@ export class Answers {
     if (value === undefined) return undefined
     const { ceiling, charged, at, response: embedded, peer, ...hashes } = JSON.parse(value) as Written
     if (at <= this.#clock.now() - PAYMENT_REPLAY_MS) return undefined
-    const own = peer === undefined ? undefined : await this.#calls.find(peer, fromHex(hashes.requestId, REQUEST_ID_BYTES))
+    const own =
+      peer === undefined ? undefined : await this.#calls.find(peer, fromHex(hashes.requestId, REQUEST_ID_BYTES))
     const response = embedded === undefined ? own?.response : readEmbedded(embedded)
     return { ...hashes, ceiling: BigInt(ceiling), charged: BigInt(charged), ...(response && { response }) }
   }

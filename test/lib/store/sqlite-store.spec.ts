@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { SUMS_BEHIND_MAX } from '../../../lib/base/limits.ts'
+import { PAYMENT_REPLAY_MS, SUMS_BEHIND_MAX } from '../../../lib/base/limits.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../../../lib/store/call-select.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
@@ -162,6 +162,39 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord(), { postings })
     assert.equal(await store.ledger.balance('a'), 1n)
     await store.close()
+  })
+
+  it('brings a file from before rows were deleted up to date: what has ended is apart, what expires has its end', async () => {
+    const first = await open()
+    const record = callRecord({ response: storedResponse('x'.repeat(100)) })
+    await first.calls.append(record)
+    const put = (collection: string, key: string, value: unknown) =>
+      first.documents.put(collection, key, JSON.stringify(value))
+    for (const state of ['pending', 'credited', 'refused']) await put('account-deposits', state, { state })
+    for (const state of ['pending', 'sent', 'done', 'failed']) await put('account-withdrawals', state, { state })
+    for (const kind of ['owed', 'paid', 'lost']) await put('x402-exact', kind, { fate: { kind } })
+    await put('x402-answers', 'a', { at: 1 })
+    await put('other', 'a', { state: 'done' })
+    await first.documents.put('other', 'b', 'no JSON')
+    await first.close()
+    inspect((db) =>
+      db.exec(`DROP TABLE trims; DROP TABLE carried; DROP TABLE stored_bytes; DROP INDEX entries_by_call;
+        DROP INDEX entries_by_kind; DROP INDEX documents_by_end; ALTER TABLE documents DROP COLUMN expires_at;
+        ALTER TABLE responses DROP COLUMN is_held; PRAGMA user_version = 6`)
+    )
+    const store = await open()
+    const keys = async (collection: string) => (await store.documents.list(collection)).map(({ key }) => key)
+    assert.deepEqual(await keys('account-deposits'), ['pending'])
+    assert.deepEqual(await keys('account-deposits-ended'), ['credited', 'refused'])
+    assert.deepEqual(await keys('account-withdrawals'), ['pending', 'sent'])
+    assert.deepEqual(await keys('account-withdrawals-ended'), ['done', 'failed'])
+    assert.deepEqual(await keys('other'), ['a', 'b'])
+    assert.equal(await store.documents.sweep(Date.now(), 10), 0)
+    assert.equal(await store.documents.sweep(Date.now() + 2 * PAYMENT_REPLAY_MS, 10), 3)
+    assert.deepEqual(await keys('x402-exact'), ['owed'])
+    assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
+    await store.close()
+    inspect((db) => assert.deepEqual({ ...db.prepare('SELECT bytes FROM stored_bytes').get() }, { bytes: 100 }))
   })
 
   it('writes its sums now and then, and has them whole after a restart at any time', async () => {
