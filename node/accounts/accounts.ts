@@ -57,6 +57,11 @@ export class Accounts {
     this.#init = init
   }
 
+  /** Where what they hold is booked. */
+  get ledger(): Ledger {
+    return this.#init.ledger
+  }
+
   /** Opens an account with nothing in it. @throws SoukError `quota_exceeded` */
   async open(label = ''): Promise<{ readonly account: Account; readonly key: IssuedKey }> {
     const { documents, keys, clock, random } = this.#init

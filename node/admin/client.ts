@@ -28,6 +28,8 @@ import type {
   StatusView
 } from './api.ts'
 import type {
+  BooksInput,
+  BooksView,
   ChannelView,
   ClosedChannelsView,
   EarningsView,
@@ -104,6 +106,7 @@ export interface AdminClient extends DescriptionClient, KeyClient, ListingClient
   settle(): Promise<SettlementView>
   earnings(): Promise<EarningsView>
   receipts(input: ReceiptsInput): Promise<ReceiptsView>
+  books(input: BooksInput): Promise<BooksView>
   channels(): Promise<{ channels: readonly ChannelView[] }>
   closeChannel(channel: string): Promise<ChannelView>
   closeChannels(): Promise<ClosedChannelsView>
@@ -216,6 +219,7 @@ export function createAdminClient(init: AdminClientInit): AdminClient {
     settle: () => json('POST', '/settlements'),
     earnings: () => json('GET', '/earnings'),
     receipts: (input) => json('GET', `/receipts?${queryOf(input)}`),
+    books: (input) => json('GET', `/books?${queryOf(input)}`),
     channels: () => json('GET', '/channels'),
     closeChannel: (channel) => json('POST', `${named('channels', channel)}/close`),
     closeChannels: () => json('POST', '/channels/close'),

@@ -25,6 +25,16 @@ export const receiptsSchema = z.strictObject({
 })
 export type ReceiptsInput = z.input<typeof receiptsSchema>
 
+/** `GET /books` */
+export const booksSchema = z.strictObject({
+  /** `accounts`: the book of prepaid accounts, which is the node's own where no other store is shared. */
+  book: z.enum(['node', 'accounts']).default('node'),
+  /** Entries after the one with this number. */
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX)
+})
+export type BooksInput = z.input<typeof booksSchema>
+
 /** `PUT /payout` */
 export const payoutSchema = z.strictObject({ address: z.string() })
 
@@ -144,6 +154,30 @@ export interface ReceiptsView {
   readonly money: string
   readonly receipts: readonly ReceiptView[]
   readonly next: string | null
+}
+
+/** One side of an entry of the ledger. */
+export interface PostingView {
+  readonly account: string
+  /** Above zero for a debit, below for a credit. */
+  readonly amount: string
+}
+
+export interface BookEntryView {
+  readonly seq: number
+  readonly kind: string
+  readonly reference: string
+  readonly at: number
+  readonly postings: readonly PostingView[]
+}
+
+/** Oldest first. */
+export interface BooksView {
+  /** What entries that were deleted for their age summed to, by account: the balance is this and all entries. On the first page only. */
+  readonly carried: readonly PostingView[]
+  readonly entries: readonly BookEntryView[]
+  /** `after` of the next page; null where there is none. */
+  readonly next: number | null
 }
 
 /** `POST /settlements`: what a round of fetching money did. */

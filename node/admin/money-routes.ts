@@ -4,6 +4,8 @@ import type { Redemption } from '../../lib/interface/index.ts'
 import { whileConnected } from '../ingress/visit.ts'
 import type { AdminInit } from './admin-init.ts'
 import {
+  booksSchema,
+  type BooksView,
   type EarningsView,
   receiptsSchema,
   type ReceiptsView,
@@ -13,7 +15,7 @@ import {
   withdrawSchema
 } from './money-api.ts'
 import { moving } from './moving.ts'
-import { earningsView, receiptView, walletView } from './money-views.ts'
+import { bookEntryView, earningsView, postingView, receiptView, walletView } from './money-views.ts'
 import { present } from './present.ts'
 import { parse } from './problems.ts'
 
@@ -34,6 +36,17 @@ export function moneyRoutes(app: FastifyInstance, { souk, accounts, money }: Adm
     const { till, name } = moving(money)
     const { receipts, next } = await till.receipts(present(query))
     return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
+  })
+
+  app.get('/books', async (request): Promise<BooksView> => {
+    const { book, after, limit } = parse(booksSchema, request.query)
+    const ledger = book === 'node' ? souk.store.ledger : accounts.ledger
+    const [entries, carried] = await Promise.all([
+      ledger.entries({ after, limit }),
+      after === 0 ? ledger.carried('') : []
+    ])
+    const next = entries.length < limit ? null : (entries.at(-1)?.seq ?? null)
+    return { carried: carried.map(postingView), entries: entries.map(bookEntryView), next }
   })
 
   app.get('/wallet', async (): Promise<WalletView> => {

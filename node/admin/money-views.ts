@@ -1,14 +1,32 @@
 import { type Atoms, checksummed, formatUsdc } from '../../lib/index.ts'
 import type {
   Address,
+  BookedEntry,
   Earnings,
+  Posting,
   ProviderEarnings,
   ReceiptRow,
   SettledTransaction,
   WalletBalance
 } from '../../lib/interface/index.ts'
 import { formatEther } from '../payments/ether.ts'
-import type { EarningsView, ProviderEarningsView, ReceiptView, TransactionView, WalletView } from './money-api.ts'
+import type {
+  BookEntryView,
+  EarningsView,
+  PostingView,
+  ProviderEarningsView,
+  ReceiptView,
+  TransactionView,
+  WalletView
+} from './money-api.ts'
+
+export function postingView({ account, amount }: Posting): PostingView {
+  return { account, amount: formatUsdc(amount) }
+}
+
+export function bookEntryView({ seq, kind, reference, at, postings }: BookedEntry): BookEntryView {
+  return { seq, kind, reference, at, postings: postings.map(postingView) }
+}
 
 export function walletView(
   { address, network, money }: { readonly address: Address; readonly network: string; readonly money: string },

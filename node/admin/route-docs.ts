@@ -12,7 +12,7 @@ import {
 import { backupSchema } from './backup-route.ts'
 import { upstreamCallSchema, upstreamCheckSchema } from './description-api.ts'
 import { issueKeySchema, rotateKeySchema } from './key-api.ts'
-import { payoutSchema, receiptsSchema, withdrawSchema } from './money-api.ts'
+import { booksSchema, payoutSchema, receiptsSchema, withdrawSchema } from './money-api.ts'
 import { searchSchema } from './market-api.ts'
 import { seriesSchema } from './series-api.ts'
 import { settingsSchema } from './settings-api.ts'
@@ -255,6 +255,11 @@ export const ADMIN_ROUTE_DOCS: Readonly<Record<string, Readonly<Record<string, A
       summary: 'Calls that were paid for; newest first.',
       query: receiptsSchema,
       answer: 'ReceiptsView'
+    },
+    'GET /books': {
+      summary: 'Entries of the ledger, oldest first.',
+      query: booksSchema,
+      answer: 'BooksView'
     },
     'GET /channels': {
       summary: 'Channels that this node pays through, and is paid through.',

@@ -26,6 +26,7 @@ import { addPin } from './pin.ts'
 import { addPlan } from './plan.ts'
 import { addProvider } from './provider.ts'
 import { addReceipts } from './receipts.ts'
+import { addBooks } from './books.ts'
 import { addSearch } from './search.ts'
 import { addSettings } from './settings.ts'
 import { addSettle } from './settle.ts'
@@ -53,6 +54,7 @@ const COMMANDS: readonly AddCommand[] = [
   addPayout,
   addEarnings,
   addReceipts,
+  addBooks,
   addSettle,
   addChannel,
   addSearch,

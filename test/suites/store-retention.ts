@@ -3,8 +3,9 @@ import { formatRequestId } from '../../lib/base/request-id.ts'
 import type { Posting } from '../../lib/interface/ledger.ts'
 import type { CallRecord, Store, TrimRules } from '../../lib/interface/store.ts'
 import { callRecord, peerId, storedResponse } from '../helpers/call-record.ts'
-import { SUITE_STORED_BYTES } from './store.ts'
 
+/** Stores under test hold so much of responses. */
+export const SUITE_STORED_BYTES = 64 * 1024
 const NOW = 1_750_000_000_000
 const RULES: TrimRules = {
   before: 1_000,

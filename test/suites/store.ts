@@ -20,8 +20,6 @@ export interface StoreSubject {
 }
 
 const TURNS_MAX = 1_000
-/** Stores under test hold so much of responses. */
-export const SUITE_STORED_BYTES = 64 * 1024
 /** The largest amount that can be written, see base/money.ts. */
 const ATOMS_MAX = 10n ** 15n
 

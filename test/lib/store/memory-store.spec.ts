@@ -1,5 +1,6 @@
 import { createMemoryStore } from '../../../lib/store/memory-store.ts'
-import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
+import { storeSuite } from '../../suites/store.ts'
+import { SUITE_STORED_BYTES } from '../../suites/store-retention.ts'
 
 storeSuite('the memory store', () => {
   const store = createMemoryStore({ storedBytesMax: SUITE_STORED_BYTES })

@@ -4,7 +4,8 @@ import { createPostgresStore } from '../../../lib/store/postgres-store.ts'
 import { callRecord, storedResponse } from '../../helpers/call-record.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
-import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
+import { storeSuite } from '../../suites/store.ts'
+import { SUITE_STORED_BYTES } from '../../suites/store-retention.ts'
 
 describe('PostgreSQL', function () {
   this.timeout(60_000)

@@ -8,7 +8,8 @@ import type { Store } from '../../../lib/interface/store.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../../../lib/store/call-select.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import { callRecord, peerId, storedResponse } from '../../helpers/call-record.ts'
-import { storeSuite, SUITE_STORED_BYTES } from '../../suites/store.ts'
+import { storeSuite } from '../../suites/store.ts'
+import { SUITE_STORED_BYTES } from '../../suites/store-retention.ts'
 
 storeSuite('the SQLite store', () => {
   const directory = mkdtempSync(join(tmpdir(), 'souk-store-'))

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../../lib/index.ts'
 import type { Problem, Store } from '../../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
 import type { RegisterInput } from '../../../node/admin/api.ts'
-import type { WithdrawInput } from '../../../node/admin/money-api.ts'
+import type { BookEntryView, BooksView, WithdrawInput } from '../../../node/admin/money-api.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
 const TICKER: RegisterInput = {
@@ -261,6 +261,37 @@ describe('admin API', () => {
     for (const withdrawal of [{}, { amount: '-1', to: '0x00', id: 'x' }, { amount: 1, to: '0x00', id: 'x' }]) {
       await assert.rejects(client.withdraw(withdrawal as WithdrawInput), code('invalid_request'))
     }
+  })
+
+  it('gives the whole ledger, a page at a time, with what was deleted of it', async () => {
+    const { ledger, retention } = bench.souk.store
+    const had = (await bench.client.books({})).entries.length
+    for (let n = 0; n < 5; n++) {
+      const postings = [
+        { account: 'books/a', amount: 1_500_000n },
+        { account: 'books/b', amount: -1_500_000n }
+      ]
+      await ledger.book({ kind: 'lease', reference: `books ${n}`, at: n, postings })
+    }
+    const entries: BookEntryView[] = []
+    for (let after: number | null = 0; after !== null; ) {
+      const page: BooksView = await bench.client.books({ after, limit: 2 })
+      assert.deepEqual(page.carried, [])
+      entries.push(...page.entries)
+      after = page.next
+    }
+    assert.equal(entries.length, had + 5)
+    const { kind, at, postings } = entries[had] ?? assert.fail()
+    assert.deepEqual([kind, at, postings[0]?.amount, postings[1]?.amount], ['lease', 0, '1.5', '-1.5'])
+    const rules = { before: 3, freeBefore: 0, now: 0, kinds: ['lease'], isDue: () => true, limit: 1_000 }
+    while (!(await retention.trim(rules)).isOver);
+    const page = await bench.client.books({ book: 'accounts' })
+    assert.deepEqual(page.carried, [
+      { account: 'books/a', amount: '4.5' },
+      { account: 'books/b', amount: '-4.5' }
+    ])
+    assert.equal(page.entries.length, had + 2)
+    await assert.rejects(bench.client.books({ limit: 1_001 }), code('invalid_request'))
   })
 
   it('says that no node runs when nobody, or somebody else, answers', async () => {
