@@ -527,6 +527,11 @@ export const TRIM_PASS_MS = DAY
 /** Rows of one slice, a few milliseconds of work, and the pause after it: other work goes first. */
 export const TRIM_ROWS = 256
 export const TRIM_PAUSE_MS = 100
+/**
+ * SQLite's cache of pages: the inner nodes of the trees of ten million calls, with room. With its default of 2 MB a look-up reads some of
+ * them from the file each time.
+ */
+export const SQLITE_CACHE_BYTES = 16 * MiB
 /** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
 export const ACCOUNT_CHARS_MAX = 200
 /** Postings of one entry: a claim over many channels is booked as one entry for each. */

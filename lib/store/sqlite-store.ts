@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
-import { STORED_BYTES_MAX } from '../base/limits.ts'
+import { SQLITE_CACHE_BYTES, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
@@ -155,7 +155,8 @@ function openDatabase(path: string): OpenFile {
       PRAGMA synchronous = NORMAL;
       PRAGMA fullfsync = ON;
       PRAGMA checkpoint_fullfsync = ON;
-      PRAGMA foreign_keys = ON;`)
+      PRAGMA foreign_keys = ON;
+      PRAGMA cache_size = ${-SQLITE_CACHE_BYTES / 1024};`)
     migrate(db)
     const wal = openSync(`${path}-wal`, 'r+')
     fdatasyncSync(wal)

@@ -143,6 +143,14 @@ export const BUGS: readonly Bug[] = [
     })
   },
   {
+    what: 'an owner deletes calls that may still be repeated',
+    seeds: 20,
+    store: (store) => ({
+      ...store,
+      retention: { trim: (rules) => store.retention.trim({ ...rules, before: Infinity, freeBefore: Infinity }) }
+    })
+  },
+  {
     what: 'a payer opens its daily cap again whenever it starts',
     seeds: 200,
     store: (store) =>

@@ -205,7 +205,9 @@ export class Invariants {
   onDurable(node: string, write: Write): void {
     if (write.kind === 'append') this.#onRecord(node, write.record, write.effects)
     else if (write.kind === 'put') this.#onDocument(node, write)
-    else if (write.kind === 'book') for (const document of write.documents) this.#onDocument(node, document)
+    else if (write.kind === 'book' || write.kind === 'put all') {
+      for (const document of write.documents) this.#onDocument(node, document)
+    }
   }
 
   onBlock(head: Accounts): void {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/base/clock.ts'
 import { isSoukError } from '../../lib/base/errors.ts'
 import { requestIds, type RequestIds } from '../../lib/base/request-id.ts'
 import { CallProtocol } from '../../lib/call/call-protocol.ts'
@@ -6,6 +7,7 @@ import { LocalCaller } from '../../lib/call/local-caller.ts'
 import type { Resolver } from '../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../lib/interface/manifest.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
+import type { Store } from '../../lib/interface/store.ts'
 import type { Reservation, Till } from '../../lib/interface/till.ts'
 import { nextEpoch } from '../../lib/owner/epoch.ts'
 import { Owner } from '../../lib/owner/owner.ts'
@@ -53,6 +55,8 @@ export interface Running {
   readonly owner: Owner
   readonly till: ChannelTill
   readonly ids: RequestIds
+  readonly store: Store
+  readonly clock: Clock
   stop(): Promise<void>
 }
 
@@ -171,7 +175,7 @@ export class SimNode {
       await channelTill.stop()
       await store.close()
     }
-    return { life, epoch, consumer, owner, till: channelTill, ids, stop }
+    return { life, epoch, consumer, owner, till: channelTill, ids, store, clock, stop }
   }
 
   #resolver(): Resolver {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { utf8, text } from '../../lib/base/bytes.ts'
 import { asSoukError } from '../../lib/base/errors.ts'
-import { DEPOSIT_VALID_MS } from '../../lib/base/limits.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, DEPOSIT_VALID_MS, KEEP_DAYS, KEEP_FREE_CALLS_MS } from '../../lib/base/limits.ts'
+import type { Adapter } from '../../lib/interface/adapter.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
 import type { ChannelTill } from '../../lib/pay/channel-till.ts'
+import { Owner } from '../../lib/owner/owner.ts'
+import { DEFAULT_TERMS } from '../../lib/owner/served-api.ts'
+import { createMeteredTill } from '../../lib/pay/metered-till.ts'
+import { Trimmer } from '../../lib/retention/trimmer.ts'
 import { earnedOf } from '../../lib/pay/payee/payee-channel.ts'
 import { spentThrough } from '../../lib/pay/payer/payer-channel.ts'
 import { settlementCalls } from '../../lib/pay/chain/settlement-calls.ts'
@@ -63,6 +70,8 @@ const LAST_TRIES = 8
 /** A deposit on its way is waited for as long as it may come; then the delay runs, and what goes wrong is tried again. */
 const LEFT_MS = DEPOSIT_VALID_MS + 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
+/** Before anything may be deleted, when what cost nothing may be, and when all of it may be. */
+const LATER_MS = [KEEP_FREE_CALLS_MS / 2, KEEP_FREE_CALLS_MS + DAY_MS, (KEEP_DAYS + 1) * DAY_MS] as const
 
 /** Where it fails, the node goes on behind. */
 function ask(till: ChannelTill, how: Leave['how'] | undefined, id: ChannelId): void {
@@ -120,6 +129,7 @@ class Stage {
     await this.#checkRetrievable()
     await this.#settle()
     await this.#checkBooks()
+    for (const owner of this.#owners) await this.#checkTrimmed(owner)
     for (const owner of this.#owners) await owner.stop()
     this.#checkChain()
   }
@@ -325,6 +335,62 @@ class Stage {
       const balances = await init.disk.state.ledger.balances('')
       const sum = balances.reduce((total, { amount }) => total + amount, 0n)
       this.invariants.must(sum === 0n, `the books of ${init.name} are off by ${sum}`)
+    }
+  }
+
+  /** Later, when old rows are deleted: no balance changes, and no call that is in the books runs again, deleted or not. */
+  async #checkTrimmed(node: SimNode): Promise<void> {
+    const { store, clock, epoch, till } = await node.up()
+    const { name, peer, signed } = node.init
+    const laterMs = this.#world.rng.pick(LATER_MS)
+    const later: Clock = { ...clock, now: () => clock.now() + laterMs }
+    const before = await store.ledger.balances('')
+    const keepMs = KEEP_DAYS * DAY_MS
+    const fail = (error: unknown) => this.#world.fail(error)
+    const { retention } = till
+    const trimmer = new Trimmer({
+      clock: later,
+      store,
+      keepMs,
+      kinds: [],
+      onError: fail,
+      ...(retention && { till: retention })
+    })
+    await trimmer.round()
+    const after = await store.ledger.balances('')
+    this.invariants.must(isDeepStrictEqual(before, after), `the balances of ${name} changed with what was deleted`)
+    const calls = store.calls
+    const owner = new Owner({
+      clock: later,
+      till: createMeteredTill({ log: calls }),
+      calls,
+      claims: store.claims,
+      self: peer,
+      epoch: epoch + 1n
+    })
+    const adapter: Adapter = {
+      protocol: 'REST',
+      description: { operations: [] },
+      call: async ({ body }) =>
+        this.invariants.must(false, `${text(body as Uint8Array)} ran again after ${laterMs} ms`) as never
+    }
+    await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
+    for (const [id, { record, owner: booked }] of this.invariants.fates) {
+      if (record === undefined || booked !== name) continue
+      const { requestId, peer: from, api, revision } = record
+      const body = utf8(JSON.stringify({ id }))
+      const call = {
+        requestId,
+        peer: from,
+        api,
+        revision,
+        method: 'POST',
+        path: '',
+        headers: [],
+        body,
+        timeoutMs: 1_000
+      }
+      await owner.handle(call, new AbortController().signal).catch(asSoukError)
     }
   }
 
