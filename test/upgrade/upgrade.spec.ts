@@ -106,7 +106,7 @@ for (const commit of await readdir(FIXTURES)) {
     it('is read to the last atom and document, and both books are equal', async () => {
       for (const profile of PROFILES) {
         const store = createSqliteStore({ path: database(profile), onFailure })
-        const { documents } = expected.stores[profile]!
+        const documents = moved(expected.stores[profile]!.documents)
         await store.open()
         try {
           await same(store, documents, expected.stores[profile]!)
@@ -196,4 +196,13 @@ for (const commit of await readdir(FIXTURES)) {
       })
     })
   })
+}
+
+/** Deposits that have ended are in a collection of their own since schema version 7. All of the fixture have. */
+function moved({
+  'account-deposits': deposits,
+  ...documents
+}: Readonly<Record<string, number>>): Record<string, number> {
+  const all: Record<string, number> = { ...documents, ...(deposits && { 'account-deposits-ended': deposits }) }
+  return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -38,7 +38,7 @@ export interface PayeeStanding {
 /** Where captures of a channel are booked; the second only ever grows, so that its balance is S. */
 export const receivableOf = (channelId: ChannelId): string => `receivable/${channelId}`
 export const EARNED = 'earned/'
-export const earnedOf = (channelId: ChannelId): string => `${EARNED}${channelId}`
+export const earnedOf = (channelId: ChannelId): string => `earned/${channelId}`
 
 /** A channel at its owner: its tab and its highest voucher. */
 export class PayeeChannel {
