@@ -106,7 +106,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
     ...(all.selfReport === undefined ? {} : { selfReport: all.selfReport }),
     ...(all.probe === undefined ? {} : { probe: all.probe }),
-    ...(all.keepDays === undefined ? {} : { keepDays: all.keepDays === 'forever' ? Infinity : all.keepDays }),
+    ...(all.keepDays === undefined ? {} : { keepDays: checkKeepDays(all.keepDays) }),
     ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
@@ -119,6 +119,14 @@ function checkDemo(apis: readonly string[]): readonly string[] {
   } catch (error) {
     throw new SetupError('config_invalid', `--demo-key: ${asSoukError(error).message}`)
   }
+}
+
+/** @throws SetupError `config_invalid` */
+function checkKeepDays(days: number | 'forever'): number {
+  if (days === 'forever') return Infinity
+  const [least, most] = [limits.KEEP_DAYS_MIN, limits.KEEP_DAYS_MAX]
+  if (days >= least && days <= most) return days
+  throw new SetupError('config_invalid', `--keep-days is not valid: give ${least} to ${most} days, or forever.`)
 }
 
 function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {

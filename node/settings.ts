@@ -1,6 +1,5 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { z } from 'zod'
-import { limits } from '../lib/index.ts'
 import { NETWORK_NAMES } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -43,11 +42,13 @@ const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.
 const keepDays = z.union(
   [
     z.literal('forever'),
+    z.int(),
     z
-      .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
-      .pipe(z.int().min(limits.KEEP_DAYS_MIN).max(limits.KEEP_DAYS_MAX))
+      .string()
+      .regex(/^\d{1,5}$/)
+      .transform(Number)
   ],
-  `give a number of days from ${limits.KEEP_DAYS_MIN} to ${limits.KEEP_DAYS_MAX}, or forever`
+  'give a number of days, or forever'
 )
 
 /** How calls are paid for: through channels, or not at all, only counted. */

@@ -98,7 +98,7 @@ for (const commit of await readdir(FIXTURES)) {
     }
 
     async function same(open: Store, kinds: Record<string, number>, figures: Figures): Promise<void> {
-      assert.deepEqual(await figuresOf(open, kinds), figures)
+      assert.deepEqual(await figuresOf(open, kinds), { ...figures, documents: moved(figures.documents) })
       const sum = Object.values(figures.balances).reduce((total, each) => total + BigInt(each), 0n)
       assert.equal(sum, 0n)
     }
