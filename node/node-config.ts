@@ -100,7 +100,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     // Never from the profile: who opens the admin API to a network has to say so at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
-    watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : all.watchdog * 1_000,
+    watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : checkWatchdog(all.watchdog) * 1_000,
     ...(all.store === undefined ? {} : { store: all.store }),
     ...(all.accounts === undefined ? {} : { accounts: all.accounts }),
     ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
@@ -127,6 +127,16 @@ function checkKeepDays(days: number | 'forever'): number {
   const [least, most] = [limits.KEEP_DAYS_MIN, limits.KEEP_DAYS_MAX]
   if (days >= least && days <= most) return days
   throw new SetupError('config_invalid', `--keep-days is not valid: give ${least} to ${most} days, or forever.`)
+}
+
+/** @throws SetupError `config_invalid` */
+function checkWatchdog(seconds: number): number {
+  const most = limits.WATCHDOG_S_MAX
+  if (seconds <= most) return seconds
+  throw new SetupError(
+    'config_invalid',
+    `--watchdog is not valid: give whole seconds, at most ${most}, or 0 for no watchdog.`
+  )
 }
 
 function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {
