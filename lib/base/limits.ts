@@ -392,6 +392,17 @@ export const OPERATIONS_MAX = 2_000
 
 // ── Imports of descriptions ─────────────────────────────────────────────────────────────────────────────────────────
 
+/**
+ * A pattern that a provider or a description sets, as RE2 reads it. Its size counts instructions and character ranges once
+ * repetitions are written out: compiling takes up to 10 µs for each, matching one character about 20 ns for each.
+ */
+export const PATTERN_CHARS_MAX = 4 * KiB
+export const PATTERN_SIZE_MAX = 4_000
+/** Unicode properties (`\p{…}`) in one pattern: compiling each one takes up to a millisecond. */
+export const PATTERN_PROPERTIES_MAX = 64
+/** Sizes of all patterns of one description: 100 MB of compiled programs if all of them are in use. */
+export const PATTERNS_SIZE_MAX = 200_000
+
 /** A WSDL with everything it imports. */
 export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB

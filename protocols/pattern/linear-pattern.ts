@@ -1,0 +1,65 @@
+import { RE2JS } from 're2js'
+import { PATTERN_CHARS_MAX, PATTERN_PROPERTIES_MAX, PATTERN_SIZE_MAX } from '../../lib/base/limits.ts'
+import type { Meter } from './meter.ts'
+
+/** Why a pattern is not used. The message completes the sentence "The pattern …". */
+export class PatternRefused extends Error {}
+
+/** A regular expression whose matching time grows linearly with the text, whatever the pattern is (RE2). */
+export interface LinearPattern {
+  /** Instructions and character ranges of the compiled program: what compiling it costs, and matching one character at worst. */
+  readonly size: number
+  /**
+   * Whether some part of the text matches.
+   * @param meter - pays for the worst case, `size` steps a character
+   * @throws OutOfSteps
+   */
+  test(text: string, meter: Meter): boolean
+}
+
+/** Ranges are searched by halves: so many weigh as much as one instruction. */
+const RANGES_PER_STEP = 128
+/** A translation spells sets and special characters out. */
+const TRANSLATED_CHARS_MAX = 8 * PATTERN_CHARS_MAX
+const PROPERTY = /\\[pP]/g
+
+interface Instruction {
+  readonly runes: readonly number[]
+}
+
+/**
+ * @param source - in the syntax of RE2; `ecmaPattern` translates from that of JSON Schema
+ * @throws PatternRefused
+ */
+export function linearPattern(source: string): LinearPattern {
+  if (source.length > TRANSLATED_CHARS_MAX) throw new PatternRefused(`is longer than ${PATTERN_CHARS_MAX} characters`)
+  const properties = source.match(PROPERTY)?.length ?? 0
+  if (properties > PATTERN_PROPERTIES_MAX) {
+    throw new PatternRefused(`has more than ${PATTERN_PROPERTIES_MAX} Unicode properties`)
+  }
+  const compiled = compile(source)
+  const size = sizeOf(compiled)
+  if (size > PATTERN_SIZE_MAX) throw new PatternRefused(`is too large once its repetitions are written out`)
+  return {
+    size,
+    test(text, meter) {
+      meter.spend(1 + size * text.length)
+      return compiled.test(text)
+    }
+  }
+}
+
+function compile(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source)
+  } catch (cause) {
+    const why =
+      cause instanceof Error && /repeat count/.test(cause.message) ? 'repeats too often' : 'cannot be compiled'
+    throw new PatternRefused(`${why} for matching in linear time`, { cause })
+  }
+}
+
+function sizeOf(compiled: RE2JS): number {
+  const { inst } = (compiled.re2() as unknown as { readonly prog: { readonly inst: readonly Instruction[] } }).prog
+  return inst.reduce((sum, { runes }) => sum + 1 + Math.floor(runes.length / RANGES_PER_STEP), 0)
+}
