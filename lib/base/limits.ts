@@ -403,6 +403,15 @@ export const PATTERN_PROPERTIES_MAX = 64
 /** Sizes of all patterns of one description: 100 MB of compiled programs if all of them are in use. */
 export const PATTERNS_SIZE_MAX = 200_000
 
+/** Reading one description (OpenAPI, WSDL, GraphQL) in its own process: the largest public ones take seconds. */
+export const DESCRIPTION_READ_MS = 20 * SECOND
+/** Heap of that process: checking an OpenAPI document of 5 MiB takes about half of it. */
+export const DESCRIPTION_HEAP_MIB_MAX = 512
+/** Descriptions that wait for it: reading is rare, and a restart reads `RESTORE_AT_ONCE_MAX` at once. */
+export const DESCRIPTIONS_WAITING_MAX = 64
+/** How long the process is kept without work: starting one takes a fifth of a second, and keeping it 50 MB. */
+export const DESCRIPTION_IDLE_MS = 30 * SECOND
+
 /** A WSDL with everything it imports. */
 export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
@@ -410,8 +419,6 @@ export const WSDL_BYTES_MAX = 5 * MiB
 export const WSDL_ZIP_ENTRIES_MAX = 1_000
 /** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
-/** A larger OpenAPI document is read in a thread of its own: checking one takes about a second for each megabyte. */
-export const OPENAPI_INLINE_CHARS_MAX = 64 * KiB
 /** An OpenAPI document that is known by its address is read again at most so often, before a call is refused by it. */
 export const OPENAPI_FRESH_MS = 60 * SECOND
 /** A listing gets a new revision at most so often because its API describes itself anew. */

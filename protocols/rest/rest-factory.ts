@@ -1,9 +1,9 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPENAPI_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
-import { importedOpenapi } from './openapi-thread.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
 
 /** Seen from the method that a listing uses: what these statuses say of a GET. */
@@ -55,7 +55,7 @@ async function importDocument(config: UpstreamConfig, signal: AbortSignal): Prom
   const { openapi } = config
   if (openapi === undefined) return { description: REST_DESCRIPTION, snapshot: '', warnings: [] }
   const text = 'text' in openapi ? openapi.text : await fetched(openapi.url, config, signal)
-  return importedOpenapi({ text, endpoint: config.endpoint }, signal)
+  return descriptionWorker.run('importOpenapi', { text, endpoint: config.endpoint }, signal)
 }
 
 /** The API's credentials are shown to nobody but the API. */

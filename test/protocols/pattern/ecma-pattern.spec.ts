@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { PATTERN_CHARS_MAX } from '../../../lib/base/limits.ts'
 import { ecmaPattern } from '../../../protocols/pattern/ecma-pattern.ts'
 import { PatternRefused } from '../../../protocols/pattern/linear-pattern.ts'

@@ -4,7 +4,7 @@ import { OPENAPI_FRESH_MS } from '../../../lib/base/limits.ts'
 import { FollowedOpenapi } from '../../../protocols/rest/followed-openapi.ts'
 import { OpenapiCalls } from '../../../protocols/rest/openapi-call.ts'
 import { importOpenapi } from '../../../protocols/rest/openapi-import.ts'
-import { importedOpenapi } from '../../../protocols/rest/openapi-thread.ts'
+import { descriptionWorker } from '../../../protocols/description-worker/description-worker.ts'
 import { readSnapshot } from '../../../protocols/rest/snapshot.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
@@ -69,7 +69,9 @@ describe('an OpenAPI document of several megabytes', function () {
       last = now
       turns++
     }, 1)
-    const { snapshot, warnings } = await importedOpenapi({ text, endpoint }, NEVER).finally(() => clearInterval(timer))
+    const { snapshot, warnings } = await descriptionWorker
+      .run('importOpenapi', { text, endpoint }, NEVER)
+      .finally(() => clearInterval(timer))
     assert.ok(turns > 20, `${turns} turns of the loop`)
     assert.ok(longest < 100, `the loop stood still for ${Math.round(longest)} ms`)
     assert.ok(snapshot.length > 1_000_000)
@@ -79,13 +81,13 @@ describe('an OpenAPI document of several megabytes', function () {
   it('is refused with what is wrong about it, and given up with its registration', async () => {
     const padding = 'x'.repeat(200_000)
     const wrong = JSON.stringify({ openapi: '3.1.0', info: { title: padding, version: '1' }, paths: { x: 1 } })
-    await assert.rejects(importedOpenapi({ text: wrong, endpoint }, NEVER), (error: unknown) => {
+    await assert.rejects(descriptionWorker.run('importOpenapi', { text: wrong, endpoint }, NEVER), (error: unknown) => {
       assert.ok(error instanceof SoukError)
       assert.equal(error.code, 'invalid_request')
       return /is not valid/.test(error.message)
     })
     const giveUp = new AbortController()
-    const importing = importedOpenapi({ text: wrong, endpoint }, giveUp.signal)
+    const importing = descriptionWorker.run('importOpenapi', { text: wrong, endpoint }, giveUp.signal)
     giveUp.abort(new SoukError('upstream_timeout'))
     await assert.rejects(importing, { code: 'upstream_timeout' })
   })
