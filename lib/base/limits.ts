@@ -392,11 +392,9 @@ export const OPERATIONS_MAX = 2_000
 
 // ── Imports of descriptions ─────────────────────────────────────────────────────────────────────────────────────────
 
-/**
- * A pattern that a provider or a description sets, as RE2 reads it. Its size counts instructions and character ranges once
- * repetitions are written out: compiling takes up to 10 µs for each, matching one character about 20 ns for each.
- */
+/** A pattern that a provider or a description sets, as text. */
 export const PATTERN_CHARS_MAX = 4 * KiB
+/** Its instructions and character ranges once repetitions are written out: compiling takes 10 µs for each, one character 20 ns for each. */
 export const PATTERN_SIZE_MAX = 4_000
 /** Unicode properties (`\p{…}`) in one pattern: compiling each one takes up to a millisecond. */
 export const PATTERN_PROPERTIES_MAX = 64
@@ -412,6 +410,9 @@ export const DESCRIPTIONS_WAITING_MAX = 64
 /** How long the process is kept without work: starting one takes a fifth of a second, and keeping it 50 MB. */
 export const DESCRIPTION_IDLE_MS = 30 * SECOND
 
+/** After a description met such a limit, how long it is not read again by itself: reading others would have to wait for it. */
+export const DESCRIPTION_REST_MS = 10 * MINUTE
+
 /** A WSDL with everything it imports. */
 export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
@@ -425,9 +426,32 @@ export const OPENAPI_FRESH_MS = 60 * SECOND
 export const DESCRIPTION_RENEWED_MS = 60 * SECOND
 /** Values of one in YAML, which can say a thing once and mean it a billion times: as many as that text could hold in JSON. */
 export const OPENAPI_NODES_MAX = 1_000_000
-/** Schemas of one OpenAPI document, and how deep one is read: what is deeper is taken as any JSON. */
-export const OPENAPI_SCHEMAS_MAX = 20_000
+/** All strings of one, names included, once anchors of YAML are resolved. */
+export const OPENAPI_CHARS_MAX = 2 * OPENAPI_BYTES_MAX
+/** Nesting of an OpenAPI document as JSON: a level of schema takes two or three, and real documents have a dozen. */
+export const OPENAPI_NESTING_MAX = 200
+/** Schemas of one OpenAPI document; real ones of 5 MiB have 40,000. */
+export const OPENAPI_SCHEMAS_MAX = 100_000
+/** How deep schemas without a name are nested in one another. */
 export const OPENAPI_DEPTH_MAX = 64
+/** Parameters of one operation, and members of its body that are fields of a call; a body with more is one field. */
+export const OPERATION_FIELDS_MAX = 5_000
+/** Schemas that a call of one operation is checked against, as JSON: checking more would need more code than is worth loading. */
+export const CALL_SCHEMA_BYTES_MAX = 256 * KiB
+/** Generated code that checks calls of one operation: ten times its schemas; and of all operations of an API that is kept. */
+export const CALL_CHECK_CHARS_MAX = 4 * MiB
+export const CALL_CHECKS_CHARS_MAX = 16 * MiB
+/** Steps of checking one call where calls are answered, at about 20 ns each at worst; more takes place in a process of its own … */
+export const CALL_CHECK_STEPS_MAX = 2_000_000
+/** … for so long. The code that checks calls of one operation is made there as well. */
+export const CALL_CHECK_MS = 2 * SECOND
+/** After a check that took longer, how long calls of that API that need as much are refused at once: others need the process too. */
+export const CALL_CHECK_REST_MS = 30 * SECOND
+/** Heap of that process: a body of 10 MiB as JSON, several times. */
+export const CALL_CHECK_HEAP_MIB_MAX = 384
+/** Calls that wait to be checked there. */
+export const CALL_CHECKS_WAITING_MAX = 32
+
 /** An XML document's nesting: deeper is an attack or a bug. */
 export const XML_DEPTH_MAX = 128
 /** One tag of an XML document with its attributes: parsers are slow on endless ones, real ones have a few hundred characters. */
@@ -460,6 +484,17 @@ export const GRAPHQL_ALIASES_MAX = 100
 export const GRAPHQL_MERGED_SELECTIONS_MAX = 300
 /** Errors told of one GraphQL document. */
 export const GRAPHQL_ERRORS_MAX = 10
+/** A GraphQL schema in SDL; the largest public ones have 3 MB, most of it descriptions, and fewer tokens. Building takes 1 µs a token. */
+export const GRAPHQL_SCHEMA_CHARS_MAX = 4 * MiB
+export const GRAPHQL_SCHEMA_TOKENS_MAX = 250_000
+/** Nesting of a schema in SDL: types of lists, and default values. */
+export const GRAPHQL_SCHEMA_DEPTH_MAX = 64
+/** One name of a schema, or of a document: names that are wrong are compared with others to suggest them. */
+export const GRAPHQL_NAME_CHARS_MAX = 200
+/** Types of one union or interface: documents that name two of them compare their types. */
+export const GRAPHQL_MEMBERS_MAX = 5_000
+/** Characters of all names that a wrong one is compared with, to suggest one; where there are more, none is suggested. */
+export const GRAPHQL_SUGGESTED_CHARS_MAX = 50_000
 /** A schema is read again before a document is refused by it, at most this often. */
 export const GRAPHQL_SCHEMA_FRESH_MS = 10 * SECOND
 /** Documents of one API that were checked before, and characters of them all: what its clients send again and again. */

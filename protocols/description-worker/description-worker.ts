@@ -4,15 +4,13 @@ import {
   DESCRIPTION_READ_MS,
   DESCRIPTIONS_WAITING_MAX
 } from '../../lib/base/limits.ts'
+import { TASKS_ENTRY } from './entry.ts'
 import { TaskWorker } from './task-worker.ts'
 import type { TASKS } from './tasks.ts'
 
-// The file beside this one, as source or built.
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-
 /** Reads all descriptions of this process, one after the other: the limit on memory is for the machine. */
 export const descriptionWorker = new TaskWorker<typeof TASKS>({
-  entry: new URL(`./main.${extension}`, import.meta.url),
+  entry: TASKS_ENTRY,
   doing: 'Reading the description',
   taskMs: DESCRIPTION_READ_MS,
   heapMib: DESCRIPTION_HEAP_MIB_MAX,

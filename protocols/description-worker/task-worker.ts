@@ -13,7 +13,7 @@ export type TaskOutput<T extends Tasks, N extends keyof T> = Awaited<ReturnType<
 export interface TaskWorkerInit {
   /** The file that calls `serveTasks`. */
   readonly entry: URL
-  /** How long one task may run. The time in which it waits for its turn does not count. */
+  /** How long one task may use a processor. The time in which it waits does not count. */
   readonly taskMs: number
   /** Heap of the process. */
   readonly heapMib: number
@@ -82,13 +82,13 @@ export class TaskWorker<T extends Tasks> {
   }
 
   async #ask(request: TaskRequest, signal: AbortSignal): Promise<unknown> {
-    const { taskMs, idleMs, doing } = this.#init
+    const { taskMs, idleMs } = this.#init
     signal.throwIfAborted()
     this.#idle?.cancel()
     const child = (this.#child ??= this.#start())
     const { promise, resolve, reject } = Promise.withResolvers<TaskOutcome>()
     const onAbort = () => reject(signal.reason)
-    const late = () => reject(tooComplex(`${doing} took longer than ${taskMs / 1000} seconds, which is the limit.`))
+    const late = () => reject(this.#died('SIGXCPU'))
     const onExit = (_code: number | null, ended: NodeJS.Signals | null) => reject(this.#died(ended))
     const onError = (cause: unknown) => reject(new SoukError('overloaded', undefined, { cause }))
     signal.addEventListener('abort', onAbort, { once: true })
@@ -96,7 +96,7 @@ export class TaskWorker<T extends Tasks> {
     // An idle process holds up no exit of this one; a task that somebody waits for does.
     child.ref()
     child.channel?.ref()
-    const timer = this.#clock.after(taskMs, late)
+    const timer = this.#clock.after(CLOCK_FACTOR * taskMs, late)
     let isAlive = false
     try {
       child.send(request, (error) => error !== null && onError(error))
@@ -119,7 +119,8 @@ export class TaskWorker<T extends Tasks> {
   }
 
   #start(): ChildProcess {
-    const child = fork(this.#init.entry, {
+    const { entry, taskMs } = this.#init
+    const child = fork(entry, [String(taskMs)], {
       execArgv: [`--max-old-space-size=${this.#init.heapMib}`],
       serialization: 'advanced',
       // Nothing of this process's secrets, and nothing that is written there: V8 prints pages when memory runs out.
@@ -136,11 +137,16 @@ export class TaskWorker<T extends Tasks> {
   }
 
   #died(ended: NodeJS.Signals | null): SoukError {
-    const { doing, heapMib } = this.#init
+    const { doing, heapMib, taskMs } = this.#init
+    if (ended === 'SIGXCPU')
+      return tooComplex(`${doing} took longer than ${taskMs / 1000} seconds, which is the limit.`)
     if (ended === 'SIGABRT') return tooComplex(`${doing} took more than ${heapMib} MiB of memory, which is the limit.`)
     return tooComplex(`${doing} failed: the process that did it ended.`)
   }
 }
+
+/** Time on the clock is a limit as well, for what waits instead of working. */
+const CLOCK_FACTOR = 3
 
 const NEVER = new AbortController().signal
 

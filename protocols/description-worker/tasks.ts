@@ -3,5 +3,8 @@
  * when it is first asked for.
  */
 export const TASKS = {
+  checkCall: async () => (await import('../rest/call-check/check-call.ts')).checkCall,
+  checkCode: async () => (await import('../rest/call-check/check-code.ts')).checkCode,
+  importSchema: async () => (await import('../graphql/schema-import.ts')).importSchema,
   importOpenapi: async () => (await import('../rest/openapi-import.ts')).importOpenapi
 }

@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   getVariableValues,
+  isEnumType,
   recommendedRules,
   specifiedRules,
   validate
@@ -16,7 +17,8 @@ import {
   GRAPHQL_DOCUMENTS_CACHED_MAX,
   GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
   GRAPHQL_ERRORS_MAX,
-  GRAPHQL_MERGED_SELECTIONS_MAX
+  GRAPHQL_MERGED_SELECTIONS_MAX,
+  GRAPHQL_SUGGESTED_CHARS_MAX
 } from '../../lib/base/limits.ts'
 import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 import { type ReadDocument, operationIn, readDocument, tooDeep } from './document.ts'
@@ -49,7 +51,11 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
   const limits = limitsIn(terms)
   const persisted = persistedDocuments(terms)
   /** "Did you mean" would tell name by name what nobody is to ask for. */
-  const told = { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: terms.introspection === false }
+  const told = (schema: GraphQLSchema) => ({
+    maxErrors: GRAPHQL_ERRORS_MAX,
+    hideSuggestions: terms.introspection === false || !suggests(schema)
+  })
+  const suggesting = new WeakMap<GraphQLSchema, boolean>()
   const read = new LRUCache<string, ReadDocument>({
     max: GRAPHQL_DOCUMENTS_CACHED_MAX,
     maxSize: GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
@@ -57,6 +63,15 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
   })
   /** Found valid before: what is checked of a document depends on the schema alone. */
   const valid = new WeakMap<ReadDocument, GraphQLSchema>()
+
+  /** A wrong name is compared with all that there are, which takes as long as they are. */
+  function suggests(schema: GraphQLSchema): boolean {
+    const before = suggesting.get(schema)
+    if (before !== undefined) return before
+    const isShort = charsComparedIn(schema) <= GRAPHQL_SUGGESTED_CHARS_MAX
+    suggesting.set(schema, isShort)
+    return isShort
+  }
 
   function documentOf(text: string): ReadDocument {
     const before = read.get(text)
@@ -70,11 +85,16 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     const schema = schemas.current
     if (schema === undefined) return { variables }
     if (valid.get(document) !== schema) {
-      const errors = validate(schema, document.node, rulesFor(document, terms), told)
+      const errors = validate(schema, document.node, rulesFor(document, terms), told(schema))
       if (errors.length > 0) return { errors }
       valid.set(document, schema)
     }
-    const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, told)
+    const { variableValues, errors } = getVariableValues(
+      schema,
+      node.variableDefinitions ?? [],
+      variables,
+      told(schema)
+    )
     return variableValues === undefined ? { errors } : { variables: variableValues.coerced }
   }
 
@@ -105,6 +125,17 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
       return { document, node, cost }
     }
   }
+}
+
+/** Characters of the most names that one is looked for among: those of types, or of one type's fields or values. */
+function charsComparedIn(schema: GraphQLSchema): number {
+  const charsOf = (names: readonly string[]) => names.reduce((sum, name) => sum + name.length, 0)
+  const types = Object.values(schema.getTypeMap())
+  const members = types.map((type) => {
+    if (isEnumType(type)) return charsOf(type.getValues().map(({ name }) => name))
+    return 'getFields' in type ? charsOf(Object.keys(type.getFields())) : 0
+  })
+  return members.reduce((most, chars) => Math.max(most, chars), charsOf(types.map(({ name }) => name)))
 }
 
 type Found =

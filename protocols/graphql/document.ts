@@ -10,6 +10,7 @@ import {
   parse,
   visit
 } from 'graphql'
+import { GRAPHQL_NAME_CHARS_MAX } from '../../lib/base/limits.ts'
 import { invalid, GraphqlRefusal } from './graphql-refusal.ts'
 import type { DocumentLimits } from './graphql-terms.ts'
 
@@ -59,9 +60,12 @@ function scan(text: string, { tokensMax, depthMax }: DocumentLimits): void {
   const lexer = new Lexer(new Source(text))
   let depth = 0
   for (let tokens = 0; ; tokens++) {
-    const { kind } = lexer.advance()
+    const { kind, start, end } = lexer.advance()
     if (kind === TokenKind.EOF) return
     if (tokens === tokensMax) throw invalid(`The document has more than ${tokensMax} tokens.`, 'TOO_MANY_TOKENS')
+    if (kind === TokenKind.NAME && end - start > GRAPHQL_NAME_CHARS_MAX) {
+      throw invalid(`A name in the document is longer than ${GRAPHQL_NAME_CHARS_MAX} characters.`, 'NAME_TOO_LONG')
+    }
     if (OPENING.has(kind) && ++depth > depthMax) throw tooDeep(depthMax)
     if (CLOSING.has(kind)) depth--
   }

@@ -1,10 +1,16 @@
-import { OperationTypeNode, execute } from 'graphql'
+import { type GraphQLSchema, OperationTypeNode, execute } from 'graphql'
 import { text, utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
 import { type Atoms, formatUsdc } from '../../lib/base/money.ts'
-import type { Adapter, AdapterReply, AdapterRequest, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import type {
+  Adapter,
+  AdapterReply,
+  AdapterRequest,
+  GraphqlTerms,
+  UpstreamConfig
+} from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/answer.ts'
@@ -111,8 +117,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
 
   return {
     protocol: 'GraphQL',
-    description:
-      schemas.current === undefined ? { operations: [] } : describeSchema(schemas.current, introspection).description,
+    description: described(schemas.current, terms, snapshot),
     // Some clients name the operation in the URL of a POST, for logs.
     takes: (method, path) => (method === 'GET' || method === 'POST') && (path === '' || path.startsWith('?')),
     async call(request, signal) {
@@ -134,6 +139,11 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
       await upstream.close()
     }
   }
+}
+
+function described(schema: GraphQLSchema | undefined, { hidden = [], introspection }: GraphqlTerms, sdl: string) {
+  if (schema === undefined) return { operations: [] }
+  return describeSchema(schema, introspection, hidden.length === 0 ? sdl : undefined).description
 }
 
 /** @throws SoukError, GraphqlRefusal */

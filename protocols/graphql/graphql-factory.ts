@@ -1,11 +1,10 @@
 import type { AdapterFactory } from '../../lib/interface/adapter.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
-import { describeSchema } from './graphql-schema.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'
-import { checkAnswers, readIntrospection, sdlIn } from './introspection.ts'
-import { givenSdl, schemaOf } from './schema-source.ts'
+import { checkAnswers, readIntrospection } from './introspection.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
 /**
@@ -23,9 +22,11 @@ export const graphqlFactory: AdapterFactory = {
     checkSubscriptions(config)
     const upstream = createUpstream(config)
     try {
-      const sdl = terms.schema === undefined ? sdlIn(await readIntrospection(upstream, signal)) : givenSdl(terms.schema)
-      if (terms.schema !== undefined) await checkAnswers(upstream, signal)
-      return { ...describeSchema(schemaOf(sdl, terms.hidden ?? []), terms.introspection), snapshot: sdl }
+      const { schema, hidden = [], introspection } = terms
+      const read = schema ?? (await readIntrospection(upstream, signal))
+      const inspection = await descriptionWorker.run('importSchema', { read, hidden, introspection }, signal)
+      if (schema !== undefined) await checkAnswers(upstream, signal)
+      return inspection
     } catch (error) {
       throw diagnosis(error)
     } finally {

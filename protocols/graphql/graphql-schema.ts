@@ -13,8 +13,9 @@ export interface Described {
  * Operations are the fields of the root types; of those that share a name, all but the query say in theirs what they are.
  *
  * @param isShown - the schema itself is published, not its operations' names alone
+ * @param printed - the schema in SDL, where that is known already
  */
-export function describeSchema(schema: GraphQLSchema, isShown = true): Described {
+export function describeSchema(schema: GraphQLSchema, isShown = true, printed?: string): Described {
   const taken = new Set<string>()
   const named = (kind: string, fields: Operation[]) => {
     const renamed = fields.map((field) => (taken.has(field.name) ? { ...field, name: `${kind} ${field.name}` } : field))
@@ -33,14 +34,19 @@ export function describeSchema(schema: GraphQLSchema, isShown = true): Described
     )
     operations = operations.slice(0, OPERATIONS_MAX)
   }
-  return fitted(isShown ? { operations, sdl: printSchema(schema) } : { operations }, warnings)
+  return fitted(isShown ? { operations, sdl: printed ?? printSchema(schema) } : { operations }, warnings)
 }
+
+const UNDESCRIBED_CHARS_MAX = 8 * API_DESCRIPTION_BYTES_MAX
 
 type Candidate = readonly [lost: string, candidate: () => ApiDescription]
 
 function lessOf(operations: readonly Operation[], sdl: string): Candidate[] {
   return [
-    ['the descriptions inside the schema', () => ({ operations, sdl: undescribed(sdl) })],
+    // Of most schemas a half is descriptions. Of one that is far too large, none is worth the time to look.
+    ...(sdl.length > UNDESCRIBED_CHARS_MAX
+      ? []
+      : [['the descriptions inside the schema', () => ({ operations, sdl: undescribed(sdl) })] as const]),
     ['the schema', () => ({ operations })]
   ]
 }

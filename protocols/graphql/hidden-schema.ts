@@ -9,6 +9,9 @@ import {
 } from 'graphql'
 import { SoukError } from '../../lib/base/errors.ts'
 
+/** Each time that types are left with nothing takes one more look at the whole schema. */
+const HIDING_PASSES_MAX = 64
+
 /**
  * The schema without what its provider hides: types, fields, and whatever else is of a hidden type. A type that is left with
  * nothing is hidden as well.
@@ -20,12 +23,16 @@ export function withoutHidden(document: DocumentNode, hidden: readonly string[])
   if (hidden.length === 0) return document
   const gone = new Set(hidden)
   checkNames(document, hidden)
-  for (;;) {
+  for (let passes = 0; passes < HIDING_PASSES_MAX; passes++) {
     const definitions = document.definitions.flatMap((definition) => shown(definition, gone))
     const empty = definitions.filter((definition) => isTypeDefinitionNode(definition) && isEmpty(definition))
     if (empty.length === 0) return { ...document, definitions }
     for (const definition of empty) gone.add((definition as TypeDefinitionNode).name.value)
   }
+  throw new SoukError(
+    'invalid_request',
+    `What is hidden leaves more than ${HIDING_PASSES_MAX} types in a row with nothing: hide them too.`
+  )
 }
 
 function checkNames(document: DocumentNode, hidden: readonly string[]): void {

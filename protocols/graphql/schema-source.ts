@@ -3,17 +3,17 @@ import {
   type GraphQLSchema,
   assertValidSchema,
   buildASTSchema,
-  buildSchema,
-  parse,
   printSchema,
   validateSchema
 } from 'graphql'
 import { sha256 } from '../../lib/base/bytes.ts'
 import type { Clock } from '../../lib/base/clock.ts'
-import { SoukError } from '../../lib/base/errors.ts'
-import { FAILURE_DETAIL_CHARS_MAX, GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
+import { isSoukError, SoukError } from '../../lib/base/errors.ts'
+import { DESCRIPTION_REST_MS, FAILURE_DETAIL_CHARS_MAX, GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { withoutHidden } from './hidden-schema.ts'
-import { type Introspection, sdlIn } from './introspection.ts'
+import type { Introspection } from './introspection.ts'
+import { schemaDocument } from './schema-document.ts'
 
 /** The schema that documents are checked against: as it was read last, and without what its provider hides. */
 export interface SchemaSource {
@@ -44,21 +44,23 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
   let onChange: ((sdl: string) => void) | undefined
 
   async function readAgain(read: () => Promise<Introspection>): Promise<void> {
+    let restMs = 0
     try {
       const answer = await read()
       // Making a large schema takes a while, which is spent for news only.
       const digest = sha256(answer.bytes)
       if (known !== undefined && Buffer.compare(digest, known) === 0) return
-      const fresh = sdlIn(answer)
+      const { snapshot: fresh } = await descriptionWorker.run('importSchema', { read: answer, hidden })
       current = schemaOf(fresh, hidden)
       known = digest
       if (fresh === published) return
       published = fresh
       onChange?.(fresh)
-    } catch {
+    } catch (error) {
+      if (isSoukError(error) && error.code === 'description_too_complex') restMs = DESCRIPTION_REST_MS
       // It may be down, or have turned introspection off since: documents are checked against what was known.
     } finally {
-      readAt = clock.elapsed()
+      readAt = clock.elapsed() + restMs
       reading = undefined
     }
   }
@@ -86,10 +88,11 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
  */
 export function givenSdl(text: string): string {
   try {
-    const schema = buildSchema(text)
+    const schema = buildASTSchema(schemaDocument(text))
     assertValidSchema(schema)
     return printSchema(schema)
   } catch (cause) {
+    if (isSoukError(cause)) throw cause
     // It is the provider's own text that these words are about.
     const why = cause instanceof Error ? cause.message.replace('Syntax Error: ', '') : ''
     const line = cause instanceof GraphQLError ? cause.locations?.[0]?.line : undefined
@@ -101,7 +104,8 @@ export function givenSdl(text: string): string {
 
 /** @throws SoukError `invalid_request` */
 export function schemaOf(sdl: string, hidden: readonly string[]): GraphQLSchema {
-  const schema = buildASTSchema(withoutHidden(parse(sdl, { noLocation: true }), hidden), { assumeValidSDL: true })
+  const document = schemaDocument(sdl, { noLocation: true })
+  const schema = buildASTSchema(withoutHidden(document, hidden), { assumeValidSDL: true })
   if (hidden.length === 0) return schema
   const [error] = validateSchema(schema)
   if (error === undefined) return schema

@@ -19,10 +19,11 @@ export function translated(pattern: string): string {
   return new Translation(pattern).whole()
 }
 
-function isEcma(pattern: string): boolean {
+/** Whether it parses as one, with the flag `u` or without it. It is not run. */
+export function isEcma(pattern: string): boolean {
   return ['u', ''].some((flags) => {
     try {
-      return new RegExp(pattern, flags) !== undefined
+      return Boolean(new RegExp(pattern, flags))
     } catch {
       return false
     }

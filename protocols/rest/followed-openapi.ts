@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { isSoukError } from '../../lib/base/errors.ts'
-import { OPENAPI_FRESH_MS } from '../../lib/base/limits.ts'
+import { DESCRIPTION_REST_MS, OPENAPI_FRESH_MS } from '../../lib/base/limits.ts'
+import { within } from '../../lib/base/within.ts'
 import type { JsonObject } from '../exact-json.ts'
 import { type MappedCall, OpenapiCalls } from './openapi-call.ts'
 import { readSnapshot } from './snapshot.ts'
@@ -34,14 +35,14 @@ export class FollowedOpenapi {
   }
 
   /** @throws SoukError `invalid_request`, `operation_not_found` */
-  async map(call: JsonObject): Promise<MappedCall | undefined> {
+  async map(call: JsonObject, signal: AbortSignal): Promise<MappedCall | undefined> {
     try {
-      return await this.#calls?.map(call)
+      return await this.#calls?.map(call, signal)
     } catch (error) {
       const isNoFit = isSoukError(error) && (error.code === 'invalid_request' || error.code === 'operation_not_found')
       if (!isNoFit || this.#init.clock.elapsed() - this.#readAt < OPENAPI_FRESH_MS) throw error
-      if (!(await this.refresh())) throw error
-      return this.#calls?.map(call)
+      if (!(await within(this.refresh(), signal))) throw error
+      return this.#calls?.map(call, signal)
     }
   }
 
@@ -56,6 +57,7 @@ export class FollowedOpenapi {
   }
 
   async #read(read: () => Promise<string>): Promise<boolean> {
+    let isTooComplex = false
     try {
       const fresh = await read()
       if (fresh === this.#snapshot) return false
@@ -65,11 +67,12 @@ export class FollowedOpenapi {
       this.#snapshot = fresh
       this.onChange?.(fresh)
       return true
-    } catch {
+    } catch (error) {
       // It may be down, or not valid at the moment: calls are checked against what was known.
+      isTooComplex = isSoukError(error) && error.code === 'description_too_complex'
       return false
     } finally {
-      this.#readAt = this.#init.clock.elapsed()
+      this.#readAt = this.#init.clock.elapsed() + (isTooComplex ? DESCRIPTION_REST_MS : 0)
     }
   }
 }

@@ -1,10 +1,16 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import { LRUCache } from 'lru-cache'
+import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { CALL_CHECKS_CHARS_MAX } from '../../lib/base/limits.ts'
+import { within } from '../../lib/base/within.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { type JsonObject, plainly } from '../exact-json.ts'
+import { CallCheck } from './call-check/call-check.ts'
+import { callSchemas } from './call-check/call-schemas.ts'
+import type { CallProblem } from './call-check/check-runtime.ts'
+import { SlowChecks } from './call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
-import { type Fields, fieldsOf, withDefinitions } from './openapi-fields.ts'
+import { type Fields, fieldsOf } from './openapi-fields.ts'
 import type { RestApi, RestOperation } from './openapi-operations.ts'
 import { headerText, pathText, queryParts } from './openapi-parameters.ts'
 
@@ -19,34 +25,44 @@ export interface MappedCall {
 interface Prepared {
   readonly operation: RestOperation
   readonly fields: Fields
-  readonly checkParameters: ValidateFunction
-  readonly checkBody: ValidateFunction | undefined
+  /** Undefined where there is more to check than is checked. */
+  readonly check: CallCheck | undefined
 }
+
+/** One caller may leave; others wait for the same. */
+const FOREVER = new AbortController().signal
 
 /** Calls of the operations of an OpenAPI document: checked against it before anything is charged. */
 export class OpenapiCalls {
   readonly #api: RestApi
-  readonly #ajv: Ajv2020
-  readonly #prepared = new Map<string, Prepared>()
+  readonly #operations: ReadonlyMap<string, RestOperation>
+  readonly #prepared = new LRUCache<string, Prepared>({
+    maxSize: CALL_CHECKS_CHARS_MAX,
+    sizeCalculation: ({ check }) => Math.max(1, check?.code.length ?? 0)
+  })
+  readonly #slow = new SlowChecks(systemClock)
+  readonly #preparing = new Map<string, Promise<Prepared>>()
 
   constructor(api: RestApi) {
     this.#api = api
-    this.#ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, addUsedSchema: false })
-    addFormats.default(this.#ajv)
+    this.#operations = new Map(api.operations.map((operation) => [operation.name, operation]))
   }
 
   /**
    * @param call - the JSON of a call, `{"operation": …, …fields}`; an API with one operation needs no name.
-   * @throws SoukError `invalid_request`, `operation_not_found`
+   * @throws SoukError `invalid_request`, `operation_not_found`, `description_too_complex`, `overloaded`
    */
-  async map({ operation: name, ...fields }: JsonObject): Promise<MappedCall> {
-    const { operation, fields: known, checkParameters, checkBody } = this.#find(name)
+  async map({ operation: name, ...fields }: JsonObject, signal: AbortSignal): Promise<MappedCall> {
+    const { operation, fields: known, check } = await this.#find(name, signal)
     const given = sorted(fields, known)
-    check(checkParameters, plainly(given.parameters), '')
     const { body } = operation
     // A body that must be there and is not is an empty one: what it lacks is said.
     const value = given.body === undefined && body?.required === true ? {} : given.body
-    if (value !== undefined && checkBody !== undefined) check(checkBody, plainly(value), 'body')
+    const problem = await check?.problemOf(
+      { parameters: plainly(given.parameters), ...(value === undefined ? {} : { body: plainly(value) }) },
+      signal
+    )
+    if (problem !== undefined) throw refuse(explained(problem))
     const { path, query, headers } = placed(operation, given.parameters)
     return {
       method: operation.method,
@@ -58,8 +74,8 @@ export class OpenapiCalls {
     }
   }
 
-  #find(name: unknown): Prepared {
-    const { operations, definitions } = this.#api
+  async #find(name: unknown, signal: AbortSignal): Promise<Prepared> {
+    const { operations } = this.#api
     const [only] = operations
     const wanted = name === undefined && operations.length === 1 ? only?.name : name
     if (typeof wanted !== 'string') {
@@ -67,37 +83,27 @@ export class OpenapiCalls {
     }
     const known = this.#prepared.get(wanted)
     if (known !== undefined) return known
-    const operation = operations.find((one) => one.name === wanted)
+    const operation = this.#operations.get(wanted)
     if (operation === undefined) {
       throw new SoukError('operation_not_found', `The API has no operation "${wanted.slice(0, 80)}".`)
     }
-    const fields = fieldsOf(operation, definitions)
-    const { body } = operation
-    const prepared: Prepared = {
-      operation,
-      fields,
-      checkParameters: this.#compile(parametersSchema(operation)),
-      checkBody: body === undefined ? undefined : this.#compile(body.schema)
-    }
-    this.#prepared.set(wanted, prepared)
-    return prepared
+    const preparing = this.#preparing.get(wanted) ?? this.#prepare(operation)
+    return within(preparing, signal)
   }
 
-  #compile(schema: JsonObject): ValidateFunction {
-    try {
-      return this.#ajv.compile(withDefinitions(schema, this.#api.definitions))
-    } catch (cause) {
-      throw new SoukError('internal_error', 'The description of this operation cannot be checked against.', { cause })
+  #prepare(operation: RestOperation): Promise<Prepared> {
+    const { name } = operation
+    const prepare = async (): Promise<Prepared> => {
+      const schemas = callSchemas(operation, this.#api.definitions)
+      const check =
+        schemas === undefined ? undefined : new CallCheck(await this.#slow.code(schemas, FOREVER), this.#slow)
+      const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
+      this.#prepared.set(name, prepared)
+      return prepared
     }
-  }
-}
-
-/** By their names with the place in front: those are unique. */
-function parametersSchema({ parameters }: RestOperation): JsonObject {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(parameters.map((one) => [`${one.in}.${one.name}`, one.schema])),
-    required: parameters.filter(({ required }) => required).map((one) => `${one.in}.${one.name}`)
+    const preparing = prepare().finally(() => this.#preparing.delete(name))
+    this.#preparing.set(name, preparing)
+    return preparing
   }
 }
 
@@ -156,17 +162,12 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
   return { path, query, headers }
 }
 
-function check(validate: ValidateFunction, value: unknown, where: string): void {
-  if (validate(value)) return
-  const [error] = validate.errors ?? []
-  throw refuse(error === undefined ? 'The fields are not as the API describes them.' : explained(error, where))
-}
-
 /** In words of the fields that a call has, which are those of the path and query, and of the body by its members. */
-function explained({ instancePath, message = 'is not valid', params }: ErrorObject, where: string): string {
-  const at = instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
+function explained({ instancePath, message = 'is not valid', params }: CallProblem): string {
+  const [, where, ...parts] = instancePath.split('/')
+  const at = parts.join('/').replaceAll('~1', '/').replaceAll('~0', '~')
   const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues']).slice(0, 300)}` : ''
-  const field = at === '' ? (where === '' ? 'The call' : 'The body') : `The field "${at.slice(0, 200)}"`
+  const field = at === '' ? (where === 'body' ? 'The body' : 'The call') : `The field "${at.slice(0, 200)}"`
   return `${field} ${message}${allowed}.`
 }
 

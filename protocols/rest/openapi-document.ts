@@ -1,67 +1,90 @@
-import { compileErrors, validate } from '@readme/openapi-parser'
 import { load } from 'js-yaml'
 import { SoukError } from '../../lib/base/errors.ts'
-import { OPENAPI_BYTES_MAX, OPENAPI_NODES_MAX } from '../../lib/base/limits.ts'
+import { OPENAPI_BYTES_MAX, OPENAPI_CHARS_MAX, OPENAPI_NESTING_MAX, OPENAPI_NODES_MAX } from '../../lib/base/limits.ts'
 import { isObject, type JsonObject } from '../exact-json.ts'
+import { problemOf } from './openapi-specification.ts'
+
+export type OpenapiVersion = '2.0' | '3.0' | '3.1'
 
 export interface OpenapiDocument {
-  readonly version: '2.0' | '3.0' | '3.1'
+  readonly version: OpenapiVersion
   readonly root: JsonObject
 }
 
-const PROBLEM_CHARS_MAX = 600
-
 /**
- * An OpenAPI document (3.0, 3.1, or 2.0, which was called Swagger), in JSON or YAML, checked against the specification. Only
- * references within it are followed: a document must not make its provider's node read other files or hosts.
+ * An OpenAPI document (3.0, 3.1, or 2.0, which was called Swagger), in JSON or YAML, checked against the specification. References are
+ * checked as what they are and never replaced by what they lead to: forty short schemas could stand for a billion.
  *
  * @throws SoukError `invalid_request`, saying what is wrong with it
  */
-export async function readOpenapi(text: string): Promise<OpenapiDocument> {
+export function readOpenapi(text: string): OpenapiDocument {
   if (Buffer.byteLength(text) > OPENAPI_BYTES_MAX) {
     throw refuse(`The OpenAPI document is larger than ${OPENAPI_BYTES_MAX} bytes.`)
   }
   const root = parsed(text)
   const version = versionOf(root)
-  // A copy, as the library resolves references in place; cycles, which it would make, are left alone.
-  const checked = await validate(structuredClone(root) as Parameters<typeof validate>[0], {
-    resolve: { external: false, file: false },
-    dereference: { circular: 'ignore' }
-  }).catch((cause: unknown) => {
-    throw refuse(
-      'The OpenAPI document could not be checked: a reference in it leads nowhere, or to another file.',
-      cause
-    )
-  })
-  if (!checked.valid) {
-    const why = compileErrors(checked).replaceAll(/\s+/g, ' ').trim().slice(0, PROBLEM_CHARS_MAX)
-    throw refuse(`The OpenAPI document is not valid. ${why}`)
-  }
+  const problem = problemOf(version, root)
+  if (problem !== undefined) throw refuse(`The OpenAPI document is not valid: ${problem}`)
   return { version, root }
 }
 
 function parsed(text: string): JsonObject {
-  let root: unknown
-  try {
-    root = /^\s*\{/.test(text) ? JSON.parse(text) : plain(load(text))
-  } catch (cause) {
-    throw refuse('The OpenAPI document is neither JSON nor YAML.', cause)
-  }
+  const value = parsedValue(text)
+  checkSize(value)
+  // YAML has dates and anchors; JSON does not.
+  const root: unknown = JSON.parse(JSON.stringify(value))
   if (!isObject(root)) throw refuse('What was given as OpenAPI document is none.')
   return root
 }
 
-/** YAML has dates, anchors and cycles; JSON does not. What is repeated by anchors counts as often as it is repeated. */
-function plain(value: unknown): unknown {
-  let nodes = 0
-  const json = JSON.stringify(value, (_key, node: unknown) => {
-    if (++nodes > OPENAPI_NODES_MAX) throw new Error('too large once its anchors are resolved')
-    return node
-  })
-  return JSON.parse(json)
+function parsedValue(text: string): unknown {
+  try {
+    return /^\s*\{/.test(text) ? JSON.parse(text) : load(text)
+  } catch (cause) {
+    // The YAML reader has a limit of its own.
+    if (cause instanceof RangeError || /nesting|depth/i.test(String(cause))) throw tooDeep(cause)
+    throw refuse('The OpenAPI document is neither JSON nor YAML.', cause)
+  }
 }
 
-function versionOf({ swagger, openapi }: JsonObject): OpenapiDocument['version'] {
+/**
+ * Without recursion, so that nothing recursive ever sees a document that is too deep. What YAML repeats by anchors counts as often as it
+ * is repeated; a cycle of anchors ends at the depth.
+ */
+function checkSize(root: unknown): void {
+  let nodes = 0
+  let chars = 0
+  const waiting: Array<readonly [value: unknown, depth: number]> = [[root, 1]]
+  const count = (text: string) => {
+    chars += text.length
+    if (chars <= OPENAPI_CHARS_MAX) return
+    throw refuse(`The OpenAPI document has more than ${OPENAPI_CHARS_MAX} characters once its anchors are resolved.`)
+  }
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [value, depth] = next
+    if (++nodes > OPENAPI_NODES_MAX) {
+      throw refuse(`The OpenAPI document has more than ${OPENAPI_NODES_MAX} values once its anchors are resolved.`)
+    }
+    if (typeof value === 'string') count(value)
+    if (typeof value !== 'object' || value === null) continue
+    if (depth > OPENAPI_NESTING_MAX) throw tooDeep()
+    if (Array.isArray(value)) {
+      for (const one of value as unknown[]) waiting.push([one, depth + 1])
+    } else {
+      for (const [name, one] of Object.entries(value)) {
+        count(name)
+        waiting.push([one, depth + 1])
+      }
+    }
+    if (waiting.length > OPENAPI_NODES_MAX) nodes = OPENAPI_NODES_MAX
+  }
+}
+
+function tooDeep(cause?: unknown): SoukError {
+  return refuse(`The OpenAPI document is nested deeper than ${OPENAPI_NESTING_MAX} levels.`, cause)
+}
+
+function versionOf({ swagger, openapi }: JsonObject): OpenapiVersion {
   if (swagger === '2.0') return '2.0'
   const match = typeof openapi === 'string' ? /^3\.([01])\.\d+/.exec(openapi) : null
   if (match !== null) return match[1] === '0' ? '3.0' : '3.1'

@@ -1,3 +1,4 @@
+import { OPERATION_FIELDS_MAX } from '../../lib/base/limits.ts'
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { isObject } from '../exact-json.ts'
 import type { RestBody, RestOperation, RestParameter } from './openapi-operations.ts'
@@ -17,7 +18,7 @@ export interface Fields {
   readonly ambiguous: ReadonlySet<string>
   /** Fields that are nowhere described become members of the body. */
   readonly takesMore: boolean
-  /** JSON Schema of the fields by the names they are published with. */
+  /** JSON Schema of the fields by the names they are published with, without the definitions that it refers to. */
   readonly schema: JsonSchema
 }
 
@@ -37,15 +38,17 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
   }
   for (const [name, schema] of Object.entries(members?.properties ?? {})) {
-    const required = body?.required === true && members?.required.includes(name) === true
+    const required = body?.required === true && members?.required.has(name) === true
     all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })
   }
   const places = new Map<string, Place>()
   const ambiguous = new Set<string>()
   const properties: Record<string, unknown> = {}
   const required: string[] = []
+  const uses = new Map<string, number>()
+  for (const { name } of all) uses.set(name, (uses.get(name) ?? 0) + 1)
   for (const { name, place, where, schema, required: isRequired } of all) {
-    const isPlain = !RESERVED.has(name) && all.filter((other) => other.name === name).length === 1
+    const isPlain = !RESERVED.has(name) && uses.get(name) === 1
     const published = isPlain ? name : `${where}.${name}`
     if (!isPlain && !RESERVED.has(name)) ambiguous.add(name)
     if (isPlain) places.set(name, place)
@@ -67,7 +70,7 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: takesMore
   }
-  return { places, ambiguous, takesMore, schema: withDefinitions(schema, definitions) }
+  return { places, ambiguous, takesMore, schema }
 }
 
 /** A schema with the definitions it needs. */
@@ -78,29 +81,41 @@ export function withDefinitions(schema: JsonSchema, definitions: Definitions): J
 
 interface Members {
   readonly properties: Readonly<Record<string, unknown>>
-  readonly required: readonly string[]
+  readonly required: ReadonlySet<string>
   readonly takesMore: boolean
 }
 
 /** Those of a body that is one plain object, however it is put together; undefined for any other. */
-function membersOf(schema: RestBody['schema'], definitions: Definitions, depth = 0): Members | undefined {
-  const { type, properties, required, additionalProperties, allOf, anyOf, oneOf, not } = dereferenced(
-    schema,
-    definitions
-  )
-  const isChoice = anyOf !== undefined || oneOf !== undefined || not !== undefined
-  const isOther = type !== undefined && type !== 'object'
-  if (isChoice || isOther || depth > 8) return undefined
-  const parts: Members[] = []
-  for (const part of Array.isArray(allOf) ? (allOf as JsonSchema[]) : []) {
-    const members = membersOf(part, definitions, depth + 1)
-    if (members === undefined) return undefined
-    parts.push(members)
+function membersOf(schema: RestBody['schema'], definitions: Definitions): Members | undefined {
+  const properties: Record<string, unknown> = {}
+  const required = new Set<string>()
+  let takesMore = true
+  let isObjects = false
+  // Each part counts once, however often it is referred to.
+  const seen = new Set<JsonSchema>()
+  const waiting = [schema]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const part = dereferenced(at, definitions)
+    if (seen.has(part)) continue
+    seen.add(part)
+    const isChoice = part['anyOf'] !== undefined || part['oneOf'] !== undefined || part['not'] !== undefined
+    const isOther = part['type'] !== undefined && part['type'] !== 'object'
+    const parts = Array.isArray(part['allOf']) ? (part['allOf'] as JsonSchema[]) : []
+    const isPlain = isObject(part['properties']) || parts.length > 0 || part['type'] === 'object'
+    if (isChoice || isOther || !isPlain) return undefined
+    isObjects = true
+    // What comes first is what was reached first: a schema's own properties hide those of its parts.
+    for (const [name, one] of Object.entries(part['properties'] ?? {}))
+      if (!Object.hasOwn(properties, name)) set(properties, name, one)
+    for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
+    takesMore &&= part['additionalProperties'] !== false
+    if (Object.keys(properties).length > OPERATION_FIELDS_MAX) return undefined
+    waiting.push(...parts)
   }
-  if (!isObject(properties) && parts.length === 0 && type !== 'object') return undefined
-  return {
-    properties: Object.assign({}, ...parts.map((part) => part.properties), properties) as Members['properties'],
-    required: [...parts.flatMap((part) => part.required), ...(Array.isArray(required) ? (required as string[]) : [])],
-    takesMore: additionalProperties !== false && parts.every((part) => part.takesMore)
-  }
+  return isObjects ? { properties, required, takesMore } : undefined
+}
+
+function set(target: Record<string, unknown>, name: string, value: unknown): void {
+  // Not by assignment: `__proto__` is a name like any other.
+  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

@@ -1,8 +1,12 @@
+import { CALL_SCHEMA_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../lib/base/limits.ts'
 import type { Inspection } from '../../lib/interface/adapter.ts'
 import { isObject } from '../exact-json.ts'
+import { PatternBudget } from '../pattern/pattern-budget.ts'
+import { callSchemas } from './call-check/call-schemas.ts'
+import { mentionsOf } from './call-check/checkable-schema.ts'
 import { describeOpenapi } from './openapi-description.ts'
 import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
-import { operationsOf } from './openapi-operations.ts'
+import { operationsOf, type RestApi } from './openapi-operations.ts'
 import { writeSnapshot } from './snapshot.ts'
 
 /** A document, and the address that its operations are called below. */
@@ -11,16 +15,43 @@ export interface OpenapiSource {
   readonly endpoint: string
 }
 
+const PATTERN_CHARS_SHOWN = 200
+const WARNINGS_SHOWN = 20
+
 /** What is kept of a document and published of it. @throws SoukError `invalid_request`, saying what is wrong with it */
-export async function importOpenapi({ text, endpoint }: OpenapiSource): Promise<Inspection> {
-  const document = await readOpenapi(text)
+export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
+  const document = readOpenapi(text)
   const { api, warnings } = operationsOf(document)
   const described = describeOpenapi(api)
   return {
     description: described.description,
     snapshot: writeSnapshot(api, described.description),
-    warnings: [...baseWarnings(document, endpoint), ...warnings, ...described.warnings]
+    warnings: [...baseWarnings(document, endpoint), ...warnings, ...checkWarnings(api), ...described.warnings]
   }
+}
+
+/** What of the document calls are not checked against. @throws SoukError `invalid_request` for patterns that are too large together */
+function checkWarnings(api: RestApi): string[] {
+  const { operations, definitions } = api
+  const warnings: string[] = []
+  const all = operations.flatMap(({ parameters, body }) => [...parameters.map(({ schema }) => schema), body?.schema])
+  const budget = new PatternBudget(PATTERNS_SIZE_MAX)
+  const patterns = new Set([...all, ...Object.values(definitions)].flatMap((schema) => mentionsOf(schema).patterns))
+  for (const pattern of patterns) {
+    const problem = budget.problemOf(pattern)
+    if (problem === undefined) continue
+    warnings.push(
+      `The pattern ${JSON.stringify(pattern.slice(0, PATTERN_CHARS_SHOWN))} ${problem}: calls are not checked against it.`
+    )
+  }
+  const unchecked = operations.filter((operation) => callSchemas(operation, definitions) === undefined)
+  for (const { name } of unchecked) {
+    warnings.push(`Calls of ${name} are not checked: its schemas are larger than ${CALL_SCHEMA_BYTES_MAX} bytes.`)
+  }
+  const more = warnings.length - WARNINGS_SHOWN
+  return more > 0
+    ? [...warnings.slice(0, WARNINGS_SHOWN), `${more} further patterns or operations are not checked.`]
+    : warnings
 }
 
 /** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */

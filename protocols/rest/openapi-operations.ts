@@ -1,11 +1,11 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { isExtraHeader } from '../../lib/base/extra-header.ts'
-import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
+import { OPERATION_FIELDS_MAX, OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../exact-json.ts'
 import { isJsonType } from '../json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
-import { type Definitions, resolve, Schemas } from './openapi-schemas.ts'
+import { type Definitions, found, Schemas } from './openapi-schemas.ts'
 
 export type ParameterStyle = 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'json'
 
@@ -42,6 +42,9 @@ export interface RestApi {
   readonly definitions: Definitions
 }
 
+/** References that lead to one another, outside of schemas. */
+const REFERENCES_MAX = 10
+
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
 /** Headers that OpenAPI says are described elsewhere (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
@@ -63,21 +66,21 @@ export function operationsOf(document: OpenapiDocument): { api: RestApi; warning
     for (const method of METHODS) {
       const operation = item[method]
       if (!isObject(operation)) continue
-      const name = unused(nameOf(operation, method, path), names)
+      const name = nameFor(operation, method, path, names)
       try {
         operations.push(reader.operation({ name, method, path, item, operation }))
         names.add(name)
+        if (operations.length > OPERATIONS_MAX) {
+          throw refuse(`The OpenAPI document has more than ${OPERATIONS_MAX} operations.`)
+        }
       } catch (error) {
         if (!(error instanceof LeftOut)) throw error
         warnings.push(`The operation ${name} is left out: ${error.message}.`)
       }
     }
   }
-  if (operations.length === 0) throw new SoukError('invalid_request', 'The OpenAPI document has no operation to call.')
-  if (operations.length > OPERATIONS_MAX) {
-    throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPERATIONS_MAX} operations.`)
-  }
-  return { api: { operations, definitions: schemas.definitions }, warnings: [...warnings, ...reader.warnings] }
+  if (operations.length === 0) throw refuse('The OpenAPI document has no operation to call.')
+  return { api: { operations, definitions: schemas.definitions() }, warnings: [...warnings, ...reader.warnings] }
 }
 
 class LeftOut extends Error {}
@@ -105,6 +108,7 @@ class Reader {
   operation({ name, method, path, item, operation }: Place): RestOperation {
     if (!path.startsWith('/') || /[?#]/.test(path)) throw new LeftOut(`its path ${path} is none`)
     const given = this.#parameters(item, operation)
+    if (given.length > OPERATION_FIELDS_MAX) throw new LeftOut(`it has more than ${OPERATION_FIELDS_MAX} parameters`)
     const parameters = given.flatMap((one) => this.#parameter(one, name))
     const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, parameter]) => parameter)
     const missing = inPath.find((one) => !parameters.some((known) => known.in === 'path' && known.name === one))
@@ -126,8 +130,13 @@ class Reader {
   /** An object, or what a reference to one leads to; empty where it leads nowhere. */
   follow(value: unknown): JsonObject {
     let at = value
-    for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string' && hops < 10; hops++) {
-      at = resolve(this.#document.root, at['$ref'])
+    for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string' && hops < REFERENCES_MAX; hops++) {
+      at = found(this.#document.root, at['$ref'])
+    }
+    if (isObject(at) && typeof at['$ref'] === 'string') {
+      throw refuse(
+        `The reference ${JSON.stringify(at['$ref'].slice(0, 200))} leads to itself, or over too many others.`
+      )
     }
     return objectOf(at)
   }
@@ -249,14 +258,19 @@ function oldStyle({ collectionFormat, in: place }: JsonObject): Pick<RestParamet
   return { style: 'form', explode: collectionFormat === 'multi' }
 }
 
-function nameOf({ operationId }: JsonObject, method: string, path: string): string {
-  if (typeof operationId === 'string' && operationId !== '') return operationId
-  return `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`
+function nameFor({ operationId }: JsonObject, method: string, path: string, taken: ReadonlySet<string>): string {
+  if (typeof operationId === 'string' && operationId !== '') {
+    if (!taken.has(operationId)) return operationId
+    throw refuse(
+      `The OpenAPI document has two operations with the operationId ${JSON.stringify(operationId.slice(0, 200))}.`
+    )
+  }
+  const plain = `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`
+  let name = plain
+  for (let at = 2; taken.has(name); at++) name = `${plain}_${at}`
+  return name
 }
 
-function unused(name: string, taken: ReadonlySet<string>): string {
-  for (let at = 1; ; at++) {
-    const one = at === 1 ? name : `${name}_${at}`
-    if (!taken.has(one)) return one
-  }
+function refuse(detail: string): SoukError {
+  return new SoukError('invalid_request', detail)
 }

@@ -13,39 +13,55 @@ const KEPT: ReadonlySet<string> = new Set(
     'minContains maxContains dependentRequired contentEncoding contentMediaType'
   ).split(' ')
 )
-const ONE =
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+export const ONE =
   'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(' ')
-const MANY = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const NAMED = ['properties', 'patternProperties', 'dependentSchemas']
+export const MANY = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+export const NAMED = ['properties', 'patternProperties', 'dependentSchemas']
 
-const REF = '#/$defs/'
+export const REF = '#/$defs/'
 
 /** Turns the schemas of an OpenAPI document into JSON Schema (2020-12); what they refer to, cycles included, into definitions. */
 export class Schemas {
   readonly #document: OpenapiDocument
   readonly #names = new Map<string, string>()
+  readonly #taken = new Set<string>()
   readonly #defs = new Map<string, JsonSchema>()
+  /** Named, and not read yet. */
+  readonly #waiting: Array<readonly [name: string, target: unknown]> = []
   #seen = 0
 
   constructor(document: OpenapiDocument) {
     this.#document = document
   }
 
-  get definitions(): Definitions {
+  /** Each schema that is referred to, once, by its name. */
+  definitions(): Definitions {
+    // By a list and not by recursion: a chain of references may be as long as the document.
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      const [name, target] = next
+      this.#defs.set(name, this.convert(target))
+    }
     return Object.fromEntries(this.#defs)
   }
 
-  /** @throws SoukError `invalid_request` for more schemas than are read */
+  /** @throws SoukError `invalid_request` for more or deeper schemas than are read, and a reference that leads nowhere */
   convert(schema: unknown, depth = 0): JsonSchema {
     if (++this.#seen > OPENAPI_SCHEMAS_MAX) {
       throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPENAPI_SCHEMAS_MAX} schemas.`)
     }
+    if (depth > OPENAPI_DEPTH_MAX) {
+      throw new SoukError(
+        'invalid_request',
+        `A schema of the OpenAPI document is nested deeper than ${OPENAPI_DEPTH_MAX} levels.`
+      )
+    }
     if (schema === false) return { not: {} }
-    if (!isObject(schema) || depth > OPENAPI_DEPTH_MAX) return {}
+    if (!isObject(schema)) return {}
     const { $ref: reference } = schema
     const isOld = this.#document.version !== '3.1'
     if (typeof reference === 'string') {
-      const $ref = this.#define(reference, depth)
+      const $ref = this.#define(reference)
       // Before 3.1 nothing counts beside a reference.
       return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
     }
@@ -67,30 +83,37 @@ export class Schemas {
     return members
   }
 
-  #define(reference: string, depth: number): JsonSchema {
+  #define(reference: string): JsonSchema {
     const known = this.#names.get(reference)
     if (known !== undefined) return { $ref: REF + known }
-    const target = resolve(this.#document.root, reference)
-    if (target === undefined) return {}
     const name = this.#nameFor(reference)
-    // Named before it is read: it may refer to itself.
     this.#names.set(reference, name)
-    this.#defs.set(name, {})
-    this.#defs.set(name, this.convert(target, depth + 1))
+    this.#waiting.push([name, found(this.#document.root, reference)])
     return { $ref: REF + name }
   }
 
   #nameFor(reference: string): string {
     const last = reference.slice(reference.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9_.-]/g, '_') || 'schema'
-    for (let at = 1; ; at++) {
-      const name = at === 1 ? last : `${last}_${at}`
-      if (!this.#defs.has(name)) return name
-    }
+    let name = last
+    for (let at = 2; this.#taken.has(name); at++) name = `${last}_${at}`
+    this.#taken.add(name)
+    return name
   }
 }
 
+/** What a reference leads to. @throws SoukError `invalid_request` where that is nothing, or in another document */
+export function found(root: JsonObject, reference: string): unknown {
+  const target = resolve(root, reference)
+  if (target !== undefined) return target
+  const shown = JSON.stringify(reference.slice(0, 200))
+  throw new SoukError(
+    'invalid_request',
+    `The reference ${shown} leads nowhere in the OpenAPI document, or to another one.`
+  )
+}
+
 /** What a JSON pointer within the document leads to (RFC 6901); undefined where it leads nowhere, or out of the document. */
-export function resolve(root: JsonObject, reference: string): unknown {
+function resolve(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined
   let at: unknown = root
   for (const part of reference.slice(2).split('/')) {

@@ -113,7 +113,7 @@ class RestAdapter implements Adapter {
     const bytes = await wholeBody(request.body)
     const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
     const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
-    const mapped = await this.#mapped(text)
+    const mapped = await this.#mapped(text, signal)
     if (mapped !== undefined) {
       const { method, path, body } = mapped
       const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
@@ -127,16 +127,16 @@ class RestAdapter implements Adapter {
   }
 
   /** By the document, or as the call says itself; undefined where it goes as it is. */
-  async #mapped(text: string): Promise<MappedCall | undefined> {
+  async #mapped(text: string, signal: AbortSignal): Promise<MappedCall | undefined> {
     const openapi = this.#openapi
     const { explicit = false } = this.#config
     if (!openapi.isKnown && !explicit) return undefined
     const call = exactly(text)
-    if (isObject(call) && openapi.isKnown && Object.hasOwn(call, 'operation')) return openapi.map(call)
+    if (isObject(call) && openapi.isKnown && Object.hasOwn(call, 'operation')) return openapi.map(call, signal)
     if (isObject(call) && explicit && isExplicit(call)) return explicitCall(call)
     if (!openapi.isKnown) return undefined
     if (!isObject(call)) throw refuse('The body must be a JSON object: {"operation": "…", …fields}.')
-    return openapi.map(call)
+    return openapi.map(call, signal)
   }
 
   async #reply(

@@ -14,6 +14,7 @@ export const HOSTILE_TASKS = {
   loop: task(() => {
     for (;;);
   }),
+  sleep: task(() => new Promise<never>(() => {})),
   backtrack: task(() => /^(a+)+$/.test(`${'a'.repeat(60)}!`)),
   refuse: task(() => {
     throw new SoukError('invalid_request', 'No such thing.', { members: { at: 7 } })

@@ -57,7 +57,7 @@ describe('a worker for what strangers wrote', () => {
     })
   }
 
-  for (const name of ['loop', 'backtrack'] as const) {
+  for (const name of ['loop', 'backtrack', 'sleep'] as const) {
     it(`ends a task that takes too long: ${name}`, async () => {
       const impatient = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 1_500 })
       try {

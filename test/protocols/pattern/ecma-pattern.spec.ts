@@ -6,8 +6,6 @@ import { PatternRefused } from '../../../protocols/pattern/linear-pattern.ts'
 import { Meter, OutOfSteps } from '../../../protocols/pattern/meter.ts'
 
 const PLENTY = 1e12
-const test = (pattern: string, text: string) => ecmaPattern(pattern).test(text, new Meter(PLENTY))
-
 /** Expressions of the subset that both languages have, each valid with the flag `u`. */
 const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((tie) => ({
   pattern: fc
@@ -23,7 +21,7 @@ const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((
   ),
   atom: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom(...'abAZ09_- é😀/'),
+    fc.constantFrom(...Array.from('abAZ09_- é😀/')),
     fc.constantFrom(
       ...String.raw`. \d \D \w \W \s \S \t \n \v \f \r \0 \cJ \x41 \u0041 \u{1F600} \uD83D\uDE00 \/ \. \- \\ \( \[ \{ \$ \^ \|`
         .replace(String.raw` \-`, '')
@@ -42,12 +40,14 @@ const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((
 }))
 
 function hash(text: string): number {
-  return [...text].reduce((sum, char) => (Math.imul(sum, 31) + (char.codePointAt(0) ?? 0)) | 0, 7)
+  return Array.from(text).reduce((sum, char) => (Math.imul(sum, 31) + (char.codePointAt(0) ?? 0)) | 0, 7)
 }
 
 const text = fc.oneof(
   fc
-    .array(fc.constantFrom(...'abcAZ09_-. \n\r\t\v\u2028\u00a0\ufeff\u0000\b/é😀α[]{}()|^$\\&'), { maxLength: 8 })
+    .array(fc.constantFrom(...Array.from('abcAZ09_-. \n\r\t\v\u2028\u00a0\ufeff\u0000\b/é😀α[]{}()|^$\\&')), {
+      maxLength: 8
+    })
     .map((chars) => chars.join('')),
   fc.string({ unit: 'binary', maxLength: 8 })
 )
@@ -78,4 +78,67 @@ describe('patterns of JSON Schema', () => {
       { numRuns: Number(process.env['FUZZ_RUNS'] ?? 300) }
     )
   })
+
+  it('take time that grows with the text alone', () => {
+    for (const [source, piece] of [
+      ['^(a+)+$', 'a'],
+      ['^(a|aa)+$', 'a'],
+      [String.raw`^\s*\s*\s*\s*\s*\s*\s*\s*x$`, ' '],
+      ['^(a|a)*b', 'a'],
+      [String.raw`^(([a-z])+.)+[A-Z]([a-z])+$`, 'a'],
+      [String.raw`(.*)*(.*)*(.*)*!$`, 'a']
+    ] as const) {
+      const compiled = ecmaPattern(source)
+      const start = performance.now()
+      assert.equal(compiled.test(`${piece.repeat(50_000)}?`, new Meter(PLENTY)), false, source)
+      assert.ok(performance.now() - start < 2_000, source)
+    }
+  })
+
+  it('cost at most their size for each character, which is paid before', () => {
+    const compiled = ecmaPattern('^[a-z]{1,60}$')
+    compiled.test('a'.repeat(60), new Meter(60 * compiled.size + 1))
+    assert.throws(() => compiled.test('a'.repeat(61), new Meter(60 * compiled.size)), OutOfSteps)
+  })
+
+  const refused: ReadonlyArray<readonly [pattern: string, why: RegExp]> = [
+    ['(?=a)b', /looks around/],
+    ['a(?!b)', /looks around/],
+    ['(?<=a)b', /looks around/],
+    ['(?<!a)b', /looks around/],
+    [String.raw`(a)\1`, /refers back/],
+    [String.raw`(?<n>a)\k<n>`, /refers back/],
+    ['a{1,5000}', /repeats too often/],
+    ['(a{1,99}){1,99}', /repeats too often/],
+    ['[ab]{900}'.repeat(5), /too large/],
+    [String.raw`\p{L}`.repeat(65), /Unicode properties/],
+    ['(', /not a regular expression/],
+    ['(?i)a', /not a regular expression/],
+    [String.raw`\Aa\z`, /not a part of ECMA-262/],
+    ['a'.repeat(PATTERN_CHARS_MAX + 1), /longer than/]
+  ]
+  for (const [source, why] of refused) {
+    it(`are refused where that cannot be promised: ${source.slice(0, 40)}`, () => {
+      assert.throws(
+        () => ecmaPattern(source),
+        (error: unknown) => error instanceof PatternRefused && why.test(error.message)
+      )
+    })
+  }
+
+  const lenient: ReadonlyArray<readonly [pattern: string, matching: string, other: string]> = [
+    [String.raw`^[\w-.]+\_\-$`, 'a-.b_-', 'a b_-'],
+    [String.raw`^a{,3}\/$`, 'a{,3}/', 'aaa/'],
+    ['^]}$', ']}', ']'],
+    [String.raw`^[\d-z]$`, '-', 'y']
+  ]
+  for (const [source, matching, other] of lenient) {
+    it(`are read as without the flag u where only that parses: ${source}`, () => {
+      const compiled = ecmaPattern(source)
+      assert.deepEqual(
+        [compiled.test(matching, new Meter(PLENTY)), compiled.test(other, new Meter(PLENTY))],
+        [true, false]
+      )
+    })
+  }
 })

@@ -20,14 +20,14 @@ const documentOf = (...operations: string[]) => ({
     ])
   )
 })
-const snapshotOf = async (...operations: string[]) =>
-  (await importOpenapi({ text: JSON.stringify(documentOf(...operations)), endpoint })).snapshot
+const snapshotOf = (...operations: string[]) =>
+  importOpenapi({ text: JSON.stringify(documentOf(...operations)), endpoint }).snapshot
 
 describe('an OpenAPI document with an address', () => {
   it('is read again before a call is refused by it, at most once in a while, and tells what is new', async () => {
     const clock = manualClock()
-    const snapshot = await snapshotOf('one')
-    let now = await snapshotOf('one', 'two')
+    const snapshot = snapshotOf('one')
+    let now = snapshotOf('one', 'two')
     let reads = 0
     const read = async () => {
       reads++
@@ -36,7 +36,7 @@ describe('an OpenAPI document with an address', () => {
     const news: string[] = []
     const followed = new FollowedOpenapi({ snapshot, clock, read }, new OpenapiCalls(readSnapshot(snapshot)!.api))
     followed.onChange = (fresh) => news.push(fresh)
-    const two = () => followed.map({ operation: 'two' })
+    const two = () => followed.map({ operation: 'two' }, NEVER)
     await assert.rejects(two(), { code: 'operation_not_found' })
     assert.equal(reads, 0, 'it was imported just now')
     await clock.advance(OPENAPI_FRESH_MS)
@@ -46,8 +46,8 @@ describe('an OpenAPI document with an address', () => {
     )
     assert.deepEqual([reads, news], [1, [now]])
     await clock.advance(OPENAPI_FRESH_MS)
-    await assert.rejects(followed.map({ operation: 'three' }), { code: 'operation_not_found' })
-    await assert.rejects(followed.map({ operation: 'three' }), { code: 'operation_not_found' })
+    await assert.rejects(followed.map({ operation: 'three' }, NEVER), { code: 'operation_not_found' })
+    await assert.rejects(followed.map({ operation: 'three' }, NEVER), { code: 'operation_not_found' })
     assert.deepEqual([reads, news.length], [2, 1])
     now = 'broken'
     assert.equal(await followed.refresh(), false)

@@ -1,0 +1,35 @@
+import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits.ts'
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import type { RestOperation } from '../openapi-operations.ts'
+import type { Definitions } from '../openapi-schemas.ts'
+import { mentionsOf } from './checkable-schema.ts'
+import type { CallSchemas } from './check-code.ts'
+
+/** What calls of an operation are checked against; undefined where that is more than is checked. */
+export function callSchemas({ parameters, body }: RestOperation, all: Definitions): CallSchemas | undefined {
+  const own = parametersSchema(parameters)
+  const schemas = { parameters: own, ...(body === undefined ? {} : { body: body.schema }) }
+  const definitions = new Map<string, JsonSchema>()
+  const waiting: JsonSchema[] = Object.values(schemas)
+  let chars = 0
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    chars += JSON.stringify(at).length
+    if (chars > CALL_SCHEMA_BYTES_MAX) return undefined
+    for (const name of mentionsOf(at).references) {
+      const definition = Object.hasOwn(all, name) ? all[name] : undefined
+      if (definition === undefined || definitions.has(name)) continue
+      definitions.set(name, definition)
+      waiting.push(definition)
+    }
+  }
+  return { ...schemas, definitions: Object.fromEntries(definitions) }
+}
+
+/** By their names with the place in front: those are unique. */
+function parametersSchema(parameters: RestOperation['parameters']): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map((one) => [`${one.in}.${one.name}`, one.schema])),
+    required: parameters.filter(({ required }) => required).map((one) => `${one.in}.${one.name}`)
+  }
+}

@@ -1,0 +1,80 @@
+import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js'
+import standaloneCode from 'ajv/dist/standalone/index.js'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { CALL_CHECK_CHARS_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits.ts'
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import type { JsonObject } from '../../exact-json.ts'
+import { PatternBudget } from '../../pattern/pattern-budget.ts'
+import type { Definitions } from '../openapi-schemas.ts'
+import { CheckableSchemas, STEP } from './checkable-schema.ts'
+import { FORMATS } from './formats.ts'
+
+/** What a call of one operation is checked against. */
+export interface CallSchemas {
+  readonly parameters: JsonSchema
+  readonly body?: JsonSchema
+  /** Those that the others refer to. */
+  readonly definitions: Definitions
+}
+
+/**
+ * The source of a function that checks `{parameters, body}`, for `loadCheck`.
+ * @throws SoukError `description_too_complex`
+ */
+export function checkCode({ parameters, body, definitions }: CallSchemas): string {
+  const budget = new PatternBudget(PATTERNS_SIZE_MAX)
+  const schemas = new CheckableSchemas(definitions, (pattern) => budget.problemOf(pattern) === undefined)
+  const ajv = new Ajv2020({
+    strict: false,
+    logger: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    // Each definition becomes one function, however often it is referred to.
+    inlineRefs: false,
+    formats: FORMATS,
+    code: { source: true, regExp, formats: _`require("souk").formats` }
+  })
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword({ keyword: STEP, before: '$ref', code: stepCode })
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    error: { message: 'must NOT have duplicate items' },
+    code: uniqueCode
+  })
+  const code = generated(ajv, {
+    properties: { parameters: schemas.of(parameters), ...(body === undefined ? {} : { body: schemas.of(body) }) },
+    $defs: schemas.definitions()
+  })
+  if (code.length <= CALL_CHECK_CHARS_MAX) return code
+  throw new SoukError(
+    'description_too_complex',
+    `Checking a call of this operation would take more than ${CALL_CHECK_CHARS_MAX} characters of code, which is the limit.`
+  )
+}
+
+/** Ajv refuses, or stumbles over, some schemas: then the API alone says what it takes. */
+function generated(ajv: Ajv2020, schema: JsonObject): string {
+  try {
+    return standaloneCode.default(ajv, ajv.compile(schema))
+  } catch (error) {
+    if (error instanceof RangeError) throw error
+    return 'module.exports = () => true'
+  }
+}
+
+/** Ajv writes calls of this into the code; the pattern is compiled where the code runs. */
+const regExp = Object.assign((pattern: string) => ({ test: () => true, toString: () => pattern }), {
+  code: 'require("souk").regExp'
+})
+
+function stepCode({ gen, data, schema }: KeywordCxt): void {
+  const step = gen.scopeValue('func', { ref: stepCode, code: _`require("souk").step` })
+  gen.code(_`${step}(${data}, ${schema as number})`)
+}
+
+function uniqueCode(cxt: KeywordCxt): void {
+  if (cxt.schema !== true) return
+  const isUnique = cxt.gen.scopeValue('func', { ref: uniqueCode, code: _`require("souk").isUnique` })
+  cxt.pass(_`${isUnique}(${cxt.data})`)
+}

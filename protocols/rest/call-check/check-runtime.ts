@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module'
+import { compileFunction } from 'node:vm'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import { isObject } from '../../exact-json.ts'
+import { ecmaPattern } from '../../pattern/ecma-pattern.ts'
+import type { LinearPattern } from '../../pattern/linear-pattern.ts'
+import { Meter } from '../../pattern/meter.ts'
+import { FORMATS } from './formats.ts'
+
+/** By this name generated code asks for what is here. */
+export const RUNTIME = 'souk'
+/** What generated code may ask for besides. */
+const OF_AJV: ReadonlySet<string> = new Set(['ajv/dist/runtime/equal', 'ajv/dist/runtime/ucs2length'])
+const ofNode = createRequire(import.meta.url)
+
+/** Steps for each name of an object: generated code compares it with a few others. */
+const STEPS_PER_NAME = 4
+/** Steps for writing one value out, to compare it with others. */
+const STEPS_PER_VALUE = 50
+
+/** What is wrong with a call: the first error that was found. */
+export type CallProblem = Pick<ErrorObject, 'instancePath' | 'message' | 'params'>
+
+export type Check = (value: unknown, steps: number) => CallProblem | undefined
+
+/**
+ * Loads code that `checkCode` generated.
+ *
+ * @returns a function that gives what is wrong with a value, and throws `OutOfSteps` where telling takes more than `steps`
+ */
+export function loadCheck(code: string): Check {
+  let meter = new Meter(0)
+  const runtime = {
+    formats: FORMATS,
+    /** Called for each schema that looks at a value; `cost` is what that takes whatever the value is. */
+    step(value: unknown, cost: number) {
+      meter.spend(cost + sizeOf(value))
+    },
+    isUnique(items: readonly unknown[]) {
+      return new Set(items.map((item) => canonical(item, meter))).size === items.length
+    },
+    regExp(pattern: string) {
+      let compiled: LinearPattern | undefined
+      // When it is first needed: compiling takes longer than loading all of the code.
+      return { test: (text: string) => (compiled ??= ecmaPattern(pattern)).test(text, meter) }
+    }
+  }
+  const require = (name: string): unknown => {
+    if (name === RUNTIME) return runtime
+    if (OF_AJV.has(name)) return ofNode(name)
+    throw new Error(`a check asks for ${name}`)
+  }
+  const module = { exports: undefined as unknown as ValidateFunction }
+  const run = compileFunction(code, ['require', 'module']) as (require: unknown, module: unknown) => void
+  run(require, module)
+  const validate = module.exports
+  return (value, steps) => {
+    meter = new Meter(steps)
+    if (accepts(validate, value)) return undefined
+    const [error] = validate.errors ?? []
+    const { instancePath, message, params } = error ?? { instancePath: '', message: 'is not as described', params: {} }
+    return { instancePath, params, ...(message === undefined ? {} : { message }) }
+  }
+}
+
+/** Some code that Ajv generates fails (`unevaluatedProperties` within `if`): then the API alone says what it takes. */
+function accepts(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value)
+  } catch (error) {
+    if (error instanceof ReferenceError || error instanceof TypeError) return true
+    throw error
+  }
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (Array.isArray(value)) return value.length
+  return isObject(value) ? STEPS_PER_NAME * Object.keys(value).length : 0
+}
+
+/** The same text for values that are equal in JSON Schema, whatever the order of their names. */
+function canonical(value: unknown, meter: Meter): string {
+  meter.spend(STEPS_PER_VALUE + sizeOf(value))
+  if (Array.isArray(value)) return `[${value.map((one) => canonical(one, meter)).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name], meter)}`)
+  return `{${members.join()}}`
+}

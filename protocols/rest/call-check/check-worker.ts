@@ -1,0 +1,19 @@
+import {
+  CALL_CHECK_HEAP_MIB_MAX,
+  CALL_CHECK_MS,
+  CALL_CHECKS_WAITING_MAX,
+  DESCRIPTION_IDLE_MS
+} from '../../../lib/base/limits.ts'
+import { TASKS_ENTRY } from '../../description-worker/entry.ts'
+import { TaskWorker } from '../../description-worker/task-worker.ts'
+import type { TASKS } from '../../description-worker/tasks.ts'
+
+/** Checks calls that take long. Another one than that for descriptions: calls do not wait for those. */
+export const checkWorker = new TaskWorker<typeof TASKS>({
+  entry: TASKS_ENTRY,
+  doing: 'Checking the call against the description of the API',
+  taskMs: CALL_CHECK_MS,
+  heapMib: CALL_CHECK_HEAP_MIB_MAX,
+  waitingMax: CALL_CHECKS_WAITING_MAX,
+  idleMs: DESCRIPTION_IDLE_MS
+})

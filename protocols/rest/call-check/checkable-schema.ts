@@ -1,0 +1,180 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { isObject } from '../../exact-json.ts'
+import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi-schemas.ts'
+import { FORMATS } from './formats.ts'
+
+/** Pays for one look at a value; see `check-runtime.ts`. */
+export const STEP = 'x-souk-step'
+/** One look at a value by one schema takes up to a microsecond, an error that an alternative makes included. */
+const STEPS_PER_LOOK = 100
+const CHARS_PER_STEP = 8
+
+const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'object']
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length
+const isNumber = (value: unknown) => Number.isFinite(value)
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+const isOneType = (value: unknown) => TYPES.includes(value)
+
+/** Keywords that say something of a value by themselves, and what they must be: whatever else they are says nothing. */
+const ASSERTIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  type: (value) =>
+    isOneType(value) || (isTexts(value) && (value as unknown[]).length > 0 && (value as unknown[]).every(isOneType)),
+  enum: (value) => Array.isArray(value) && value.length > 0,
+  const: () => true,
+  format: (value) => isText(value) && Object.hasOwn(FORMATS, value),
+  required: isTexts,
+  multipleOf: (value) => isNumber(value) && Number(value) > 0,
+  maximum: isNumber,
+  minimum: isNumber,
+  exclusiveMaximum: isNumber,
+  exclusiveMinimum: isNumber,
+  maxLength: isCount,
+  minLength: isCount,
+  maxItems: isCount,
+  minItems: isCount,
+  uniqueItems: (value) => typeof value === 'boolean',
+  maxProperties: isCount,
+  minProperties: isCount,
+  minContains: isCount,
+  maxContains: isCount,
+  dependentRequired: (value) => isObject(value) && Object.values(value).every(isTexts)
+}
+
+/** Keywords by which a schema that says less takes less, so that they cannot stay where something below is left unchecked. */
+const REVERSING: ReadonlySet<string> = new Set(['not', 'contains', 'if'])
+const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties']
+
+/**
+ * Schemas as calls are checked against them: each pays for its steps, what is no valid keyword is left out, and so is each pattern that
+ * cannot be matched in linear time, with whatever would refuse more values without it.
+ */
+export class CheckableSchemas {
+  readonly #isLinear: (pattern: string) => boolean
+  readonly #definitions: Definitions
+  /** Definitions in which a pattern is left out, at whatever depth. */
+  readonly #loose: ReadonlySet<string>
+
+  constructor(definitions: Definitions, isLinear: (pattern: string) => boolean) {
+    this.#definitions = definitions
+    this.#isLinear = isLinear
+    this.#loose = this.#looseDefinitions()
+  }
+
+  definitions(): Definitions {
+    return Object.fromEntries(Object.entries(this.#definitions).map(([name, one]) => [name, this.of(one)]))
+  }
+
+  of(schema: unknown): JsonSchema {
+    return this.#checkable(schema).schema
+  }
+
+  #checkable(given: unknown): { schema: JsonSchema; isLoose: boolean } {
+    if (given === false) return { schema: { not: {} }, isLoose: false }
+    if (!isObject(given)) return { schema: {}, isLoose: false }
+    const schema: Record<string, unknown> = {}
+    let isLoose = false
+    let takesMore = false
+    const below = (value: unknown): JsonSchema => {
+      const { schema: one, isLoose: isOneLoose } = this.#checkable(value)
+      isLoose ||= isOneLoose
+      return one
+    }
+    for (const [keyword, value] of Object.entries(given)) {
+      const before: boolean = isLoose
+      isLoose = false
+      if (keyword === '$ref') {
+        schema[keyword] = value
+        isLoose = this.#loose.has(String(value).slice(REF.length))
+      } else if (ASSERTIONS[keyword]?.(value) === true) schema[keyword] = value
+      else if (keyword === 'pattern' && typeof value === 'string') {
+        isLoose = !this.#isLinear(value)
+        if (!isLoose) schema[keyword] = value
+      } else if (ONE.includes(keyword)) {
+        const one = typeof value === 'boolean' ? value : below(value)
+        if (!isLoose || !REVERSING.has(keyword)) schema[keyword] = one
+      } else if (keyword === 'oneOf' && Array.isArray(value)) {
+        const all = value.map(below)
+        // Of alternatives that take too much, several may fit.
+        if (isLoose) schema['allOf'] = [...((schema['allOf'] as unknown[] | undefined) ?? []), { anyOf: all }]
+        else schema[keyword] = all
+      } else if (MANY.includes(keyword) && Array.isArray(value) && value.length > 0) {
+        const earlier = keyword === 'allOf' ? ((schema['allOf'] as unknown[] | undefined) ?? []) : []
+        schema[keyword] = [...earlier, ...value.map(below)]
+      } else if (NAMED.includes(keyword) && isObject(value)) {
+        const isPattern = keyword === 'patternProperties'
+        const kept = Object.entries(value).filter(([name]) => !isPattern || this.#isLinear(name))
+        schema[keyword] = Object.fromEntries(kept.map(([name, one]) => [name, below(one)]))
+        if (kept.length < Object.keys(value).length) {
+          isLoose = true
+          takesMore = true
+        }
+      }
+      isLoose ||= before
+    }
+    if (isLoose) loosen(schema, given)
+    // What a pattern described that is left out is described nowhere now.
+    if (takesMore) delete schema['additionalProperties']
+    schema[STEP] = stepsOf(schema)
+    return { schema, isLoose }
+  }
+
+  #looseDefinitions(): ReadonlySet<string> {
+    const usedBy = new Map<string, string[]>()
+    const waiting: string[] = []
+    for (const [name, definition] of Object.entries(this.#definitions)) {
+      const { patterns, references } = mentionsOf(definition)
+      if (patterns.some((pattern) => !this.#isLinear(pattern))) waiting.push(name)
+      for (const one of references) usedBy.set(one, [...(usedBy.get(one) ?? []), name])
+    }
+    const loose = new Set<string>()
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (loose.has(name)) continue
+      loose.add(name)
+      waiting.push(...(usedBy.get(name) ?? []))
+    }
+    return loose
+  }
+}
+
+/** What would refuse values by what is not checked any more. */
+function loosen(schema: Record<string, unknown>, given: JsonSchema): void {
+  for (const keyword of UNEVALUATED) delete schema[keyword]
+  if ('if' in given && !('if' in schema)) {
+    delete schema['then']
+    delete schema['else']
+  }
+}
+
+/** Patterns and definitions that a schema mentions itself, at whatever depth. Iterative: it is used on what was not looked at before. */
+export function mentionsOf(schema: unknown): {
+  readonly patterns: readonly string[]
+  readonly references: readonly string[]
+} {
+  const patterns: string[] = []
+  const references: string[] = []
+  const waiting: unknown[] = [schema]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (!isObject(at)) continue
+    for (const [keyword, value] of Object.entries(at)) {
+      if (keyword === '$ref' && typeof value === 'string') references.push(value.slice(REF.length))
+      else if (keyword === 'pattern' && typeof value === 'string') patterns.push(value)
+      else if (ONE.includes(keyword)) waiting.push(value)
+      else if (MANY.includes(keyword) && Array.isArray(value)) waiting.push(...(value as unknown[]))
+      else if (NAMED.includes(keyword) && isObject(value)) {
+        if (keyword === 'patternProperties') patterns.push(...Object.keys(value))
+        waiting.push(...Object.values(value))
+      }
+    }
+  }
+  return { patterns, references }
+}
+
+/** What one look by this schema costs whatever the value is: its own lists, and the names of what is below. */
+function stepsOf(schema: JsonSchema): number {
+  const own = Object.entries(schema).map(([keyword, value]) => {
+    if (Object.hasOwn(ASSERTIONS, keyword)) return JSON.stringify(value).length
+    return NAMED.includes(keyword) ? Object.keys(value as object).join().length : 0
+  })
+  return STEPS_PER_LOOK + Math.ceil(own.reduce((sum, chars) => sum + chars, 0) / CHARS_PER_STEP)
+}

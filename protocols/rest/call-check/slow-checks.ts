@@ -1,0 +1,64 @@
+import type { Clock } from '../../../lib/base/clock.ts'
+import { isSoukError, type SoukError } from '../../../lib/base/errors.ts'
+import { CALL_CHECK_REST_MS } from '../../../lib/base/limits.ts'
+import { Slots } from '../../../lib/base/slots.ts'
+import type { CallProblem } from './check-runtime.ts'
+import type { CallSchemas } from './check-code.ts'
+import type { CallValues } from './call-check.ts'
+import { checkWorker } from './check-worker.ts'
+
+/**
+ * What one API asks of the worker that all APIs share: one thing at a time, and nothing for a while after it met a limit, so that one
+ * API cannot keep it from the others.
+ */
+export class SlowChecks {
+  readonly #clock: Clock
+  readonly #turn = new Slots(1)
+  #refusal: SoukError | undefined
+  #restsUntil = -Infinity
+  #asking = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** A call of this API takes long, or one took too long lately: others are likely to. */
+  get isStrained(): boolean {
+    return this.#asking > 0 || this.#clock.elapsed() < this.#restsUntil
+  }
+
+  /** The code for `loadCheck`. @throws SoukError those of `TaskWorker.run` */
+  code(schemas: CallSchemas, signal: AbortSignal): Promise<string> {
+    return this.#run(() => checkWorker.run('checkCode', schemas, signal), signal)
+  }
+
+  /** @throws SoukError those of `TaskWorker.run` */
+  problemOf(code: string, values: CallValues, signal: AbortSignal): Promise<CallProblem | undefined> {
+    return this.#run(() => checkWorker.run('checkCall', { code, values }, signal), signal)
+  }
+
+  async #run<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    this.#asking++
+    try {
+      return await this.#inTurn(ask, signal)
+    } finally {
+      this.#asking--
+    }
+  }
+
+  async #inTurn<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const leave = await this.#turn.enter(signal)
+    try {
+      if (this.#refusal !== undefined && this.#clock.elapsed() < this.#restsUntil) throw this.#refusal
+      return await ask()
+    } catch (error) {
+      if (isSoukError(error) && error.code === 'description_too_complex' && error !== this.#refusal) {
+        this.#refusal = error
+        this.#restsUntil = this.#clock.elapsed() + CALL_CHECK_REST_MS
+      }
+      throw error
+    } finally {
+      leave()
+    }
+  }
+}
