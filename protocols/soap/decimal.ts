@@ -38,7 +38,7 @@ export function compareDecimals(a: string, b: string): number {
   const [x, y] = [parts(a), parts(b)]
   if (x.negative !== y.negative) return x.negative ? -1 : 1
   const size = x.whole.length - y.whole.length || compare(x.whole, y.whole) || compare(x.fraction, y.fraction)
-  return x.negative ? -size : size
+  return x.negative && size !== 0 ? -size : size
 }
 
 function parts(text: string): { negative: boolean; whole: string; fraction: string } {
