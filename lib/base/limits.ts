@@ -418,6 +418,14 @@ export const WSDL_FILES_MAX = 20
 export const WSDL_BYTES_MAX = 5 * MiB
 /** Entries of a zip with a WSDL in it: such bundles carry documents and samples, but are no archives. */
 export const WSDL_ZIP_ENTRIES_MAX = 1_000
+/** Definitions of all schemas of a WSDL: 5 MiB of schemas have 35,000 of ordinary length. A node indexes them when it starts. */
+export const SCHEMA_DEFINITIONS_MAX = 50_000
+/** Elements, attributes, enumerated values and members that the types of a WSDL come to, those inherited and included counted each time. */
+export const SCHEMA_PARTS_MAX = 1_000_000
+/** The same of one type: more is no type that anybody fills in, and one type is compiled in one go. */
+export const SCHEMA_TYPE_PARTS_MAX = 20_000
+/** Steps by which a type is derived from a built-in one, and groups within groups: real schemas have up to twenty. */
+export const SCHEMA_DERIVATIONS_MAX = 100
 /** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
 /** An OpenAPI document that is known by its address is read again at most so often, before a call is refused by it. */
@@ -464,6 +472,12 @@ export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
 export const SECRET_CHARS_MIN = 4
 /** A SOAP document up to this is translated at once: it takes about a millisecond, and a trip to a thread half of that. */
 export const SOAP_INLINE_BYTES_MAX = 64 * KiB
+/** Steps of a `Meter` that translating a small document may take on the main thread: 50 ms at worst. It then goes to the thread for large ones. */
+export const SOAP_INLINE_STEPS_MAX = 5_000_000
+/** The same in that thread, where no other API waits: five seconds at worst. */
+export const SOAP_STEPS_MAX = 500_000_000
+/** What is kept of a WSDL: its files, and where in them everything stands. A node reads it when it starts. */
+export const SOAP_SNAPSHOT_CHARS_MAX = 16 * MiB
 /** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */
 export const SOAP_REFERENCED_MAX = 10 * MiB
 /** Binary content of fewer bytes stays in the envelope where MTOM is used: a part of its own has as many of headers. */

@@ -249,9 +249,9 @@ export interface MappingSupport {
   /** The one in a snapshot; one that changes nothing where there is none. */
   of(snapshot: string): unknown
   /** What about a document does not fit the API; empty when all does. */
-  check(snapshot: string, document: unknown): readonly MappingProblem[]
+  check(snapshot: string, document: unknown): Promise<readonly MappingProblem[]>
   /** The API with another one. @throws SoukError `invalid_request`, with the `problems` */
-  with(snapshot: string, document: unknown): Inspection
+  with(snapshot: string, document: unknown): Promise<Inspection>
 }
 
 /** One protocol: how its upstreams are checked at registration and opened for calls. */
@@ -263,6 +263,12 @@ export interface AdapterFactory {
    *   `upstream_timeout`, `upstream_invalid_response`, `response_too_large`.
    */
   inspect(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection>
+  /**
+   * A snapshot that an earlier version took, as this version takes it; the same text where it has not changed. To call before `open`
+   * with a snapshot that was kept. Needs no network. Absent where snapshots stay as they are.
+   * @throws SoukError `invalid_request`, `description_too_complex`
+   */
+  renewed?(snapshot: string): Promise<string>
   /** Needs no network. */
   open(config: UpstreamConfig, snapshot: string): Adapter
   /** Absent where a provider cannot change the JSON. */

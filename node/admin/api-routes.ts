@@ -85,9 +85,9 @@ export function apiRoutes(app: FastifyInstance, { souk, registrations, clock }: 
     return registered(await registrations.map(request.params.name, mapping))
   })
 
-  app.post<Named>('/apis/:name/mapping/check', (request): MappingCheckView => {
+  app.post<Named>('/apis/:name/mapping/check', async (request): Promise<MappingCheckView> => {
     const { mapping } = parse(mappingSchema, request.body)
-    return { problems: registrations.checkMapping(request.params.name, mapping) }
+    return { problems: await registrations.checkMapping(request.params.name, mapping) }
   })
 
   app.delete<Named>('/apis/:name', async (request, reply) => {

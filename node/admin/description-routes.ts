@@ -48,11 +48,12 @@ export function descriptionRoutes(app: FastifyInstance, { registrations }: Admin
     }
   })
 
-  app.post<Named>('/apis/:name/mapping/preview', ({ params, body }): MappingPreviewView => {
+  app.post<Named>('/apis/:name/mapping/preview', async ({ params, body }): Promise<MappingPreviewView> => {
     const { mapping } = parse(mappingSchema, body)
-    const problems = registrations.checkMapping(params.name, mapping)
+    const problems = await registrations.checkMapping(params.name, mapping)
     if (problems.length > 0) return { operations: [], sdl: null, problems }
-    return { ...descriptionView(registrations.previewMapping(params.name, mapping).description), problems }
+    const { description } = await registrations.previewMapping(params.name, mapping)
+    return { ...descriptionView(description), problems }
   })
 }
 

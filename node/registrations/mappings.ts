@@ -26,16 +26,20 @@ export function shownMapping(factory: AdapterFactory, { name, snapshot }: Mapped
 }
 
 /** @throws SoukError `invalid_request` */
-export function mappingProblems(
+export async function mappingProblems(
   factory: AdapterFactory,
   { name, snapshot }: Mapped,
   document: unknown
-): readonly MappingProblem[] {
+): Promise<readonly MappingProblem[]> {
   return supportOf(factory, name).check(snapshot, document)
 }
 
 /** @throws SoukError `invalid_request`, with the `problems` */
-export function remapped(factory: AdapterFactory, { name, snapshot }: Mapped, document: unknown): Inspection {
+export async function remapped(
+  factory: AdapterFactory,
+  { name, snapshot }: Mapped,
+  document: unknown
+): Promise<Inspection> {
   return supportOf(factory, name).with(snapshot, document)
 }
 
@@ -43,15 +47,15 @@ export function remapped(factory: AdapterFactory, { name, snapshot }: Mapped, do
  * An API that was read again, with the mapping it had before.
  * @throws SoukError `invalid_request` where that does not fit any more
  */
-export function keepingMapping(
+export async function keepingMapping(
   { mapping: support }: AdapterFactory,
   before: Mapped | undefined,
   inspection: Inspection
-): Inspection {
+): Promise<Inspection> {
   if (support === undefined || before === undefined) return inspection
   const document = support.of(before.snapshot)
   if (isSame(document, support.of(inspection.snapshot))) return inspection
-  const mapped = support.with(inspection.snapshot, document)
+  const mapped = await support.with(inspection.snapshot, document)
   return { ...mapped, warnings: [...inspection.warnings, ...mapped.warnings] }
 }
 

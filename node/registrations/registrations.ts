@@ -219,13 +219,13 @@ export class Registrations {
   }
 
   /** The API as another mapping would make it. @throws SoukError as `map` */
-  previewMapping(name: string, document: unknown): Inspection {
+  async previewMapping(name: string, document: unknown): Promise<Inspection> {
     const { registration } = this.show(name)
     return remapped(this.#adapters.factory(registration.protocol), registration, document)
   }
 
   /** What of a document does not fit. @throws SoukError as `mapping` */
-  checkMapping(name: string, document: unknown): readonly MappingProblem[] {
+  async checkMapping(name: string, document: unknown): Promise<readonly MappingProblem[]> {
     const { registration } = this.show(name)
     return mappingProblems(this.#adapters.factory(registration.protocol), registration, document)
   }
@@ -234,7 +234,11 @@ export class Registrations {
   map(name: string, document: unknown): Promise<Registered> {
     return this.#changes.run(async () => {
       const { registration } = this.show(name)
-      const { snapshot, warnings } = remapped(this.#adapters.factory(registration.protocol), registration, document)
+      const { snapshot, warnings } = await remapped(
+        this.#adapters.factory(registration.protocol),
+        registration,
+        document
+      )
       return this.#publish({ ...registration, snapshot }, warnings)
     })
   }
@@ -253,7 +257,7 @@ export class Registrations {
   ): Promise<{ adapter: Adapter; inspection: Inspection }> {
     const factory = this.#adapters.factory(protocol)
     const same = before?.protocol === protocol ? before : undefined
-    const inspection = keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
+    const inspection = await keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
     return { adapter: factory.open(upstream, inspection.snapshot), inspection }
   }
 

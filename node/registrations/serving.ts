@@ -36,13 +36,10 @@ export class Serving {
   }
 
   /** @param looks - the API may say something else of itself than what is known of it */
-  async serve(
-    registration: Registration,
-    adapter = this.#init.adapters.opened(registration.name, registration),
-    looks = false
-  ): Promise<Listing> {
-    const { souk, health, news } = this.#init
+  async serve(registration: Registration, given?: Adapter, looks = false): Promise<Listing> {
+    const { souk, health, news, adapters } = this.#init
     const { name } = registration
+    const adapter = given ?? (await adapters.opened(name, registration))
     const listing = await serving(adapter, () =>
       registration.kind === 'own'
         ? this.#serve(registration.terms, adapter)
@@ -86,11 +83,11 @@ export class Serving {
 
   async #serveAgain(registration: Registration): Promise<void> {
     const { name } = registration
-    const { adapters, log } = this.#init
+    const { log } = this.#init
     const before = this.#problems.get(name)
     try {
       // It may have changed while this node was off.
-      await this.serve(registration, adapters.opened(name, registration), true)
+      await this.serve(registration, undefined, true)
       if (before !== undefined) log(`${name} is served again.`)
     } catch (error) {
       const why = asSoukError(error).message

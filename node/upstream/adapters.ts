@@ -43,7 +43,9 @@ export class Adapters {
   }
 
   /** An adapter for an upstream as it was read before, with its credentials. */
-  opened(name: string, { protocol, snapshot, ...kept }: ReadUpstream): Adapter {
-    return this.factory(protocol).open(this.#init.vault.opened(name, kept), snapshot)
+  async opened(name: string, { protocol, snapshot, ...kept }: ReadUpstream): Promise<Adapter> {
+    const factory = this.factory(protocol)
+    const current = (await factory.renewed?.(snapshot)) ?? snapshot
+    return factory.open(this.#init.vault.opened(name, kept), current)
   }
 }

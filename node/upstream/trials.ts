@@ -58,7 +58,8 @@ export class Trials {
 
   /** What an API that is registered says of itself, whether it is served at the moment or not. */
   async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
-    const adapter = this.#init.adapters.factory(protocol).open(upstream, snapshot)
+    const factory = this.#init.adapters.factory(protocol)
+    const adapter = factory.open(upstream, (await factory.renewed?.(snapshot)) ?? snapshot)
     await adapter.close?.()
     return adapter.description
   }

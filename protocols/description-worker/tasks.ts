@@ -6,5 +6,9 @@ export const TASKS = {
   checkCall: async () => (await import('../rest/call-check/check-call.ts')).checkCall,
   checkCode: async () => (await import('../rest/call-check/check-code.ts')).checkCode,
   importSchema: async () => (await import('../graphql/schema-import.ts')).importSchema,
-  importOpenapi: async () => (await import('../rest/openapi-import.ts')).importOpenapi
+  importOpenapi: async () => (await import('../rest/openapi-import.ts')).importOpenapi,
+  readWsdl: async () => (await import('../soap/wsdl-tasks.ts')).readWsdl,
+  renewWsdl: async () => (await import('../soap/wsdl-tasks.ts')).renewWsdl,
+  checkWsdlMapping: async () => (await import('../soap/wsdl-tasks.ts')).checkWsdlMapping,
+  mapWsdl: async () => (await import('../soap/wsdl-tasks.ts')).mapWsdl
 }

@@ -9,6 +9,8 @@ export interface Arrays {
   /** The type that an attribute of `definition` names. */
   typeNamed(definition: Definition, text: string): Type
   element(definition: Definition): ElementUse | undefined
+  /** Notes what a type is made of, and gives it back. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX` */
+  derived<T extends Type>(type: T, bases: readonly Type[]): T
 }
 
 const ENCODINGS: ReadonlySet<string> = new Set([NS.encoding11, NS.encoding12])
@@ -51,13 +53,14 @@ export function compileArray(
       ? synthetic('', inherited.item().name, type, true)
       : { ...element, nillable: true, type }
   }
-  return {
+  const type: ArrayType = {
     kind: 'array',
     name,
     label: name?.name ?? inherited.label,
     ranks: said?.ranks ?? (declared === undefined ? inherited.ranks : [1]),
     item: once(use)
   }
+  return arrays.derived(type, [inherited])
 }
 
 /** SOAP 1.1: `wsdl:arrayType="t:Name[,][]"`. SOAP 1.2: `enc:itemType` with the name alone. */

@@ -11,6 +11,8 @@ export interface Contents {
   substitutes(key: string): readonly ElementUse[]
   /** A group's content; undefined when it is missing or contains itself. */
   group(definition: Definition, ref: string): GroupParticle | undefined
+  /** Counts what a group consists of, and gives it back. @throws SoukError `description_too_complex` past the limits of a schema */
+  counted(group: GroupParticle): GroupParticle
 }
 
 const GROUPS: ReadonlySet<string> = new Set(['sequence', 'choice', 'all'])
@@ -33,7 +35,8 @@ export function compileParticle(definition: Definition, contents: Contents): Par
   if (node.name === 'element') return compileElement(definition, { min, max }, contents)
   if (node.name === 'group') {
     const group = contents.group(definition, attribute(node, 'ref') ?? '')
-    return group === undefined || (min === 1 && max === 1) ? group : groupOf('sequence', [group], { min, max })
+    if (group === undefined || (min === 1 && max === 1)) return group
+    return contents.counted(groupOf('sequence', [group], { min, max }))
   }
   if (!GROUPS.has(node.name)) return undefined
   const items: Particle[] = []
@@ -41,7 +44,7 @@ export function compileParticle(definition: Definition, contents: Contents): Par
     const item = compileParticle({ node: child, context: definition.context }, contents)
     if (item !== undefined) items.push(item)
   }
-  return groupOf(node.name as GroupParticle['kind'], items, { min, max })
+  return contents.counted(groupOf(node.name as GroupParticle['kind'], items, { min, max }))
 }
 
 function compileElement(
@@ -59,7 +62,7 @@ function compileElement(
   const candidates = element.abstract ? [...others] : [element, ...others]
   if (candidates.length <= 1) return { kind: 'element', element: candidates[0] ?? element, min, max }
   const items = candidates.map((one): ElementParticle => ({ kind: 'element', element: one, min: 1, max: 1 }))
-  return groupOf('choice', items, { min, max })
+  return contents.counted(groupOf('choice', items, { min, max }))
 }
 
 /** A group with what is known of everything within, so that whoever uses it need not look inside. */
@@ -93,6 +96,7 @@ export function groupOf(
     min,
     max,
     slots,
+    depth: items.reduce((depth, item) => Math.max(depth, 'depth' in item ? item.depth + 1 : 0), 1),
     wildcard: items.map(wildcardOf).find((any) => any !== undefined),
     emptiable: items.length === 0 || min === 0 || (choice ? items.some(empty) : items.every(empty))
   }

@@ -1,13 +1,23 @@
 import { type Contents, compileContent, groupOf } from './compile-particle.ts'
-import { asSimple, compileSimple, restrict, stringType } from './compile-simple.ts'
-import type { AttributeUse, GroupParticle, Member, Particle, PlainMember, Shape, SimpleType, Type } from './model.ts'
+import { asSimple, compileSimple, restrict, type SimpleTypes, stringType } from './compile-simple.ts'
+import type {
+  AttributeUse,
+  GroupParticle,
+  Member,
+  Particle,
+  PlainMember,
+  Shape,
+  SimpleType,
+  SparseMembers,
+  Type
+} from './model.ts'
 import { NS, type QName, clark } from './names.ts'
 import { type Definition, contentNode, derivationOf, nameIn } from './schema-set.ts'
 import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
 
-export interface Shapes extends Contents {
-  typeNamed(definition: Definition, text: string): Type
-  warn(definition: Definition, text: string): void
+export interface Shapes extends Contents, SimpleTypes {
+  /** Counts elements or attributes of one type. @throws SoukError `description_too_complex` past the limits of a schema */
+  spendOnType(definition: Definition, parts: number): void
   /** Attributes of a named group, each where it is defined; empty when it is missing. */
   attributeGroup(definition: Definition, ref: string): readonly Definition[]
   globalAttribute(name: QName): Definition | undefined
@@ -42,6 +52,7 @@ export function compileShape(definition: Definition, base: Type, shapes: Shapes)
   const attributes = new Map(inherited.attributes)
   const anyAttribute = addAttributes(own, attributes, shapes)
   const extended = derivation?.node.name === 'extension'
+  shapes.spendOnType(definition, attributes.size)
   return shapeOf({
     attributes,
     anyAttribute: anyAttribute || (extended && inherited.anyAttribute),
@@ -71,14 +82,22 @@ function textType({ node, context }: Definition, base: Type, shapes: Shapes): Si
   if (node.name !== 'restriction') return asSimple(base)
   const within = firstElement(node, NS.xsd, 'simpleType')
   const narrowed = within === undefined ? asSimple(base) : compileSimple({ node: within, context }, shapes)
-  return restrict(narrowed, node, undefined)
+  return restrict(narrowed, { node, context }, undefined, shapes)
 }
 
 /** An extension's content is the base's, then its own (XML Schema part 1, 3.4.2). */
 function contentOf(own: Definition, inherited: Particle | undefined, shapes: Shapes): Particle | undefined {
   const added = compileContent(own, shapes)
-  if (inherited === undefined || added === undefined) return inherited ?? added
-  return groupOf('sequence', [inherited, added])
+  const content = inherited === undefined || added === undefined ? (inherited ?? added) : lengthened(inherited, added)
+  if (content !== undefined && 'slots' in content)
+    shapes.spendOnType(own, Math.max(content.slots.size, content.items.length))
+  return content
+}
+
+/** A chain of extensions is one long sequence, not one within the other. */
+function lengthened(inherited: Particle, added: Particle): GroupParticle {
+  const isPlain = inherited.kind === 'sequence' && inherited.min === 1 && inherited.max === 1
+  return groupOf('sequence', [...(isPlain ? inherited.items : [inherited]), added])
 }
 
 /** Adds the attributes declared within `own` to `attributes`. Tells whether there is an `xs:anyAttribute`. */
@@ -148,18 +167,32 @@ function shapeOf(parts: Parts): Shape {
     attributes.push({ ...one, json })
   }
   const attributesByName = new Map(attributes.map((one) => [clark(one.namespace, one.name), one]))
+  const attributesByLocalName = new Map(attributes.toReversed().map((one) => [one.name, one]))
+  const plain = group === undefined ? [] : plainOf(group, membersByName)
   return {
     attributes,
     attributesByName,
+    attributesByJson: new Map(attributes.map((one) => [one.json, one])),
+    attributesByLocalName,
     anyAttribute,
     text,
     mixed,
     particle: group,
-    plain: group === undefined ? [] : plainOf(group, membersByName),
+    plain,
+    sparse: plain === undefined || plain.length <= SPARSE_MIN ? undefined : sparseOf(plain),
     members,
+    arrays: [...members.values()].filter(({ many, free }) => many && free),
     membersByName,
     wildcard: group?.wildcard
   }
+}
+
+/** With more members, looking for each of them takes longer than sorting those that are given. */
+const SPARSE_MIN = 32
+
+function sparseOf(plain: readonly PlainMember[]): SparseMembers {
+  const needed = plain.flatMap(({ min }, index) => (min > 0 ? [index] : []))
+  return { index: new Map(plain.map(({ json }, index) => [json, index])), needed }
 }
 
 /** Undefined unless every element has its one place. */

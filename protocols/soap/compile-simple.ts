@@ -2,7 +2,7 @@ import { ATTACHMENT_SCHEMA } from './attachments.ts'
 import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
 import { type AtomicType, type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from './names.ts'
-import { compilePatterns } from './pattern.ts'
+import type { PatternBook } from './pattern.ts'
 import type { Definition } from './schema-set.ts'
 import { normalise, valueOf } from './simple.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
@@ -12,6 +12,11 @@ export interface SimpleTypes {
   /** The type that an attribute of `definition` names. */
   typeNamed(definition: Definition, text: string): Type
   warn(definition: Definition, text: string): void
+  readonly patterns: PatternBook
+  /** Counts parts that were compiled. @throws SoukError `description_too_complex` past `SCHEMA_PARTS_MAX` */
+  spend(parts: number): void
+  /** Notes what a type is made of, and gives it back. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX` */
+  derived<T extends Type>(type: T, bases: readonly Type[]): T
 }
 
 const STRING = BUILTINS.get('string')
@@ -70,12 +75,22 @@ export function compileSimple(definition: Definition, types: SimpleTypes): Simpl
   const local = attribute(node, 'name')?.trim()
   const name = local === undefined ? undefined : { namespace: context.namespace, name: local }
   const restriction = firstElement(node, NS.xsd, 'restriction')
-  if (restriction !== undefined) return restrict(baseOf(restriction, definition, types), restriction, name)
+  if (restriction !== undefined)
+    return restrict(baseOf(restriction, definition, types), { node: restriction, context }, name, types)
   const list = firstElement(node, NS.xsd, 'list')
-  if (list !== undefined) return { kind: 'list', name, item: itemOf(list, definition, types), facets: NO_FACETS }
+  if (list !== undefined) {
+    const item = itemOf(list, definition, types)
+    return types.derived({ kind: 'list', name, item, facets: NO_FACETS }, [item])
+  }
   const union = firstElement(node, NS.xsd, 'union')
-  if (union !== undefined)
-    return { kind: 'union', name, members: membersOf(union, definition, types), facets: NO_FACETS }
+  if (union !== undefined) {
+    const members = membersOf(union, definition, types)
+    const hasList = members.some(isList)
+    return types.derived(
+      { kind: 'union', name, members, facets: NO_FACETS, hasList, isText: members.every(isText) },
+      members
+    )
+  }
   types.warn(definition, 'is a simple type without restriction, list or union; it is taken for a string')
   return stringType()
 }
@@ -84,8 +99,22 @@ function baseOf(restriction: XmlElement, { context }: Definition, types: SimpleT
   return simpleFrom({ node: restriction, context }, 'base', types)
 }
 
-function itemOf(list: XmlElement, { context }: Definition, types: SimpleTypes): SimpleType {
-  return simpleFrom({ node: list, context }, 'itemType', types)
+/** Lists have no lists as items (XML Schema part 2, section 2.5.1.2): white space could not tell them apart. */
+function itemOf(list: XmlElement, definition: Definition, types: SimpleTypes): SimpleType {
+  const item = simpleFrom({ node: list, context: definition.context }, 'itemType', types)
+  if (!isList(item)) return item
+  types.warn(definition, 'is a list of lists; its items are taken for strings')
+  return stringType()
+}
+
+function isList(type: SimpleType): boolean {
+  return type.kind === 'list' || (type.kind === 'union' && type.hasList)
+}
+
+/** The text in XML is the text in JSON: binary content may be written in several ways, and a QName has a prefix in XML only. */
+export function isText(type: SimpleType): boolean {
+  if (type.kind === 'union') return type.isText
+  return type.kind === 'atomic' && type.builtin.bytes === undefined && type.builtin.name !== 'QName'
 }
 
 /** The simple type that is named by an attribute, or written within. */
@@ -102,10 +131,17 @@ function membersOf(union: XmlElement, { context }: Definition, types: SimpleType
     .trim()
     .split(/\s+/)
     .filter((name) => name !== '')
-  return [
+  const members = [
     ...named.map((name) => asSimple(types.typeNamed({ node: union, context }, name))),
     ...elements(union, NS.xsd, 'simpleType').map((node) => compileSimple({ node, context }, types))
   ]
+  const flat = new Set<SimpleType>()
+  for (const member of members) {
+    const isPlain = member.kind === 'union' && member.facets === NO_FACETS
+    types.spend(isPlain ? member.members.length : 1)
+    for (const one of isPlain ? member.members : [member]) flat.add(one)
+  }
+  return [...flat]
 }
 
 /** A complex type with simple content counts as that content; anything else as text. */
@@ -115,10 +151,15 @@ export function asSimple(type: Type): SimpleType {
 }
 
 /** `base` with the facets that `restriction` adds; those it states again replace the inherited ones. */
-export function restrict(base: SimpleType, restriction: XmlElement, name: QName | undefined): SimpleType {
-  const own = facetsOf(restriction, base)
+export function restrict(
+  base: SimpleType,
+  restriction: Definition,
+  name: QName | undefined,
+  types: SimpleTypes
+): SimpleType {
+  const own = facetsOf(restriction, base, types)
   const facets: Facets = Object.keys(own).length === 0 ? base.facets : { ...base.facets, ...own }
-  return { ...base, name, facets }
+  return types.derived({ ...base, name, facets }, [base])
 }
 
 type NumberFacet = 'length' | 'minLength' | 'maxLength' | 'totalDigits' | 'fractionDigits'
@@ -126,22 +167,29 @@ type BoundFacet = 'minInclusive' | 'maxInclusive' | 'minExclusive' | 'maxExclusi
 const NUMBERS: ReadonlySet<string> = new Set(['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'])
 const BOUNDS: ReadonlySet<string> = new Set(['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'])
 
-function facetsOf(restriction: XmlElement, base: SimpleType): Facets {
+function facetsOf(restriction: Definition, base: SimpleType, types: SimpleTypes): Facets {
   const facets: { -readonly [name in keyof Facets]: Facets[name] } = {}
-  const enumeration: string[] = []
+  const enumeration = new Set<string>()
   const patterns: string[] = []
-  for (const node of elements(restriction, NS.xsd)) {
+  for (const node of elements(restriction.node, NS.xsd)) {
     const value = attribute(node, 'value') ?? ''
-    if (node.name === 'enumeration') enumeration.push(enumerated(node, value, base))
+    if (node.name === 'enumeration') enumeration.add(enumerated(node, value, base))
     if (node.name === 'pattern') patterns.push(value)
     if (BOUNDS.has(node.name) && !Number.isNaN(Number(value))) facets[node.name as BoundFacet] = value.trim()
     if (NUMBERS.has(node.name) && /^\s*\d{1,15}\s*$/.test(value)) facets[node.name as NumberFacet] = Number(value)
   }
-  if (enumeration.length > 0) facets.enumeration = enumeration
+  types.spend(1 + enumeration.size + patterns.length)
+  if (enumeration.size > 0) facets.enumeration = enumeration
   // Those of one step are alternatives, those of several steps must all hold (XML Schema part 2, section 4.3.4.2).
-  const pattern = patterns.length === 0 ? undefined : compilePatterns(patterns)
-  if (pattern !== undefined) facets.patterns = [...(base.facets.patterns ?? []), pattern]
+  const pattern = patterns.length === 0 ? undefined : types.patterns.take(patterns)
+  if (typeof pattern === 'object') facets.patterns = [...(base.facets.patterns ?? []), pattern]
+  else if (pattern !== undefined) types.warn(restriction, unchecked(patterns, pattern))
   return facets
+}
+
+function unchecked(patterns: readonly string[], reason: string): string {
+  const shown = patterns.map((pattern) => JSON.stringify(pattern.slice(0, 80))).slice(0, 3)
+  return `has the pattern ${shown.join(', ')}, which is left to the service to check: it ${reason}`
 }
 
 function enumerated(node: XmlElement, value: string, base: SimpleType): string {

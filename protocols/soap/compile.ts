@@ -1,3 +1,5 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../lib/base/limits.ts'
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
@@ -13,6 +15,7 @@ import {
 } from './model.ts'
 import { NS, type QName, clark } from './names.ts'
 import { once } from './once.ts'
+import { PatternBook } from './pattern.ts'
 import { type Definition, type SchemaSet, derivationOf, nameIn } from './schema-set.ts'
 import { attribute, elements, firstElement } from './xml-tree.ts'
 import { Prefixes } from './xml-write.ts'
@@ -26,6 +29,7 @@ const BUSY: unique symbol = Symbol('busy')
  */
 export class SchemaCompiler implements TypeIndex, Shapes {
   readonly prefixes = new Prefixes()
+  readonly patterns: PatternBook
   readonly #set: SchemaSet
   readonly #warn: (text: string) => void
   readonly #elements = new Map<Definition, ElementUse>()
@@ -34,13 +38,53 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
   readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
   readonly #arrays = new Map<Definition, boolean>()
-  /** Types whose derivation ends. */
-  readonly #rooted = new Set<Type>()
+  /** Types whose derivation ends, with the steps to its end. */
+  readonly #rooted = new Map<Type, number>()
+  /** Steps from simple types and arrays to those that are built in. */
+  readonly #depths = new Map<Type, number>()
+  #parts = 0
+  /** Types and groups that are being compiled, each for the one before. */
+  #nesting = 0
   readonly #substitutes = new Map<string, readonly ElementUse[]>()
 
-  constructor(set: SchemaSet, warn: (text: string) => void) {
+  /** @param patterns - those of the same WSDL; default: none is known yet */
+  constructor(set: SchemaSet, warn: (text: string) => void, patterns: PatternBook = new PatternBook()) {
     this.#set = set
     this.#warn = warn
+    this.patterns = patterns
+  }
+
+  get parts(): number {
+    return this.#parts
+  }
+
+  spend(parts: number): void {
+    this.#parts += parts
+    if (this.#parts <= SCHEMA_PARTS_MAX) return
+    throw tooLarge(
+      `The types of the WSDL come to more than ${SCHEMA_PARTS_MAX} parts, inherited ones counted each time.`
+    )
+  }
+
+  spendOnType({ node }: Definition, parts: number): void {
+    this.spend(parts)
+    if (parts <= SCHEMA_TYPE_PARTS_MAX) return
+    const name = attribute(node, 'name') ?? attribute(node, 'base')
+    const what = name === undefined ? 'A type of the WSDL' : `The WSDL's type ${name.slice(0, 80)}`
+    throw tooLarge(`${what} has more than ${SCHEMA_TYPE_PARTS_MAX} elements or attributes.`)
+  }
+
+  counted(group: GroupParticle): GroupParticle {
+    this.spend(1 + group.slots.size + group.items.length)
+    if (group.depth > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
+    return group
+  }
+
+  derived<T extends Type>(type: T, bases: readonly Type[]): T {
+    const depth = bases.reduce((deepest, base) => Math.max(deepest, 1 + (this.#depths.get(base) ?? 0)), 1)
+    if (depth > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
+    this.#depths.set(type, depth)
+    return type
   }
 
   globalElement(key: string): ElementUse | undefined {
@@ -59,18 +103,20 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   derivedTypes(type: ComplexType): readonly ComplexType[] {
     const known = this.#derived.get(type)
     if (known !== undefined || type.name === undefined) return known ?? []
-    const seen = new Set<Type>([type])
-    const collect = (name: QName) => {
+    const seen = new Set<ComplexType>()
+    const waiting = [type.name]
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      const next: QName[] = []
       for (const definition of this.#set.derivedFrom(clark(name.namespace, name.name))) {
         const derived = this.#type(definition)
-        if (seen.has(derived) || derived.kind !== 'complex' || derived.name === undefined) continue
+        if (derived.kind !== 'complex' || derived === type || seen.has(derived)) continue
         seen.add(derived)
-        collect(derived.name)
+        if (derived.name !== undefined) next.push(derived.name)
       }
+      waiting.push(...next.toReversed())
     }
-    collect(type.name)
-    seen.delete(type)
-    const concrete = [...seen].filter((one) => one.kind === 'complex' && !one.abstract) as ComplexType[]
+    this.spend(seen.size)
+    const concrete = [...seen].filter((one) => !one.abstract)
     this.#derived.set(type, concrete)
     return concrete
   }
@@ -117,14 +163,17 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const known = this.#substitutes.get(key)
     if (known !== undefined) return known
     const seen = new Set<Definition>()
-    const collect = (head: string) => {
+    const waiting = [key]
+    for (let head = waiting.pop(); head !== undefined; head = waiting.pop()) {
+      const next: string[] = []
       for (const definition of this.#set.substitutesOf(head)) {
         if (seen.has(definition)) continue
         seen.add(definition)
-        collect(clark(definition.context.namespace, attribute(definition.node, 'name')?.trim() ?? ''))
+        next.push(clark(definition.context.namespace, attribute(definition.node, 'name')?.trim() ?? ''))
       }
+      waiting.push(...next.toReversed())
     }
-    collect(key)
+    this.spend(seen.size)
     const uses = [...seen].map((one) => this.#element(one, one.context.namespace)).filter((one) => !one.abstract)
     this.#substitutes.set(key, uses)
     return uses
@@ -143,12 +192,12 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     }
     if (known !== undefined) return known
     this.#groups.set(found, BUSY)
-    const content = elements(found.node, NS.xsd).map((node) => compileParticle({ node, context: found.context }, this))
-    const group = groupOf(
-      'sequence',
-      content.filter((item) => item !== undefined)
-    )
-    this.#groups.set(found, group)
+    let group: GroupParticle | undefined
+    try {
+      group = this.#nested(() => this.#groupContent(found))
+    } finally {
+      this.#groups.set(found, group)
+    }
     return group
   }
 
@@ -163,12 +212,16 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (known !== undefined) return known
     // Set before its content is known, so that a group within itself ends.
     this.#attributeGroups.set(found, [])
-    const members = elements(found.node, NS.xsd).flatMap((node): readonly Definition[] => {
-      const here = { node, context: found.context }
-      if (node.name === 'attributeGroup') return this.attributeGroup(here, attribute(node, 'ref') ?? '')
-      return node.name === 'attribute' || node.name === 'anyAttribute' ? [here] : []
+    const members = new Set<Definition>()
+    this.#nested(() => {
+      for (const node of elements(found.node, NS.xsd)) {
+        const here = { node, context: found.context }
+        const inner = node.name === 'attributeGroup' ? this.attributeGroup(here, attribute(node, 'ref') ?? '') : [here]
+        this.spend(inner.length)
+        for (const one of inner) if (ATTRIBUTES.has(one.node.name)) members.add(one)
+      }
     })
-    const unique = [...new Set(members)]
+    const unique = [...members]
     this.#attributeGroups.set(found, unique)
     return unique
   }
@@ -218,6 +271,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const seen = new Set<Definition>()
     for (let one: Definition | undefined = definition; one !== undefined && !seen.has(one); ) {
       seen.add(one)
+      if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
       const head: string | undefined = attribute(one.node, 'substitutionGroup')
       if (head === undefined) return ANY_TYPE
       const name = nameIn(one, head.trim().split(/\s+/)[0] ?? '')
@@ -234,9 +288,14 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (node.name === 'complexType') return this.#complex(definition, attribute(node, 'name') ?? '')
     // A type that is made of itself finds open content in its own place, and so ends.
     this.#types.set(definition, ANY_TYPE)
-    const type = compileSimple(definition, this)
-    this.#types.set(definition, type)
-    return type
+    try {
+      const type = this.#nested(() => compileSimple(definition, this))
+      this.#types.set(definition, type)
+      return type
+    } catch (error) {
+      this.#types.delete(definition)
+      throw error
+    }
   }
 
   #complex(definition: Definition, label: string): ComplexType | ArrayType {
@@ -266,7 +325,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   #arrayBase(definition: Definition): ArrayType | undefined {
     if (!this.#isArray(definition)) return undefined
     const base = this.#baseName(definition)
-    const inherited = base === undefined || isArrayName(base) ? ANY_ARRAY : this.type(base)
+    const inherited = base === undefined || isArrayName(base) ? ANY_ARRAY : this.#nested(() => this.type(base))
     return inherited?.kind === 'array' ? inherited : ANY_ARRAY
   }
 
@@ -279,6 +338,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
       if (one === undefined || base === undefined) found = false
       else {
         seen.add(one)
+        if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
         if (isArrayName(base)) found = true
         else {
           one = this.#set.find('type', clark(base.namespace, base.name))
@@ -310,14 +370,37 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   #derivesFromItself(definition: Definition, base: Type): boolean {
     const own = this.#types.get(definition)
     const seen = new Set<Type>()
-    for (let one: Type = base; one.kind === 'complex' && !this.#rooted.has(one); one = this.#namedBase(one)) {
+    let one = base
+    for (; one.kind === 'complex' && !this.#rooted.has(one); one = this.#namedBase(one)) {
       if (one === own) return true
       // A circle further up, which is the matter of those within it.
       if (seen.has(one)) return false
       seen.add(one)
+      if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
     }
-    for (const one of seen) this.#rooted.add(one)
+    let depth = this.#rooted.get(one) ?? 0
+    for (const next of [...seen].toReversed()) this.#rooted.set(next, ++depth)
+    if (depth > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
     return false
+  }
+
+  #groupContent(definition: Definition): GroupParticle {
+    const { node, context } = definition
+    const content = elements(node, NS.xsd).map((child) => compileParticle({ node: child, context }, this))
+    const items = content.filter((item) => item !== undefined)
+    const [only] = items
+    return items.length === 1 && only !== undefined && 'slots' in only ? only : this.counted(groupOf('sequence', items))
+  }
+
+  /** @throws SoukError `description_too_complex` where definitions refer to each other past `SCHEMA_DERIVATIONS_MAX` */
+  #nested<T>(compile: () => T): T {
+    if (this.#nesting >= SCHEMA_DERIVATIONS_MAX) throw tooDeep()
+    this.#nesting++
+    try {
+      return compile()
+    } finally {
+      this.#nesting--
+    }
   }
 
   #namedBase(type: ComplexType): Type {
@@ -330,6 +413,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 }
 
 const ANY_ARRAY = anyArray()
+const ATTRIBUTES: ReadonlySet<string> = new Set(['attribute', 'anyAttribute'])
 /** `xs:anyType`, which drafts of XML Schema called the ur-type. */
 const ANYTHING: ReadonlySet<string> = new Set(['anyType', 'ur-type'])
 
@@ -341,6 +425,14 @@ function unprefixed({ name }: QName): Type | undefined {
 /** Types of these namespaces are known; a copy of their schemas, which often comes along, says nothing more. */
 function isStandard(namespace: string): boolean {
   return namespace === NS.xsd || namespace === NS.encoding11 || namespace === NS.encoding12
+}
+
+function tooDeep(): SoukError {
+  return tooLarge(`The types or groups of the WSDL are derived or nested in more than ${SCHEMA_DERIVATIONS_MAX} steps.`)
+}
+
+function tooLarge(detail: string): SoukError {
+  return new SoukError('description_too_complex', detail)
 }
 
 function hasType({ node }: Definition): boolean {

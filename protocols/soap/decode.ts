@@ -1,13 +1,15 @@
+import type { Meter } from '../pattern/meter.ts'
 import { shownAttachment } from './attachments.ts'
 import { derives } from './compile.ts'
 import { SWA_REF } from './compile-simple.ts'
 import { readArray } from './decode-array.ts'
 import { isNil, readGeneric, readItem } from './generic.ts'
-import type { ComplexType, ElementUse, Member, Shape, Type, TypeIndex } from './model.ts'
+import type { ComplexType, ElementUse, Member, Shape, SimpleType, Type, TypeIndex } from './model.ts'
 import { type Attachment, taken } from './multipart.ts'
 import { NS, clark } from './names.ts'
 import { type SimpleJson, readSimple } from './simple.ts'
 import type { References } from './references.ts'
+import { arraySteps, CHAR_STEPS, ELEMENT_STEPS, PART_STEPS } from './steps.ts'
 import { type XmlElement, attribute, qnameIn, textOf } from './xml-tree.ts'
 
 type Json = { [name: string]: unknown }
@@ -21,12 +23,17 @@ type Json = { [name: string]: unknown }
  */
 export class Decoder {
   readonly #types: TypeIndex
-
+  readonly #meter: Meter
+  /** Parts of types that were paid for. */
+  #paid: number
   readonly #references: References | undefined
   readonly #attachments: Map<string, Attachment> | undefined
 
-  constructor(types: TypeIndex, references?: References, attachments?: Map<string, Attachment>) {
+  /** @param meter - pays for what the schema makes of each element; when it is used up, all methods throw OutOfSteps */
+  constructor(types: TypeIndex, meter: Meter, references?: References, attachments?: Map<string, Attachment>) {
     this.#types = types
+    this.#meter = meter
+    this.#paid = types.parts
     this.#references = references
     this.#attachments = attachments
   }
@@ -53,18 +60,23 @@ export class Decoder {
     if (actual === SWA_REF && this.#attachments !== undefined && /^\s*cid:/i.test(text)) {
       return shownAttachment(taken(this.#attachments, text))
     }
-    return readText(actual, text === '' && use.default !== undefined ? use.default : text, element)
+    if (text !== '' || use.default === undefined) return this.#text(actual, text, element)
+    this.#meter.spend(CHAR_STEPS * use.default.length)
+    return this.#text(actual, use.default, element)
   }
 
   /** Content of a complex element: an object, or the bare value of simple content that no attribute can go with. */
   complex(type: ComplexType, element: XmlElement): unknown {
     const shape = type.shape()
+    const { parts } = this.#types
+    this.#meter.spend(ELEMENT_STEPS + (parts - this.#paid) * PART_STEPS + arraySteps(shape.arrays.length))
+    this.#paid = parts
     if (shape.text !== undefined && !hasAttributes(shape)) {
-      return readText(shape.text, textOf(element), element)
+      return this.#text(shape.text, textOf(element), element)
     }
     const json: Json = {}
     this.#attributes(shape, element, json)
-    if (shape.text !== undefined) json.value = readText(shape.text, textOf(element), element)
+    if (shape.text !== undefined) json.value = this.#text(shape.text, textOf(element), element)
     else this.#content(shape, element, json)
     return json
   }
@@ -84,9 +96,9 @@ export class Decoder {
     for (const { namespace, name, value } of element.attributes) {
       if (namespace === NS.xsi || namespace === NS.envelope11 || namespace === NS.envelope12) continue
       const key = clark(namespace, name)
-      const use = shape.attributesByName.get(key) ?? shape.attributes.find((one) => one.name === name)
+      const use = shape.attributesByName.get(key) ?? shape.attributesByLocalName.get(name)
       if (use === undefined && this.#references?.concerns(namespace, name) === true) continue
-      put(json, use?.json ?? `@${key}`, use === undefined ? value : readText(use.type, value, element))
+      put(json, use?.json ?? `@${key}`, use === undefined ? value : this.#text(use.type, value, element))
     }
   }
 
@@ -103,11 +115,13 @@ export class Decoder {
       if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
       else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
     }
-    for (const member of shape.members.values()) {
-      if (member.many && member.free && !Object.hasOwn(json, member.json)) put(json, member.json, [])
-    }
+    for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) put(json, member.json, [])
     if (open.length > 0) json.$any = open
     if (shape.mixed && text.trim() !== '' && !Object.hasOwn(json, 'value')) json.value = text
+  }
+
+  #text(type: SimpleType, text: string, element: XmlElement): SimpleJson | null {
+    return readSimple(type, text, { read: (name) => qnameIn(element, name), meter: this.#meter })
   }
 
   /** What `xsi:type` says, where that is the declared type or derived from it. */
@@ -129,10 +143,6 @@ function hasAttributes(shape: Shape): boolean {
 
 function isSimple({ kind }: Type): boolean {
   return kind === 'atomic' || kind === 'list' || kind === 'union'
-}
-
-function readText(type: Parameters<typeof readSimple>[0], text: string, element: XmlElement): SimpleJson | null {
-  return readSimple(type, text, { read: (name) => qnameIn(element, name) })
 }
 
 function memberOf(shape: Shape, element: XmlElement): Member | undefined {

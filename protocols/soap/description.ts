@@ -1,6 +1,6 @@
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
 import { API_DESCRIPTION_BYTES_MAX, DESCRIPTION_CHARS_MAX } from '../../lib/base/limits.ts'
-import { SchemaWriter } from './json-schema.ts'
+import { SchemaTooLarge, SchemaWriter } from './json-schema.ts'
 import type { SoapService } from './service.ts'
 
 type Parts = { readonly input: boolean; readonly output: boolean; readonly text: boolean }
@@ -29,7 +29,8 @@ function operationsWithin(service: SoapService, parts: Parts): Operation[] | und
   const operations: Operation[] = []
   let bytes = 0
   for (const name of service.operations.keys()) {
-    const operation = operationOf(service, name, parts)
+    const operation = operationOf(service, name, parts, API_DESCRIPTION_BYTES_MAX - bytes)
+    if (operation === undefined) return undefined
     bytes += Buffer.byteLength(JSON.stringify(operation)) + 1
     if (bytes > API_DESCRIPTION_BYTES_MAX) return undefined
     operations.push(operation)
@@ -37,7 +38,22 @@ function operationsWithin(service: SoapService, parts: Parts): Operation[] | und
   return operations
 }
 
-function operationOf({ operations, types, mapping }: SoapService, name: string, parts: Parts): Operation {
+/** Undefined where it is larger than that. */
+function operationOf(service: SoapService, name: string, parts: Parts, bytesMax: number): Operation | undefined {
+  try {
+    return described(service, name, parts, bytesMax)
+  } catch (error) {
+    if (error instanceof SchemaTooLarge) return undefined
+    throw error
+  }
+}
+
+function described(
+  { operations, types, mapping }: SoapService,
+  name: string,
+  parts: Parts,
+  bytesMax: number
+): Operation {
   const mapped = mapping.get(name)
   const operation = operations.get(name)
   const text = operation?.documentation?.slice(0, DESCRIPTION_CHARS_MAX)
@@ -46,9 +62,9 @@ function operationOf({ operations, types, mapping }: SoapService, name: string, 
   return {
     name,
     ...(parts.text && text !== undefined ? { description: text } : {}),
-    ...(parts.input ? { input: new SchemaWriter('input', types).request(input(), name, mapped?.input) } : {}),
+    ...(parts.input ? { input: new SchemaWriter('input', types, bytesMax).request(input(), name, mapped?.input) } : {}),
     ...(parts.output && output !== undefined
-      ? { output: new SchemaWriter('output', types).response(output(), mapped?.output) }
+      ? { output: new SchemaWriter('output', types, bytesMax).response(output(), mapped?.output) }
       : {})
   }
 }

@@ -1,6 +1,7 @@
 import type { Encoding, JsonObject } from './encoding.ts'
 import type { ElementParticle, GroupParticle, Member, Particle, Shape } from './model.ts'
 import { clark } from './names.ts'
+import { CHAR_STEPS, ELEMENT_STEPS, MEMBER_STEPS } from './steps.ts'
 
 /** Values of one element that are still to be written. */
 interface Queue {
@@ -55,8 +56,10 @@ export class ContentWriter {
   }
 
   #group(group: GroupParticle): void {
+    this.#encoder.spend(ELEMENT_STEPS)
     let rounds = 0
     while (rounds < group.max && this.#hasValues(group)) {
+      this.#encoder.spend(MEMBER_STEPS * group.items.length)
       for (const item of group.kind === 'choice' ? this.#branch(group) : group.items) this.#particle(item)
       rounds++
     }
@@ -75,14 +78,23 @@ export class ContentWriter {
       }
       if (queue.next >= queue.values.length) this.#pending.delete(key)
     }
-    if (taken === 0 && min === 1 && element.fixed !== undefined) this.#encoder.element(element, element.fixed)
-    else if (taken < min && this.#encoder.checks) this.#tooFew(key, taken, min)
+    if (taken === 0 && min === 1 && element.fixed !== undefined) {
+      this.#encoder.spend(CHAR_STEPS * (element.name.length + element.fixed.length))
+      this.#encoder.element(element, element.fixed)
+    } else if (taken < min && this.#encoder.checks) this.#tooFew(key, taken, min)
   }
 
   #hasValues(group: GroupParticle): boolean {
     if (this.#any !== undefined && group.wildcard !== undefined) return true
-    for (const key of this.#pending.keys()) if (group.slots.has(key)) return true
-    return false
+    let looked = 0
+    let found = false
+    for (const key of this.#pending.keys()) {
+      looked++
+      found = group.slots.has(key)
+      if (found) break
+    }
+    this.#encoder.spend(MEMBER_STEPS * looked)
+    return found
   }
 
   #branch(group: GroupParticle): Particle[] {
@@ -98,6 +110,7 @@ export class ContentWriter {
   #matches(item: Particle): number {
     if (item.kind === 'any') return this.#any === undefined ? 0 : 1
     if (item.kind === 'element') return this.#pending.has(clark(item.element.namespace, item.element.name)) ? 1 : 0
+    this.#encoder.spend(MEMBER_STEPS * this.#pending.size)
     let count = item.wildcard !== undefined && this.#any !== undefined ? 1 : 0
     for (const key of this.#pending.keys()) if (item.slots.has(key)) count++
     return count

@@ -1,5 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { JSON_DEPTH_MAX } from '../../lib/base/limits.ts'
+import { JSON_DEPTH_MAX, SCHEMA_DERIVATIONS_MAX, SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { Meter } from '../pattern/meter.ts'
 import type { Attachments } from './attachments.ts'
 import { BUILTINS } from './builtin.ts'
 import { derives } from './compile.ts'
@@ -8,9 +9,20 @@ import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'
 import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
 import { writeGeneric, writeType } from './generic.ts'
-import type { AttributeUse, ComplexType, ElementUse, PlainMember, Shape, SimpleType, Type, TypeIndex } from './model.ts'
+import type {
+  AttributeUse,
+  ComplexType,
+  ElementUse,
+  PlainMember,
+  Shape,
+  SimpleType,
+  SparseMembers,
+  Type,
+  TypeIndex
+} from './model.ts'
 import { NS, clark } from './names.ts'
-import { Refusal, sameValue, writeSimple, writeUnchecked } from './simple.ts'
+import { Refusal, sameValue, type Writing, writeSimple, writeUnchecked } from './simple.ts'
+import { CHAR_STEPS, ELEMENT_STEPS, MEMBER_STEPS, PART_STEPS } from './steps.ts'
 import { isXmlText } from './xml-text.ts'
 import type { SoapVersion } from './wsdl.ts'
 import { type XmlWriter, xmlText } from './xml-write.ts'
@@ -22,6 +34,8 @@ export interface EncodeOptions {
   readonly showsValues?: boolean
   /** Values say by `xsi:type` what they are, arrays by `arrayType`: SOAP's encoding of this version. */
   readonly encoded?: SoapVersion | undefined
+  /** Pays for what the schema makes of each value. Default: a new one with `SOAP_STEPS_MAX`. */
+  readonly meter?: Meter | undefined
   /** Takes what goes beside the envelope. Default: binary content stays within, and there is no other. */
   readonly attachments?: Attachments | undefined
   /** A path as the consumer knows it, where a mapping has renamed fields. */
@@ -41,7 +55,8 @@ export interface EncodeOptions {
  * | `$type`: `name` or `{namespace}name`   | `xsi:type`                                                           |
  * | `$any`: `[{ name: … }, …]`             | elements that the schema leaves open, see `generic.ts`               |
  *
- * Every refusal is a SoukError `invalid_request` that names the JSON path, the rule and the value seen.
+ * Every refusal is a SoukError `invalid_request` that names the JSON path, the rule and the value seen. When the meter is used up, all
+ * methods throw OutOfSteps.
  */
 export class Encoder implements Encoding {
   readonly writer: XmlWriter
@@ -52,7 +67,10 @@ export class Encoder implements Encoding {
   readonly #showsValues: boolean
   readonly #attachments: Attachments | undefined
   readonly #path: Array<string | number> = []
-  readonly #prefixes = { write: (namespace: string, name: string) => this.writer.qname(namespace, name) }
+  readonly #meter: Meter
+  /** Parts of types that were paid for. */
+  #paid: number
+  readonly #writing: Writing
 
   constructor(writer: XmlWriter, types: TypeIndex, options: EncodeOptions = {}) {
     this.writer = writer
@@ -62,6 +80,15 @@ export class Encoder implements Encoding {
     this.#shownPath = options.shownPath
     this.#showsValues = options.showsValues ?? true
     this.#attachments = options.attachments
+    this.#meter = options.meter ?? new Meter(SOAP_STEPS_MAX)
+    this.#paid = types.parts
+    this.#writing = { write: (namespace, name) => writer.qname(namespace, name), meter: this.#meter }
+  }
+
+  spend(steps: number): void {
+    const { parts } = this.#types
+    this.#meter.spend(steps + (parts - this.#paid) * PART_STEPS)
+    this.#paid = parts
   }
 
   at(step: string | number, write: () => void): void {
@@ -134,6 +161,9 @@ export class Encoder implements Encoding {
   /** Attributes and content of an open element. */
   complex(type: ComplexType, value: unknown): void {
     const shape = type.shape()
+    this.spend(
+      ELEMENT_STEPS + MEMBER_STEPS * (2 * shape.attributes.length + (shape.sparse?.needed ?? shape.plain ?? []).length)
+    )
     if (shape.text !== undefined && !isObject(value)) {
       this.#attributes(shape, {})
       this.#text(shape.text, value)
@@ -145,7 +175,8 @@ export class Encoder implements Encoding {
     if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
     else if (shape.mixed && typeof value.value === 'string' && !shape.members.has('value'))
       this.writer.text(value.value)
-    if (shape.plain !== undefined) this.#plain(shape.plain, value)
+    if (shape.plain !== undefined)
+      this.#plain(shape.sparse === undefined ? shape.plain : present(shape.plain, shape.sparse, value), value)
     else if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
   }
 
@@ -154,8 +185,10 @@ export class Encoder implements Encoding {
     for (const member of members) {
       const given = ownMember(value, member.json)
       if (given === undefined || (given === null && !member.element.nillable && (member.many || !member.required))) {
-        if (member.min === 1 && member.element.fixed !== undefined) this.#single(member, member.element.fixed)
-        else if (member.min > 0 && this.checks) refuseCount(this, member, 0)
+        if (member.min === 1 && member.element.fixed !== undefined) {
+          this.spend(CHAR_STEPS * (member.json.length + member.element.fixed.length))
+          this.#single(member, member.element.fixed)
+        } else if (member.min > 0 && this.checks) refuseCount(this, member, 0)
       } else if (member.many) this.#items(member, Array.isArray(given) ? given : [given])
       else this.#single(member, given)
     }
@@ -196,8 +229,7 @@ export class Encoder implements Encoding {
   #textMember(type: SimpleType, value: JsonObject, mediaType: unknown): void {
     this.at('value', () => {
       if (value.value !== undefined && value.value !== null) this.#text(type, value.value, mediaType)
-      else if (this.checks && typeof writeSimple(type, '', this.#prefixes) !== 'string')
-        throw this.refuse('is required')
+      else if (this.checks && typeof writeSimple(type, '', this.#writing) !== 'string') throw this.refuse('is required')
     })
   }
 
@@ -212,7 +244,7 @@ export class Encoder implements Encoding {
 
   /** Lexical form of a scalar, with the place in any refusal. */
   #lexical(type: SimpleType, value: unknown): string {
-    const text = (this.checks ? writeSimple : writeUnchecked)(type, value, this.#prefixes)
+    const text = (this.checks ? writeSimple : writeUnchecked)(type, value, this.#writing)
     if (text instanceof Refusal) throw this.refuse(`must ${text.rule}`, value)
     return text
   }
@@ -228,8 +260,10 @@ export class Encoder implements Encoding {
       const given = attributeValue(use, value)
       if (given !== undefined && given !== null) {
         this.at(use.json, () => this.writer.attribute(use.namespace, use.name, this.#attributeText(use.type, given)))
-      } else if (use.required && use.fixed !== undefined) this.writer.attribute(use.namespace, use.name, use.fixed)
-      else if (use.required && this.checks) this.at(use.json, () => missing(this))
+      } else if (use.required && use.fixed !== undefined) {
+        this.spend(CHAR_STEPS * (use.name.length + use.fixed.length))
+        this.writer.attribute(use.namespace, use.name, use.fixed)
+      } else if (use.required && this.checks) this.at(use.json, () => missing(this))
     }
     if (!shape.anyAttribute) return
     for (const [name, text] of Object.entries(value)) {
@@ -246,7 +280,7 @@ export class Encoder implements Encoding {
       if (shape.members.has(name) || name === '$type') continue
       if (name === '$any' && shape.wildcard !== undefined) continue
       if (name === 'value' && (shape.text !== undefined || shape.mixed)) continue
-      if (shape.attributes.some((use) => use.json === name) || isDeclared(shape, name)) continue
+      if (shape.attributesByJson.has(name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
       this.at(name, () => {
         // With a mapping, the names in the schema are not those that the consumer knows.
@@ -257,7 +291,9 @@ export class Encoder implements Encoding {
 
   #chosen(declared: Type, name: unknown): Type {
     if (typeof name !== 'string') throw this.refuse('must have a string as "$type"', name)
-    const found = this.#types.typesNamed(name).filter((type) => derives(type, declared))
+    const named = this.#types.typesNamed(name)
+    this.spend(SCHEMA_DERIVATIONS_MAX * named.length)
+    const found = named.filter((type) => derives(type, declared))
     const [type, another] = found
     if (type === undefined) throw this.refuse('has a "$type" that the schema does not allow here', name)
     if (another !== undefined)
@@ -267,14 +303,32 @@ export class Encoder implements Encoding {
 }
 
 const BASE64 = BUILTINS.get('base64Binary')
+const MEDIA_TYPE = clark(NS.xmime, 'contentType')
 
 /** What an element says of its binary content (Describing Media Content of Binary Data in XML, section 2). */
 function mediaTypeOf(shape: Shape, value: JsonObject): unknown {
-  const use = shape.attributes.find(({ namespace, name }) => name === 'contentType' && namespace === NS.xmime)
+  const use = shape.attributesByName.get(MEDIA_TYPE)
   return use && attributeValue(use, value)
 }
 
 const NO_CONTROL = 'must not hold control characters: XML cannot carry them'
+
+/** Members that are given, and those that are needed, in their order. */
+function present(
+  plain: readonly PlainMember[],
+  { index, needed }: SparseMembers,
+  value: JsonObject
+): readonly PlainMember[] {
+  const found = new Set(needed)
+  for (const name of Object.keys(value)) {
+    const at = index.get(name)
+    if (at !== undefined) found.add(at)
+  }
+  return [...found]
+    .toSorted((a, b) => a - b)
+    .map((at) => plain[at])
+    .filter((member) => member !== undefined)
+}
 
 /** JSON has its own members only; an element may be called `constructor`. */
 function ownMember(value: JsonObject, name: string): unknown {
@@ -308,7 +362,7 @@ function attributeValue(use: AttributeUse, value: JsonObject): unknown {
 function isDeclared(shape: Shape, name: string): boolean {
   if (!name.startsWith('@')) return false
   const plain = name.slice(1)
-  return shape.attributesByName.has(plain) || shape.attributes.some((use) => use.name === plain)
+  return shape.attributesByName.has(plain) || shape.attributesByLocalName.has(plain)
 }
 
 function known(shape: Shape): string {

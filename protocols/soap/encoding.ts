@@ -13,6 +13,8 @@ export interface Encoding {
   readonly writer: XmlWriter
   /** Values are checked against their types, and required ones must be there. */
   readonly checks: boolean
+  /** Pays for work that is not in proportion to the JSON. @throws OutOfSteps */
+  spend(steps: number): void
   /** Runs `write` one step deeper in the JSON. @throws SoukError `invalid_request` past `JSON_DEPTH_MAX` */
   at(step: string | number, write: () => void): void
   /** An error about the value at the current place. `rule` completes "`path` …". */

@@ -16,7 +16,7 @@ import { XmlWriter } from './xml-write.ts'
 const ENVELOPES: Readonly<Record<SoapVersion, string>> = { '1.1': NS.envelope11, '1.2': NS.envelope12 }
 const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11, '1.2': NS.encoding12 }
 
-export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath' | 'attachments'> {
+export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath' | 'attachments' | 'meter'> {
   readonly addressing?: Addressing | undefined
   readonly auth?: EnvelopeAuth | undefined
 }
@@ -32,7 +32,7 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath, attachments, addressing, auth }: EnvelopeOptions = {}
+  { checks = true, shownPath, attachments, meter, addressing, auth }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
@@ -40,7 +40,8 @@ export function writeEnvelope(
     checks,
     encoded: message.encoded ? version : undefined,
     shownPath,
-    attachments
+    attachments,
+    meter
   })
   const { $headers: headers, ...rest } = parameters
   const content = attachments === undefined ? rest : attached(encoder, message, rest, attachments)

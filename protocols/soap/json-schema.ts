@@ -1,15 +1,28 @@
 import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { ATTACHMENT_SCHEMA } from './attachments.ts'
-import { type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
+import { anchored, type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
 import type { MessageModel } from './message.ts'
-import type { ArrayType, ComplexType, ElementUse, Facets, Member, Shape, SimpleType, Type, TypeIndex } from './model.ts'
-
-type Schema = { [keyword: string]: unknown }
+import { type Schema, simpleSchema } from './json-schema-simple.ts'
+import {
+  type ArrayType,
+  type ComplexType,
+  type ElementUse,
+  type Member,
+  NO_FACETS,
+  type Shape,
+  type SimpleType,
+  type Type,
+  type TypeIndex
+} from './model.ts'
+import { NS } from './names.ts'
 
 /** Which way the JSON goes: what comes out has all its arrays, and may carry what the schema did not announce. */
 export type Direction = 'input' | 'output'
 
-/** Writes the JSON Schema (draft 2020-12) of one message; complex types other than the outermost are under `$defs`. */
+/** The schema would have more characters than it may. */
+export class SchemaTooLarge extends Error {}
+
+/** Writes the JSON Schema (draft 2020-12) of one message; named types, and complex ones other than the outermost, are under `$defs`. */
 export class SchemaWriter {
   readonly #direction: Direction
   readonly #types: TypeIndex
@@ -21,10 +34,19 @@ export class SchemaWriter {
   readonly #counts = new Map<string, number>()
   /** Definitions that have a name, and nothing else yet. */
   readonly #waiting: Array<() => void> = []
+  #charsLeft: number
 
-  constructor(direction: Direction, types: TypeIndex) {
+  /** @param charsMax - the schema may have as JSON. Writing stops soon after, with `SchemaTooLarge`. */
+  constructor(direction: Direction, types: TypeIndex, charsMax = Number.POSITIVE_INFINITY) {
     this.#direction = direction
     this.#types = types
+    this.#charsLeft = charsMax
+  }
+
+  /** Counts characters that the schema has at least. */
+  #spend(chars: number): void {
+    this.#charsLeft -= chars
+    if (this.#charsLeft < 0) throw new SchemaTooLarge()
   }
 
   /** What a consumer posts: the operation's name with its parameters beside it. */
@@ -59,7 +81,9 @@ export class SchemaWriter {
 
   /** The message itself may be of a derived type, whose members are those of the definitions that `$type` names. */
   #withTypes({ additionalProperties, ...schema }: Schema, content: ComplexType): Schema {
-    const names = this.#types.derivedTypes(content).map((type) => this.#types.nameOf(type))
+    const derived = this.#types.derivedTypes(content)
+    this.#spend(derived.length)
+    const names = derived.map((type) => this.#types.nameOf(type))
     if (names.length > 0) {
       const $type = { enum: content.abstract ? names : [this.#types.nameOf(content), ...names] }
       return { ...schema, properties: { ...(schema.properties as Schema), $type } }
@@ -96,16 +120,29 @@ export class SchemaWriter {
     const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
     if (use.fixed !== undefined && type.kind === 'atomic')
       return { const: type.builtin.read(use.fixed.trim()) ?? use.fixed }
-    const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type)
+    const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type, field !== undefined)
+    this.#spend(use.documentation?.length ?? 0)
     const nullable = use.nillable ? orNull(schema) : schema
     return use.documentation === undefined ? nullable : { ...nullable, description: use.documentation }
   }
 
-  #type(type: Type): Schema {
+  /** @param isInline - a mapping changes it, so that it is not what others refer to */
+  #type(type: Type, isInline = false): Schema {
     // Any JSON: the true schema, in object form so that a description can stand beside it.
     if (type.kind === 'any') return {}
     if (type.kind === 'array') return this.#array(type)
-    return type.kind === 'complex' ? this.#reference(type) : simpleSchema(type)
+    return type.kind === 'complex' ? this.#reference(type) : this.#simple(type, isInline)
+  }
+
+  #simple(type: SimpleType, isInline = false): Schema {
+    const write = () => {
+      this.#spend(sizeOf(type))
+      return simpleSchema(type, (inner) => this.#simple(inner))
+    }
+    const isOwn = type.name !== undefined && type.name.namespace !== NS.xsd && type.name.namespace !== NS.swaRef
+    const isNothing = type.kind === 'atomic' && type.facets === NO_FACETS
+    if (isInline || !isOwn || isNothing) return write()
+    return this.#defined(this.#names, type, type.name?.name ?? '', write)
   }
 
   /** An array type may be of items that have such an array again, so it is a definition as well. */
@@ -113,6 +150,7 @@ export class SchemaWriter {
     return this.#defined(this.#names, type, type.label, () => {
       const depth = type.ranks.reduce((sum, rank) => sum + rank, 0)
       let schema: Schema = orNull(this.#type(type.item().type()))
+      this.#spend(depth)
       for (let i = 0; i < depth; i++) schema = { type: 'array', items: schema }
       return schema
     })
@@ -121,6 +159,7 @@ export class SchemaWriter {
   #reference(type: ComplexType): Schema {
     return this.#defined(this.#names, type, type.label, () => {
       const derived = this.#types.derivedTypes(type)
+      this.#spend(derived.length)
       const own = type.abstract ? [] : [this.#complex(type)]
       if (derived.length === 0) return own[0] ?? { not: {} }
       return { anyOf: [...own, ...derived.map((one) => this.#standIn(one))] }
@@ -158,7 +197,7 @@ export class SchemaWriter {
   #complex(type: ComplexType): Schema {
     const shape = type.shape()
     if (shape.text === undefined) return this.#object(shape, {})
-    const text = simpleSchema(shape.text)
+    const text = this.#simple(shape.text)
     if (shape.attributes.length === 0 && !shape.anyAttribute) return text
     const object = this.#object(shape, { value: text })
     return this.#direction === 'input' ? { anyOf: [text, object] } : object
@@ -168,6 +207,7 @@ export class SchemaWriter {
     const properties: Array<[string, unknown]> = Object.entries(own)
     const required = Object.keys(own).filter((name) => name !== 'value' || shape.text === undefined)
     for (const member of shape.members.values()) {
+      this.#spend(member.json.length)
       const field = byName.get(member.json)
       if (field?.hidden === true) continue
       const name = field?.shown ?? member.json
@@ -176,10 +216,11 @@ export class SchemaWriter {
       if (isRequired(member.required, field) || always) required.push(name)
     }
     for (const use of shape.attributes) {
+      this.#spend(use.json.length)
       const field = byName.get(use.json)
       if (field?.hidden === true) continue
       const name = field?.shown ?? use.json
-      properties.push([name, constrained(simpleSchema(use.type), field)])
+      properties.push([name, constrained(this.#simple(use.type, field !== undefined), field)])
       if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
     if (shape.mixed) properties.push(['value', { type: 'string' }])
@@ -203,6 +244,14 @@ export class SchemaWriter {
     if (field?.rule.maxItems !== undefined) array.maxItems = field.rule.maxItems
     return description === undefined ? array : { ...array, description }
   }
+}
+
+/** Characters that a simple type has at least. */
+function sizeOf({ facets, ...type }: SimpleType): number {
+  let chars = type.kind === 'union' ? type.members.length : 1
+  for (const value of facets.enumeration ?? []) chars += value.length
+  for (const { expression } of facets.patterns ?? []) chars += expression.length
+  return chars
 }
 
 /** Parts beside the envelope are fields like others. */
@@ -242,7 +291,7 @@ function constrained(schema: Schema, field: Field | undefined): Schema {
   if (max !== undefined && Number.isSafeInteger(Number(max))) rules.maximum = Number(max)
   if (minLength !== undefined) rules.minLength = minLength
   if (maxLength !== undefined) rules.maxLength = maxLength
-  if (pattern !== undefined) rules.pattern = pattern
+  if (pattern !== undefined) rules.pattern = anchored(pattern)
   if (allowed !== undefined) rules.enum = allowed
   if (preset !== undefined) rules.default = preset
   return Object.keys(rules).length === 0 ? schema : { ...schema, ...rules }
@@ -255,45 +304,4 @@ function reference(name: string): Schema {
 function orNull(schema: Schema): Schema {
   if (typeof schema.type === 'string' && schema.enum === undefined) return { ...schema, type: [schema.type, 'null'] }
   return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
-}
-
-function simpleSchema(type: SimpleType): Schema {
-  if (type.kind === 'list') {
-    return { type: 'array', items: simpleSchema(type.item), ...lengthSchema(type.facets, 'Items') }
-  }
-  if (type.kind === 'union') {
-    const { enumeration } = type.facets
-    return enumeration === undefined ? { anyOf: type.members.map(simpleSchema) } : { enum: [...enumeration] }
-  }
-  const { builtin, facets } = type
-  if (facets.enumeration !== undefined) return { enum: facets.enumeration.map((text) => builtin.read(text) ?? text) }
-  const pattern = facets.patterns?.at(-1)?.source
-  return {
-    ...builtin.schema,
-    ...facetSchema(facets, builtin.numeric, builtin.bytes !== undefined),
-    ...(pattern === undefined ? {} : { pattern })
-  }
-}
-
-function facetSchema(facets: Facets, numeric: boolean, binary: boolean): Schema {
-  if (!numeric) return binary ? {} : lengthSchema(facets, 'Length')
-  const schema: Schema = {}
-  const bound = (keyword: string, text: string | undefined) => {
-    // These keywords say nothing of strings, so bounds that no number can hold exactly stay out.
-    if (text !== undefined && Number.isSafeInteger(Number(text))) schema[keyword] = Number(text)
-  }
-  bound('minimum', facets.minInclusive)
-  bound('maximum', facets.maxInclusive)
-  bound('exclusiveMinimum', facets.minExclusive)
-  bound('exclusiveMaximum', facets.maxExclusive)
-  return schema
-}
-
-function lengthSchema({ length, minLength, maxLength }: Facets, what: 'Length' | 'Items'): Schema {
-  const min = length ?? minLength
-  const max = length ?? maxLength
-  return {
-    ...(min === undefined ? {} : { [`min${what}`]: min }),
-    ...(max === undefined ? {} : { [`max${what}`]: max })
-  }
 }

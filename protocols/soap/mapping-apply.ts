@@ -1,20 +1,23 @@
 import { SoukError } from '../../lib/base/errors.ts'
+import type { Meter } from '../pattern/meter.ts'
 import { canonicalDecimal, compareDecimals } from './decimal.ts'
 import { glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
 import type { Field, Fields } from './mapping-fields.ts'
+import { MEMBER_STEPS } from './steps.ts'
 
 type Path = Array<string | number>
 
 /**
  * What a consumer gave, as the WSDL's JSON wants it: names put back, values filled in, rules checked.
- * @throws SoukError `invalid_request` naming the path as the consumer sees it, the rule and the value
+ * @throws SoukError `invalid_request` naming the path as the consumer sees it, the rule and the value; OutOfSteps
  */
-export function mapInput(fields: Fields, given: JsonObject): JsonObject {
-  return mapObject(fields, given, [])
+export function mapInput(fields: Fields, given: JsonObject, meter: Meter): JsonObject {
+  return mapObject(fields, given, [], meter)
 }
 
-function mapObject(fields: Fields, given: JsonObject, path: Path): JsonObject {
+function mapObject(fields: Fields, given: JsonObject, path: Path, meter: Meter): JsonObject {
   if (fields.byName.size === 0) return given
+  meter.spend(MEMBER_STEPS * fields.byName.size)
   const mapped: Array<[string, unknown]> = []
   const seen = new Set<string>()
   for (const [shown, value] of Object.entries(given)) {
@@ -23,23 +26,23 @@ function mapObject(fields: Fields, given: JsonObject, path: Path): JsonObject {
     if (field !== undefined && value === undefined) continue
     const name = field?.name ?? shown
     seen.add(name)
-    mapped.push([name, field === undefined ? value : mapValue(field, value, [...path, shown])])
+    mapped.push([name, field === undefined ? value : mapValue(field, value, [...path, shown], meter)])
   }
   for (const field of fields.byName.values()) {
     if (seen.has(field.name)) continue
-    const value = absent(field, [...path, field.shown])
+    const value = absent(field, [...path, field.shown], meter)
     if (value !== undefined) mapped.push([field.name, value])
   }
   return Object.fromEntries(mapped)
 }
 
 /** What is sent for a field that the consumer did not give. */
-function absent(field: Field, path: Path): unknown {
+function absent(field: Field, path: Path, meter: Meter): unknown {
   const { rule, fields, many } = field
   const value = rule.value ?? rule.default
   if (value !== undefined) return value
   if (rule.required === true) throw refusal(path, 'is required')
-  return !many && fills(fields) ? mapObject(fields, {}, path) : undefined
+  return !many && fills(fields) ? mapObject(fields, {}, path, meter) : undefined
 }
 
 /** Something within has a value whether the consumer gives the object or not. */
@@ -47,25 +50,26 @@ function fills({ byName }: Fields): boolean {
   return [...byName.values()].some(({ rule, fields, many }) => rule.value !== undefined || (!many && fills(fields)))
 }
 
-function mapValue(field: Field, value: unknown, path: Path): unknown {
+function mapValue(field: Field, value: unknown, path: Path, meter: Meter): unknown {
   if (Array.isArray(value)) {
     const { minItems, maxItems } = field.rule
     if (minItems !== undefined && value.length < minItems) throw refusal(path, `must have at least ${minItems} items`)
     if (maxItems !== undefined && value.length > maxItems) throw refusal(path, `must have at most ${maxItems} items`)
-    return value.map((item, index) => mapOne(field, item, [...path, index]))
+    return value.map((item, index) => mapOne(field, item, [...path, index], meter))
   }
-  return mapOne(field, value, path)
+  return mapOne(field, value, path, meter)
 }
 
-function mapOne(field: Field, value: unknown, path: Path): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => mapOne(field, item, [...path, index]))
+function mapOne(field: Field, value: unknown, path: Path, meter: Meter): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => mapOne(field, item, [...path, index], meter))
   if (value === null && field.rule.required === true) throw refusal(path, 'is required')
   const text = isObject(value) ? value.value : value
-  if (typeof text === 'string' || typeof text === 'number' || typeof text === 'boolean') checkRule(field, text, path)
-  return isObject(value) ? mapObject(field.fields, value, path) : value
+  if (typeof text === 'string' || typeof text === 'number' || typeof text === 'boolean')
+    checkRule(field, text, path, meter)
+  return isObject(value) ? mapObject(field.fields, value, path, meter) : value
 }
 
-function checkRule({ rule, pattern }: Field, value: string | number | boolean, path: Path): void {
+function checkRule({ rule, pattern }: Field, value: string | number | boolean, path: Path, meter: Meter): void {
   const text = String(value)
   const { min, max, minLength, maxLength, enum: allowed } = rule
   const refuse = (what: string): never => {
@@ -78,7 +82,7 @@ function checkRule({ rule, pattern }: Field, value: string | number | boolean, p
     if (length < (minLength ?? 0)) refuse(`must have at least ${minLength} characters`)
     if (length > (maxLength ?? length)) refuse(`must have at most ${maxLength} characters`)
   }
-  if (pattern?.test(text) === false) refuse(`must match the pattern ${rule.pattern}`)
+  if (pattern?.test(text, meter) === false) refuse(`must match the pattern ${rule.pattern}`)
   if (allowed !== undefined && !allowed.some((one) => String(one) === text)) {
     refuse(`must be one of ${allowed.slice(0, 20).join(', ')}${allowed.length > 20 ? ', …' : ''}`)
   }

@@ -1,9 +1,12 @@
+import { PATTERNS_SIZE_MAX, SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
 import type { MappingProblem } from '../../lib/interface/adapter.ts'
+import { ecmaPattern } from '../pattern/ecma-pattern.ts'
+import { type LinearPattern, PatternRefused } from '../pattern/linear-pattern.ts'
+import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { type InputRule, type SoapMapping, pointer } from './mapping.ts'
 import type { MessageModel } from './message.ts'
 import type { Shape, SimpleType, Type } from './model.ts'
 import type { SoapOperation } from './operation.ts'
-import { isRisky } from './pattern.ts'
 import { Refusal, writeSimple } from './simple.ts'
 import { clark } from './names.ts'
 
@@ -15,7 +18,7 @@ export interface Field {
   readonly shown: string
   /** What it says about the field itself; of answers, only `rename` and `hide` occur. */
   readonly rule: InputRule
-  readonly pattern: RegExp | undefined
+  readonly pattern: LinearPattern | undefined
   readonly hidden: boolean
   /** It is an array in JSON. */
   readonly many: boolean
@@ -37,6 +40,12 @@ export interface MappedOperation {
 
 export const NO_FIELDS: Fields = { byName: new Map(), byShown: new Map() }
 
+/** A mapping as calls use it. */
+export interface OpenedMapping {
+  /** What it says of an operation, if anything. */
+  get(name: string): MappedOperation | undefined
+}
+
 export interface CompiledMapping {
   readonly operations: ReadonlyMap<string, MappedOperation>
   readonly problems: readonly MappingProblem[]
@@ -46,28 +55,70 @@ export interface CompiledMapping {
 export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): CompiledMapping {
   const problems: MappingProblem[] = []
   const compiled = new Map<string, MappedOperation>()
-  for (const [name, { mtom, input = {}, output = {} }] of Object.entries(mapping.operations)) {
+  const patterns = new RulePatterns()
+  for (const [name, rules] of Object.entries(mapping.operations)) {
     const operation = operations.get(name)
-    const at = ['operations', name]
-    if (operation === undefined) {
-      problems.push({ at: pointer(at), problem: `There is no operation ${name}.` })
-      continue
-    }
-    const compile = (
-      side: 'input' | 'output',
-      message: MessageModel | undefined,
-      rules: Readonly<Record<string, InputRule>>
-    ) =>
-      message === undefined && Object.keys(rules).length === 0
-        ? NO_FIELDS
-        : new FieldCompiler(message, rules, [...at, side], side === 'input', problems).compile()
-    compiled.set(name, {
-      ...(mtom === undefined ? {} : { mtom }),
-      input: compile('input', operation.input(), input),
-      output: compile('output', operation.output?.(), output)
-    })
+    if (operation !== undefined) compiled.set(name, compileOperation(name, operation, rules, problems, patterns))
+    else problems.push({ at: pointer(['operations', name]), problem: `There is no operation ${name}.` })
   }
   return { operations: compiled, problems }
+}
+
+/** The same of a mapping that was found to fit, each operation when a call first needs it. */
+export function openMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): OpenedMapping {
+  const compiled = new Map<string, MappedOperation>()
+  const patterns = new RulePatterns()
+  return {
+    get(name) {
+      const known = compiled.get(name)
+      const operation = operations.get(name)
+      const rules = Object.hasOwn(mapping.operations, name) ? mapping.operations[name] : undefined
+      if (known !== undefined || operation === undefined || rules === undefined) return known
+      const made = compileOperation(name, operation, rules, [], patterns)
+      compiled.set(name, made)
+      return made
+    }
+  }
+}
+
+function compileOperation(
+  name: string,
+  operation: SoapOperation,
+  { mtom, input = {}, output = {} }: SoapMapping['operations'][string],
+  problems: MappingProblem[],
+  patterns: RulePatterns
+): MappedOperation {
+  const compile = (
+    side: 'input' | 'output',
+    message: MessageModel | undefined,
+    rules: Readonly<Record<string, InputRule>>
+  ) =>
+    message === undefined && Object.keys(rules).length === 0
+      ? NO_FIELDS
+      : new FieldCompiler(message, rules, ['operations', name, side], problems, patterns).compile()
+  return {
+    ...(mtom === undefined ? {} : { mtom }),
+    input: compile('input', operation.input(), input),
+    output: compile('output', operation.output?.(), output)
+  }
+}
+
+/** The patterns of one mapping. All of a text has to match. */
+class RulePatterns {
+  readonly #compiled = new Map<string, LinearPattern | string>()
+  #size = 0
+
+  /** Why it cannot be used, in a text that completes "The pattern …", where that is so. */
+  take(pattern: string): LinearPattern | string {
+    const known = this.#compiled.get(pattern)
+    if (known !== undefined) return known
+    const made = compilePattern(pattern)
+    if (typeof made === 'object') this.#size += made.size
+    const isFitting = this.#size <= PATTERNS_SIZE_MAX
+    const taken = isFitting ? made : 'is one too many: all patterns of the mapping together are too large'
+    this.#compiled.set(pattern, taken)
+    return taken
+  }
 }
 
 /** What stands at a path: a field with its type, whether it has to be there, and whether it is an array. */
@@ -90,19 +141,22 @@ class FieldCompiler {
   readonly #at: readonly string[]
   readonly #isInput: boolean
   readonly #problems: MappingProblem[]
+  readonly #patterns: RulePatterns
+  readonly #meter = new Meter(SOAP_STEPS_MAX)
 
   constructor(
     message: MessageModel | undefined,
     rules: Readonly<Record<string, InputRule>>,
-    at: readonly string[],
-    isInput: boolean,
-    problems: MappingProblem[]
+    at: readonly [...string[], 'input' | 'output'],
+    problems: MappingProblem[],
+    patterns: RulePatterns
   ) {
     this.#message = message
     this.#rules = rules
     this.#at = at
-    this.#isInput = isInput
+    this.#isInput = at.at(-1) === 'input'
     this.#problems = problems
+    this.#patterns = patterns
   }
 
   compile(): Fields {
@@ -176,16 +230,32 @@ class FieldCompiler {
     for (const bound of [rule.min, rule.max]) {
       if (bound !== undefined && Number.isNaN(Number(bound))) this.#problem(path, 'min and max must be numbers.')
     }
-    if (rule.pattern !== undefined && compilePattern(rule.pattern) === undefined) {
-      this.#problem(path, 'The pattern is no JavaScript regular expression, or has a repetition within a repetition.')
+    const pattern = rule.pattern === undefined ? undefined : this.#patterns.take(rule.pattern)
+    if (typeof pattern === 'string') {
+      this.#problem(path, `The pattern ${JSON.stringify(rule.pattern?.slice(0, 200))} ${pattern}.`)
     }
     for (const value of [rule.value, rule.default, ...(rule.enum ?? [])]) {
       if (value === undefined || simple === undefined) continue
       for (const one of Array.isArray(value) ? value : [value]) {
-        const text = typeof one === 'object' ? '' : writeSimple(simple, one, { write: clark })
+        const text = typeof one === 'object' ? '' : this.#written(simple, one)
         if (text instanceof Refusal) this.#problem(path, `The value ${JSON.stringify(one)} must ${text.rule}.`)
       }
     }
+  }
+
+  #written(type: SimpleType, value: unknown): string | Refusal {
+    try {
+      return writeSimple(type, value, { write: clark, meter: this.#meter })
+    } catch (error) {
+      if (error instanceof OutOfSteps)
+        return new Refusal('be one of fewer or shorter values: checking all of them takes too long')
+      throw error
+    }
+  }
+
+  #pattern({ pattern }: InputRule): LinearPattern | undefined {
+    const taken = pattern === undefined ? undefined : this.#patterns.take(pattern)
+    return typeof taken === 'string' ? undefined : taken
   }
 
   #finish(drafts: ReadonlyMap<string, Draft>, path: string, type: Type | undefined): Fields {
@@ -197,7 +267,7 @@ class FieldCompiler {
         name,
         shown: rule.rename ?? name,
         rule,
-        pattern: rule.pattern === undefined ? undefined : compilePattern(rule.pattern),
+        pattern: this.#pattern(rule),
         hidden: rule.hide === true || rule.value !== undefined,
         many: place.many,
         fields: this.#finish(fields, here, place.type)
@@ -216,14 +286,28 @@ class FieldCompiler {
   }
 }
 
-/** All of a text has to match. */
-function compilePattern(pattern: string): RegExp | undefined {
-  if (isRisky(pattern)) return undefined
+function compilePattern(pattern: string): LinearPattern | string {
   try {
-    return new RegExp(`^(?:${pattern})$`, 'u')
-  } catch {
-    return undefined
+    // On its own, because `a)|(b` would become one by what is put around it.
+    if (!isExpression(pattern)) return 'is no JavaScript regular expression (u)'
+    return ecmaPattern(anchored(pattern))
+  } catch (error) {
+    if (error instanceof PatternRefused) return error.message
+    throw error
   }
+}
+
+function isExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').source.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** An expression that all of a text has to match. */
+export function anchored(pattern: string): string {
+  return `^(?:${pattern})$`
 }
 
 function placeIn(type: Type | undefined, step: string): Place | undefined {

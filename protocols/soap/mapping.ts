@@ -26,7 +26,9 @@ const inputRule = z.strictObject({
   pattern: z
     .string()
     .max(1_000)
-    .describe('JavaScript regular expression (u) that all of the text must match.')
+    .describe(
+      'JavaScript regular expression (u) that all of the text must match, without look-around and back references.'
+    )
     .optional(),
   enum: z.array(scalar).min(1).max(1_000).describe('Values that are allowed.').optional()
 })

@@ -1,5 +1,6 @@
 import type { Builtin } from './builtin.ts'
 import type { QName } from './names.ts'
+import type { XsdPattern } from './pattern.ts'
 import type { Prefixes } from './xml-write.ts'
 
 /**
@@ -30,14 +31,19 @@ export interface ListType {
 export interface UnionType {
   readonly kind: 'union'
   readonly name: QName | undefined
+  /** Without unions that have no facets: their members stand in their place (XML Schema part 2, section 2.5.1.3). */
   readonly members: readonly SimpleType[]
+  /** One of them is a list, at whatever depth. */
+  readonly hasList: boolean
+  /** The text of each of them in XML is the text in JSON, at whatever depth. */
+  readonly isText: boolean
   readonly facets: Facets
 }
 
 /** Facets of all steps of a restriction together. Lengths count characters, of binary types bytes, of lists items. */
 export interface Facets {
   /** Lexical forms, normalised as the base type normalises. */
-  readonly enumeration?: readonly string[]
+  readonly enumeration?: ReadonlySet<string>
   readonly length?: number
   readonly minLength?: number
   readonly maxLength?: number
@@ -47,8 +53,8 @@ export interface Facets {
   readonly maxExclusive?: string
   readonly totalDigits?: number
   readonly fractionDigits?: number
-  /** All of them must match, each one the whole text. */
-  readonly patterns?: readonly RegExp[]
+  /** All of them must match. */
+  readonly patterns?: readonly XsdPattern[]
 }
 
 /** The one object that says that there are none, so that this is seen at a glance. */
@@ -87,7 +93,12 @@ export interface ComplexType {
 /** A complex type with everything inherited, ready for use. */
 export interface Shape {
   readonly attributes: readonly AttributeUse[]
+  /** By `{namespace}name`. */
   readonly attributesByName: ReadonlyMap<string, AttributeUse>
+  /** By JSON name. */
+  readonly attributesByJson: ReadonlyMap<string, AttributeUse>
+  /** The first of each local name. */
+  readonly attributesByLocalName: ReadonlyMap<string, AttributeUse>
   readonly anyAttribute: boolean
   /** Simple content: the text, which is the JSON member `value`. */
   readonly text: SimpleType | undefined
@@ -96,6 +107,8 @@ export interface Shape {
   readonly particle: GroupParticle | undefined
   /** By JSON name. */
   readonly members: ReadonlyMap<string, Member>
+  /** Members whose absence is an empty array. */
+  readonly arrays: readonly Member[]
   /** By `{namespace}name`. */
   readonly membersByName: ReadonlyMap<string, Member>
   /**
@@ -103,6 +116,8 @@ export interface Shape {
    * there is nothing to choose when it is written. Undefined for any other content.
    */
   readonly plain: readonly PlainMember[] | undefined
+  /** Of `plain` with many members: where each stands by its JSON name, and those whose absence means something. */
+  readonly sparse: SparseMembers | undefined
   /** The first wildcard; undefined when only declared elements may occur. */
   readonly wildcard: AnyParticle | undefined
 }
@@ -110,6 +125,11 @@ export interface Shape {
 export interface PlainMember extends Member {
   readonly min: number
   readonly max: number
+}
+
+export interface SparseMembers {
+  readonly index: ReadonlyMap<string, number>
+  readonly needed: readonly number[]
 }
 
 export interface AttributeUse extends QName {
@@ -174,6 +194,8 @@ export interface GroupParticle extends Occurs {
   /** All elements within, at any depth, each once, by `{namespace}name`. */
   readonly slots: ReadonlyMap<string, Slot>
   readonly wildcard: AnyParticle | undefined
+  /** Groups within each other, this one included. */
+  readonly depth: number
   /** Nothing within has to occur. */
   readonly emptiable: boolean
 }
@@ -190,6 +212,8 @@ export interface Slot {
 
 /** What is looked up while a document is written or read. */
 export interface TypeIndex {
+  /** Parts of types compiled so far: a type is compiled when it is first used, and that use pays for it. */
+  readonly parts: number
   /** Of the namespaces in the schemas. */
   readonly prefixes: Prefixes
   /** The type with this name, of the schemas or built in. */

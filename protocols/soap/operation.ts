@@ -86,6 +86,7 @@ function modelOf(
   own: readonly string[]
 ): MessageModel {
   const { wrapper, encoded } = plan
+  types.spend(plan.parts.length + plan.headers.length)
   const uses = plan.parts.map((part) => useOf(part, types))
   const blocks = partBlocks(headersOf(plan.headers, types), own)
   const [only] = uses

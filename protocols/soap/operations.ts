@@ -16,14 +16,17 @@ interface Sources {
   readonly warn: (text: string) => void
 }
 
-/** The operations of one port; for each that cannot be offered, why. */
-export function readOperations(
-  wsdl: Wsdl,
-  port: Port,
-  schemas: SchemaSet,
-  leftOut: (operation: string, reason: string) => void,
-  warn: (text: string) => void
-): OperationPlan[] {
+/** Hears of what is read. */
+export interface OperationsReader {
+  /** An operation that cannot be offered, and why. */
+  leftOut(operation: string, reason: string): void
+  warn(text: string): void
+  /** An operation that can be. Throws where there are too many. */
+  taken(operation: OperationPlan): void
+}
+
+/** The operations of one port. */
+export function readOperations(wsdl: Wsdl, port: Port, schemas: SchemaSet, reader: OperationsReader): OperationPlan[] {
   const portType = named(wsdl.portTypes, port.binding.portType)
   const abstracts = portType && byName(portType)
   const operations: OperationPlan[] = []
@@ -32,9 +35,12 @@ export function readOperations(
     const operation =
       abstract === undefined
         ? { reason: 'its port type does not have it (is an import missing?)' }
-        : readOne(bound, abstract, { wsdl, schemas, port, warn })
-    if ('reason' in operation) leftOut(bound.name, operation.reason)
-    else operations.push(operation)
+        : readOne(bound, abstract, { wsdl, schemas, port, warn: (text) => reader.warn(text) })
+    if ('reason' in operation) reader.leftOut(bound.name, operation.reason)
+    else {
+      reader.taken(operation)
+      operations.push(operation)
+    }
   }
   return operations
 }

@@ -1,91 +1,93 @@
-/** A pattern of a schema's as a JavaScript expression; undefined where the two languages differ too much, or time could run away. */
-export function compilePatterns(patterns: readonly string[]): RegExp | undefined {
-  const sources = patterns.map(translated)
-  if (sources.includes(undefined)) return undefined
-  try {
-    return new RegExp(`^(?:${sources.join('|')})$`, 'u')
-  } catch {
-    return undefined
-  }
-}
+import { PATTERNS_SIZE_MAX } from '../../lib/base/limits.ts'
+import { ecmaPattern } from '../pattern/ecma-pattern.ts'
+import { type LinearPattern, PatternRefused } from '../pattern/linear-pattern.ts'
+import type { Meter } from '../pattern/meter.ts'
+import { translatePattern } from './pattern-translation.ts'
 
-/** XML Schema part 2, appendix F. Its classes are Unicode's; a name's characters are those of XML 1.0. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  d: '\\p{Nd}',
-  D: '\\P{Nd}',
-  s: ' \\t\\n\\r',
-  w: '\\p{L}\\p{M}\\p{N}\\p{S}',
-  i: '\\p{L}_:',
-  c: '\\p{L}\\p{N}\\p{M}._:\\-\u00b7',
-  n: '\\n',
-  r: '\\r',
-  t: '\\t'
-}
-/** Those that stand for several characters need brackets of their own outside a class. */
-const SETS = 'swic'
-const SYNTAX = /[\^$\\.*+?()[\]{}|/-]/
-const CATEGORY = /^\\[pP]\{[LMNPZSC][a-z]?\}/
+/** What compiling one unit of a program's size takes, in steps of a `Meter`. */
+const COMPILE_STEPS = 1_000
 
-function translated(pattern: string): string | undefined {
-  if (isRisky(pattern)) return undefined
-  let out = ''
-  let inClass = false
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at] ?? ''
-    if (char === '\\') {
-      const category = CATEGORY.exec(pattern.slice(at, at + 8))?.[0]
-      const next = pattern[at + 1] ?? ''
-      const escape = category ?? escaped(next, inClass)
-      if (escape === undefined) return undefined
-      out += escape
-      at += category === undefined ? 1 : category.length - 1
-    } else if (inClass) {
-      // Subtraction: `[a-z-[aeiou]]`.
-      if (char === '[') return undefined
-      if (char === ']') inClass = false
-      out += char
-    } else if (char === '[') {
-      inClass = true
-      out += char
-    } else if (char === '.') out += '[^\\n\\r]'
-    else if (char === '^' || char === '$' || char === '/') out += `\\${char}`
-    else out += char
-  }
-  return out
-}
-
-function escaped(char: string, inClass: boolean): string | undefined {
-  if (Object.hasOwn(ESCAPES, char)) {
-    const set = ESCAPES[char] ?? ''
-    return SETS.includes(char) && !inClass ? `[${set}]` : set
-  }
-  // Blocks (`\p{IsGreek}`) and complements have no counterpart.
-  if (/[a-zA-Z0-9]/.test(char) || char === '') return undefined
-  return SYNTAX.test(char) ? `\\${char}` : char
+/** The pattern facets of one derivation step. A text has to match one of them as a whole. */
+export interface XsdPattern {
+  /** As in the schema, several joined by `|`. */
+  readonly source: string
+  /** The same in ECMA-262 with the `u` flag, not anchored. */
+  readonly expression: string
+  /** @throws OutOfSteps */
+  test(text: string, meter: Meter): boolean
 }
 
 /**
- * A repetition without end within another one may take time that doubles with every character. Such patterns are left to
- * the service behind to check.
+ * The patterns of one WSDL. When a WSDL is read, each pattern is compiled at once, and those that cannot be checked are listed. From
+ * a snapshot, that list is known, and a pattern is compiled when a call first needs it.
  */
-export function isRisky(pattern: string): boolean {
-  const bare = pattern.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
-  const inner: boolean[] = [false]
-  for (let at = 0; at < bare.length; at++) {
-    const char = bare[at]
-    if (char === '(') inner.push(false)
-    else if (isEndless(bare, char === ')' ? at + 1 : at)) {
-      if (char === ')' && inner.at(-1) === true) return true
-      if (char === ')') inner.pop()
-      inner[inner.length - 1] = true
-    } else if (char === ')') {
-      const within = inner.pop() === true
-      if (within) inner[inner.length - 1] = true
+export class PatternBook {
+  readonly #unchecked: Set<string>
+  readonly #isKnown: boolean
+  readonly #patterns = new Map<string, XsdPattern>()
+  #size = 0
+  #isFull = false
+
+  /** @param unchecked - what `unchecked` was when the WSDL was read; undefined when it is being read */
+  constructor(unchecked?: readonly string[]) {
+    this.#isKnown = unchecked !== undefined
+    this.#unchecked = new Set(unchecked)
+  }
+
+  /** Sources of the patterns that are not checked. */
+  get unchecked(): readonly string[] {
+    return [...this.#unchecked]
+  }
+
+  /** @returns why the pattern cannot be checked, in a text that completes "The pattern …" */
+  take(patterns: readonly string[]): XsdPattern | string {
+    const source = patterns.join('|')
+    const known = this.#patterns.get(source)
+    if (known !== undefined) return known
+    if (this.#isKnown && this.#unchecked.has(source)) return 'is not checked'
+    const sources = patterns.map(translatePattern)
+    const isTranslated = !sources.includes(undefined)
+    const pattern = new Pattern(source, sources.join('|'))
+    const refused = isTranslated ? this.#refusal(pattern) : 'is no pattern of XML Schema, or is nested too deeply'
+    if (refused !== undefined) {
+      this.#unchecked.add(source)
+      return refused
+    }
+    this.#patterns.set(source, pattern)
+    return pattern
+  }
+
+  #refusal(pattern: Pattern): string | undefined {
+    if (this.#isKnown) return undefined
+    try {
+      // When it is full, no further pattern is compiled: finding out its size takes as long as using it.
+      this.#size += this.#isFull ? 0 : pattern.compiled().size
+      this.#isFull ||= this.#size > PATTERNS_SIZE_MAX
+      return this.#isFull ? 'is one too many: all patterns of the WSDL together are too large' : undefined
+    } catch (error) {
+      if (error instanceof PatternRefused) return error.message
+      throw error
     }
   }
-  return false
 }
 
-function isEndless(text: string, at: number): boolean {
-  return text[at] === '*' || text[at] === '+' || /^\{(?:\d+,|\d{3,}|\d+,\d{3,})\}/.test(text.slice(at, at + 16))
+class Pattern implements XsdPattern {
+  readonly source: string
+  readonly expression: string
+  #compiled: LinearPattern | undefined
+
+  constructor(source: string, expression: string) {
+    this.source = source
+    this.expression = expression
+  }
+
+  /** @throws PatternRefused */
+  compiled(): LinearPattern {
+    return (this.#compiled ??= ecmaPattern(`^(?:${this.expression})$`))
+  }
+
+  test(text: string, meter: Meter): boolean {
+    if (this.#compiled === undefined) meter.spend(this.compiled().size * COMPILE_STEPS)
+    return this.compiled().test(text, meter)
+  }
 }

@@ -1,3 +1,5 @@
+import { SoukError } from '../../lib/base/errors.ts'
+import { SCHEMA_DEFINITIONS_MAX } from '../../lib/base/limits.ts'
 import { NS, type QName, clark } from './names.ts'
 import { type Scope, type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
@@ -38,6 +40,7 @@ export class SchemaSet {
     attributeGroup: new Map(),
     attribute: new Map()
   }
+  #size = 0
   readonly #typesByBareName = new Map<string, string[]>()
   readonly #substitutes = new Map<string, Definition[]>()
   readonly #derived = new Map<string, Definition[]>()
@@ -68,6 +71,10 @@ export class SchemaSet {
     const key = clark(definition.context.namespace, name)
     const known = this.#spaces[space]
     if (known.has(key)) return
+    if (++this.#size > SCHEMA_DEFINITIONS_MAX) {
+      const detail = `The schemas of the WSDL have more than ${SCHEMA_DEFINITIONS_MAX} definitions.`
+      throw new SoukError('description_too_complex', detail)
+    }
     known.set(key, definition)
     if (space === 'type') push(this.#typesByBareName, name, key)
     if (space !== 'type' && space !== 'element') return

@@ -1,11 +1,12 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { OPERATIONS_MAX } from '../../lib/base/limits.ts'
+import { OPERATIONS_MAX, SCHEMA_PARTS_MAX } from '../../lib/base/limits.ts'
 import { SchemaCompiler } from './compile.ts'
-import type { MappedOperation } from './mapping-fields.ts'
+import type { OpenedMapping } from './mapping-fields.ts'
 import type { Shape, Type } from './model.ts'
-import { type OperationPlan, type SoapOperation, operationOf } from './operation.ts'
+import { type MessagePlan, type OperationPlan, type SoapOperation, operationOf } from './operation.ts'
 import { readOperations } from './operations.ts'
 import type { EnvelopeAuth } from './own-blocks.ts'
+import { PatternBook } from './pattern.ts'
 import type { SchemaSet } from './schema-set.ts'
 import { collectSchemas } from './schemas.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
@@ -19,7 +20,7 @@ export interface SoapService {
   /** What was left out or put right; grows while operations are compiled. */
   readonly warnings: ReadonlySet<string>
   /** What a provider's mapping changes, by the operation's name. */
-  readonly mapping: ReadonlyMap<string, MappedOperation>
+  readonly mapping: OpenedMapping
   /** Goes into every envelope. */
   readonly auth?: EnvelopeAuth | undefined
   /** Texts that no fault may show to a consumer. */
@@ -36,6 +37,9 @@ export interface ServicePlan {
   readonly warnings: Set<string>
 }
 
+/** What an operation takes beside the parts of its messages. */
+const OPERATION_PARTS = 10
+
 const NO_MAPPING: SoapService['mapping'] = new Map()
 
 /** WSDL 1.1, section 3.3, and WSDL 1.1 Binding Extension for SOAP 1.2. */
@@ -43,17 +47,22 @@ const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05
 
 /**
  * Nothing is compiled until a call asks for it.
+ * @param service.unchecked - patterns that were found not to be checkable; undefined where the WSDL is being read
  * @param own - names of header blocks that are the provider's, see `partBlocks`
  */
 export function openService(
   {
     operations,
     schemas,
-    warnings = new Set()
-  }: Pick<ServicePlan, 'operations' | 'schemas'> & { readonly warnings?: Set<string> },
+    warnings = new Set(),
+    unchecked
+  }: Pick<ServicePlan, 'operations' | 'schemas'> & {
+    readonly warnings?: Set<string>
+    readonly unchecked?: readonly string[]
+  },
   own: readonly string[] = []
 ): SoapService {
-  const types = new SchemaCompiler(schemas, (text) => warnings.add(text))
+  const types = new SchemaCompiler(schemas, (text) => warnings.add(text), new PatternBook(unchecked))
   const opened = new Map<string, SoapOperation>()
   for (const [name, plan] of operations) opened.set(name, operationOf(plan, types, own))
   return { operations: opened, types, warnings, mapping: NO_MAPPING }
@@ -67,16 +76,18 @@ export function planService(documents: readonly WsdlDocument[]): ServicePlan {
   const reasons = new Map<string, string>()
   const found = new Map<string, OperationPlan>()
   const everywhere: OperationPlan[] = []
+  let parts = 0
   for (const port of portsOf(wsdl, warnings)) {
-    const operations = readOperations(
-      wsdl,
-      port,
-      schemas,
-      (name, reason) => {
+    const operations = readOperations(wsdl, port, schemas, {
+      leftOut: (name, reason) => {
         reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
       },
-      (text) => warnings.add(text)
-    )
+      warn: (text) => void warnings.add(text),
+      taken: (operation) => {
+        parts += partsOf(operation)
+        if (parts > SCHEMA_PARTS_MAX) throw tooManyParts()
+      }
+    })
     everywhere.push(...operations)
     const ordinals = new Map<string, number>()
     for (const operation of operations) {
@@ -131,6 +142,17 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
     warnings.add(`Port ${name} is left out: its transport ${binding.transport} is not HTTP.`)
     return false
   })
+}
+
+/** Counted for each operation: many can have the same message. */
+function partsOf({ input, output, faults }: OperationPlan): number {
+  const one = (message: MessagePlan | undefined) => (message?.parts.length ?? 0) + (message?.headers.length ?? 0)
+  return OPERATION_PARTS + one(input) + one(output) + faults.length
+}
+
+function tooManyParts(): SoukError {
+  const detail = `The operations of the WSDL, at all its ports, come to more than ${SCHEMA_PARTS_MAX} parts.`
+  return new SoukError('description_too_complex', detail)
 }
 
 function instead({ otherBindings, portTypes }: Wsdl): string {

@@ -2,6 +2,7 @@ import type { Builtin, JsonScalar } from './builtin.ts'
 import { canonicalDecimal, compareDecimals } from './decimal.ts'
 import { type AtomicType, type Facets, NO_FACETS, type SimpleType } from './model.ts'
 import { clark, parseClark, type QName } from './names.ts'
+import type { Meter } from '../pattern/meter.ts'
 
 /** How QNames in content are spelled in the document at hand. */
 export interface Prefixes {
@@ -11,6 +12,13 @@ export interface Prefixes {
   read(text: string): QName | undefined
 }
 
+/** What writing needs beside the value; the meter pays for patterns and for each type that is tried. */
+export type Writing = Pick<Prefixes, 'write'> & { readonly meter: Meter }
+export type Reading = Pick<Prefixes, 'read'> & { readonly meter: Meter }
+
+/** What each member of nested unions made of one value: a type that is a member in several places is tried once. */
+type Tried<T> = Map<SimpleType, T>
+
 /** A value that a type does not allow: what it must be, completing "must be …" or "must have …". */
 export class Refusal {
   readonly rule: string
@@ -18,6 +26,11 @@ export class Refusal {
     this.rule = rule
   }
 }
+
+/** What trying one member of a union or reading one item of a list takes beside its text, in steps of a `Meter`. */
+const TRY_STEPS = 50
+/** A message that lists the rules of a union's members goes on no longer. */
+const RULE_CHARS_MAX = 400
 
 export type SimpleJson = JsonScalar | SimpleJson[]
 
@@ -27,65 +40,81 @@ export function normalise(text: string, whitespace: Builtin['whitespace']): stri
   return whitespace === 'replace' ? replaced : replaced.replaceAll(/ +/g, ' ').trim()
 }
 
-/** Lexical form of a JSON value, checked against the type and its facets; or the rule that it breaks. */
-export function writeSimple(type: SimpleType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string | Refusal {
-  if (type.kind === 'atomic') return writeAtomic(type, value, prefixes)
-  return type.kind === 'list' ? writeList(type, value, prefixes) : writeUnion(type, value, prefixes)
+/**
+ * Lexical form of a JSON value, checked against the type and its facets; or the rule that it breaks.
+ * @throws OutOfSteps
+ */
+export function writeSimple(type: SimpleType, value: unknown, writing: Writing): string | Refusal {
+  if (type.kind === 'atomic') return writeAtomic(type, value, writing)
+  return type.kind === 'list' ? writeList(type, value, writing) : writeUnion(type, value, writing, new Map())
 }
 
 /** Without any check: for documents that are wanted just as they were given. */
-export function writeUnchecked(type: SimpleType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string {
-  const checked = writeSimple(type, value, prefixes)
+export function writeUnchecked(type: SimpleType, value: unknown, writing: Writing): string {
+  const checked = writeSimple(type, value, writing)
   if (typeof checked === 'string') return checked
   return Array.isArray(value) ? value.map(String).join(' ') : String(value)
 }
 
-function writeAtomic(type: AtomicType, value: unknown, prefixes: Pick<Prefixes, 'write'>): string | Refusal {
+function writeAtomic(type: AtomicType, value: unknown, { write, meter }: Writing): string | Refusal {
   const { builtin, facets } = type
   const text = builtin.write(value)
   if (text === undefined) return new Refusal(`be ${builtin.expects}`)
   if (facets === NO_FACETS && builtin.name !== 'QName') return text
-  const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace))
+  const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace), meter)
   if (broken !== undefined) return new Refusal(broken)
   if (builtin.name !== 'QName') return text
   const { namespace, name } = parseClark(text)
-  return prefixes.write(namespace, name)
+  return write(namespace, name)
 }
 
-function writeList(
-  type: SimpleType & { kind: 'list' },
-  value: unknown,
-  prefixes: Pick<Prefixes, 'write'>
-): string | Refusal {
+function writeList(type: SimpleType & { kind: 'list' }, value: unknown, writing: Writing): string | Refusal {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   const texts: string[] = []
+  writing.meter.spend(TRY_STEPS * values.length)
   for (const one of values) {
-    const text = writeSimple(type.item, one, prefixes)
+    const text = writeSimple(type.item, one, writing)
     if (text instanceof Refusal) return new Refusal(`be an array; each of its items must ${text.rule}`)
     if (text === '' || /\s/.test(text)) return new Refusal('be an array of values without white space')
     texts.push(text)
   }
   const { facets } = type
-  if (facets.enumeration?.includes(texts.join(' ')) === false) return new Refusal(oneOf(facets.enumeration))
-  const broken = brokenLength(facets, texts.length, 'items') ?? brokenPattern(facets, texts.join(' '))
+  if (facets.enumeration?.has(texts.join(' ')) === false) return new Refusal(oneOf(facets.enumeration))
+  const broken = brokenLength(facets, texts.length, 'items') ?? brokenPattern(facets, texts.join(' '), writing.meter)
   return broken === undefined ? texts.join(' ') : new Refusal(broken)
 }
 
 function writeUnion(
   type: SimpleType & { kind: 'union' },
   value: unknown,
-  prefixes: Pick<Prefixes, 'write'>
+  writing: Writing,
+  tried: Tried<string | Refusal>
+): string | Refusal {
+  const known = tried.get(type)
+  if (known !== undefined) return known
+  const written = writeMember(type, value, writing, tried)
+  tried.set(type, written)
+  return written
+}
+
+function writeMember(
+  { members, facets }: SimpleType & { kind: 'union' },
+  value: unknown,
+  writing: Writing,
+  tried: Tried<string | Refusal>
 ): string | Refusal {
   let rule = ''
-  for (const member of type.members) {
-    const text = writeSimple(member, value, prefixes)
+  for (const member of members) {
+    writing.meter.spend(TRY_STEPS + (typeof value === 'string' ? value.length : 0))
+    const text =
+      member.kind === 'union' ? writeUnion(member, value, writing, tried) : writeSimple(member, value, writing)
     if (typeof text === 'string') {
-      if (type.facets.enumeration?.includes(text) === false) return new Refusal(oneOf(type.facets.enumeration))
-      const broken = brokenPattern(type.facets, text)
-      if (broken !== undefined) return new Refusal(broken)
-      return text
+      if (facets.enumeration?.has(text) === false) return new Refusal(oneOf(facets.enumeration))
+      const broken = brokenPattern(facets, text, writing.meter)
+      return broken === undefined ? text : new Refusal(broken)
     }
-    rule += `${rule === '' ? '' : ', or '}${text.rule}`
+    if (rule === '') rule = text.rule
+    else if (rule.length < RULE_CHARS_MAX && !rule.includes(text.rule)) rule += `, or ${text.rule}`
   }
   return new Refusal(rule)
 }
@@ -94,21 +123,27 @@ function writeUnion(
  * JSON value of text as it came. What is not of the type is kept as text, since an upstream's mistake must not hide the rest
  * of its answer; an empty text that the type does not allow is null.
  */
-export function readSimple(type: SimpleType, text: string, prefixes: Pick<Prefixes, 'read'>): SimpleJson | null {
-  const value = tryRead(type, text, prefixes)
+export function readSimple(type: SimpleType, text: string, reading: Reading): SimpleJson | null {
+  const value = tryRead(type, text, reading, new Map())
   if (value !== undefined) return value
   return text.trim() === '' ? null : text
 }
 
-function tryRead(type: SimpleType, text: string, prefixes: Pick<Prefixes, 'read'>): SimpleJson | undefined {
+function tryRead(
+  type: SimpleType,
+  text: string,
+  reading: Reading,
+  tried: Tried<SimpleJson | undefined>
+): SimpleJson | undefined {
   if (type.kind === 'list') {
     const items = normalise(text, 'collapse').split(' ')
-    return items[0] === '' ? [] : items.map((item) => tryRead(type.item, item, prefixes) ?? item)
+    reading.meter.spend(TRY_STEPS * items.length)
+    return items[0] === '' ? [] : items.map((item) => tryRead(type.item, item, reading, new Map()) ?? item)
   }
-  if (type.kind === 'union') return readUnion(type, text, prefixes)
+  if (type.kind === 'union') return readUnion(type, text, reading, tried)
   const lexical = normalise(text, type.builtin.whitespace)
   if (type.builtin.name !== 'QName') return type.builtin.read(lexical)
-  const name = prefixes.read(lexical)
+  const name = reading.read(lexical)
   return name === undefined ? lexical : clark(name.namespace, name.name)
 }
 
@@ -116,24 +151,35 @@ function tryRead(type: SimpleType, text: string, prefixes: Pick<Prefixes, 'read'
 function readUnion(
   type: SimpleType & { kind: 'union' },
   text: string,
-  prefixes: Pick<Prefixes, 'read'>
+  reading: Reading,
+  tried: Tried<SimpleJson | undefined>
 ): SimpleJson | undefined {
+  if (tried.has(type)) return tried.get(type)
+  const { meter } = reading
+  const isWritten = (member: SimpleType, value: SimpleJson) =>
+    typeof writeSimple(member, value, { write: clark, meter }) === 'string'
+  let found: SimpleJson | undefined
   for (const member of type.members) {
-    const value = tryRead(member, text, prefixes)
-    if (value !== undefined && typeof writeSimple(member, value, { write: clark }) === 'string') return value
+    meter.spend(TRY_STEPS + text.length)
+    const value = tryRead(member, text, reading, tried)
+    if (value === undefined || !isWritten(member, value)) continue
+    found = value
+    break
   }
-  return undefined
+  tried.set(type, found)
+  return found
 }
 
-const oneOf = (values: readonly string[]) =>
-  `be one of ${values.slice(0, 20).join(', ')}${values.length > 20 ? ', …' : ''}`
+const oneOf = (values: ReadonlySet<string>) =>
+  `be one of ${[...values].slice(0, 20).join(', ')}${values.size > 20 ? ', …' : ''}`
 
-function brokenFacet(type: AtomicType, facets: Facets, text: string): string | undefined {
+function brokenFacet(type: AtomicType, facets: Facets, text: string, meter: Meter): string | undefined {
   const { builtin } = type
-  if (facets.enumeration !== undefined && !facets.enumeration.includes(valueOf(builtin, text))) {
+  if (facets.enumeration !== undefined && !facets.enumeration.has(valueOf(builtin, text))) {
     return oneOf(facets.enumeration)
   }
-  const broken = brokenPattern(facets, text)
+  // A pattern of a QName is about its prefix, which JSON does not have.
+  const broken = builtin.name === 'QName' ? undefined : brokenPattern(facets, text, meter)
   if (broken !== undefined) return broken
   const unit = builtin.bytes === undefined ? 'characters' : 'bytes'
   // Characters are code points (XML Schema part 2, section 4.3.1); the shortcut spares counting what cannot matter.
@@ -153,8 +199,8 @@ export function valueOf(builtin: Builtin, text: string): string {
   return (builtin.numeric ? canonicalDecimal(text) : undefined) ?? text
 }
 
-function brokenPattern({ patterns }: Facets, text: string): string | undefined {
-  const broken = patterns?.find((pattern) => !pattern.test(text))
+function brokenPattern({ patterns }: Facets, text: string, meter: Meter): string | undefined {
+  const broken = patterns?.find((pattern) => !pattern.test(text, meter))
   return broken && `match the pattern ${broken.source.slice(0, 200)}`
 }
 

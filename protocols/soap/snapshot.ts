@@ -1,11 +1,12 @@
-import { SoukError, isSoukError } from '../../lib/base/errors.ts'
+import { SoukError } from '../../lib/base/errors.ts'
+import { SOAP_SNAPSHOT_CHARS_MAX } from '../../lib/base/limits.ts'
 import type { ApiDescription, Inspection, MappingProblem } from '../../lib/interface/adapter.ts'
 import { describe } from './description.ts'
 import { EMPTY_MAPPING, parseMapping, refuseMapping, type SoapMapping } from './mapping.ts'
-import { type CompiledMapping, compileMapping } from './mapping-fields.ts'
+import { compileMapping, openMapping } from './mapping-fields.ts'
 import type { OperationPlan } from './operation.ts'
 import { type SchemaIndex, fromIndex, indexOf } from './schema-index.ts'
-import { compileAll, openService, planService, type ServicePlan, type SoapService } from './service.ts'
+import { compileAll, openService, planService, type SoapService } from './service.ts'
 import { parseWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
 import { normalXml } from './xml-parse.ts'
 
@@ -16,6 +17,8 @@ import { normalXml } from './xml-parse.ts'
  */
 interface Head {
   readonly version: 2
+  /** Version of its plan, where it is seen without parsing; older snapshots do not have it. */
+  readonly planned?: number
   readonly mapping?: SoapMapping
   /** Names of header blocks that consumers neither see nor send. */
   readonly own?: readonly string[]
@@ -30,10 +33,16 @@ interface StoredPlan {
   readonly version: number
   readonly operations: ReadonlyArray<readonly [name: string, plan: OperationPlan]>
   readonly schemas: SchemaIndex
+  /** Patterns that are left to the service to check, see `PatternBook`. */
+  readonly unchecked: readonly string[]
 }
 
-/** To count up with every change to `OperationPlan` or `SchemaIndex`, and to what is put into them. */
-const PLAN_VERSION = 2
+/**
+ * To count up with every change to `OperationPlan` or `SchemaIndex`, and to what is put into them; and with every limit that a WSDL has
+ * to keep. A plan of this version was made within the limits, so that it can be opened where calls are served.
+ */
+const PLAN_VERSION = 3
+const CURRENT = `{"version":2,"planned":${PLAN_VERSION},`
 
 interface Snapshot {
   readonly files: readonly WsdlFile[]
@@ -58,23 +67,43 @@ export function takeSnapshot(
   readonly description: ApiDescription
   readonly warning: string | undefined
 } {
-  return shallow(() => {
-    const plan = planService(documents)
-    const service = openService(plan, own)
-    compileAll(service)
-    const { api, warning } = describe(service)
-    const texts = files.map(({ url, text }) => ({ url, text: normalXml(text) }))
-    const snapshot = written({ files: texts, own, description: api, plan: stored(plan, documents) })
-    return { service, snapshot, description: api, warning }
-  })
+  const { service, plan } = read(documents, own)
+  const { api, warning } = describe(service)
+  const snapshot = written({ files: normal(files), own, description: api, plan })
+  return { service, snapshot, description: api, warning }
 }
 
-/** @throws SoukError `invalid_request` for a snapshot of another version, or none. */
+/**
+ * Opens what `renewedSnapshot` gave: nothing is parsed or compiled before a call needs it.
+ * @throws SoukError `invalid_request` for a snapshot of another version, or none.
+ */
 export function openSnapshot(text: string): { readonly service: SoapService; readonly description: ApiDescription } {
-  const snapshot = parseSnapshot(text)
-  const { mapping, description } = snapshot
-  const service = opened(snapshot)
-  return { service: mapping === undefined ? service : mapped(service, mapping), description }
+  const { mapping, description, plan, files, own } = parseSnapshot(text)
+  if (plan === undefined) throw new SoukError('invalid_request', 'The stored WSDL was read by another version of Souk.')
+  const service = opened({ plan, files, own })
+  return {
+    service: mapping === undefined ? service : { ...service, mapping: openMapping(service.operations, mapping) },
+    description
+  }
+}
+
+/** Whether a snapshot can be opened as it is. */
+export function isCurrent(text: string): boolean {
+  return text.startsWith(CURRENT)
+}
+
+/**
+ * The snapshot as this version makes it, from the files in it.
+ * @throws SoukError `invalid_request`, `description_too_complex`, as when the WSDL is registered; with the member `problems` where the
+ *   mapping has a pattern that is not matched any more
+ */
+export function renewedSnapshot(text: string): string {
+  const before = parseSnapshot(text)
+  if (before.plan !== undefined) return text
+  const { mapping, own } = before
+  const { service, plan, files } = planned(before)
+  const { api } = describe(mapping === undefined ? service : mapped(service, mapping))
+  return written({ files, mapping, own, description: api, plan })
 }
 
 /** The provider's mapping in a registration's snapshot; an empty one when there is none. @throws SoukError `invalid_request` */
@@ -85,7 +114,8 @@ export function mappingOf(snapshot: string): SoapMapping {
 /** What about a mapping does not fit the WSDL of a snapshot; empty when all does. @throws SoukError `invalid_request` */
 export function checkMapping(snapshot: string, mapping: unknown): readonly MappingProblem[] {
   const parsed = parseMapping(mapping)
-  return 'version' in parsed ? mappingFor(opened(parseSnapshot(snapshot)), parsed).problems : parsed
+  if (!('version' in parsed)) return parsed
+  return compileMapping(planned(parseSnapshot(snapshot)).service.operations, parsed).problems
 }
 
 /**
@@ -101,60 +131,64 @@ export function withMapping(snapshot: string, mapping: unknown): Inspection {
     const { revision } = before.mapping
     refuseMapping([{ at: '/revision', problem: `The stored mapping is of revision ${revision}; count it up.` }])
   }
-  return shallow(() => {
-    const { plan, files } = planned(before)
-    const service = opened({ ...before, plan, files })
-    const { problems } = mappingFor(service, parsed)
-    if (problems.length > 0) refuseMapping(problems)
-    const { api, warning } = describe(mapped(service, parsed))
-    const next = written({ files, mapping: parsed, own: before.own, description: api, plan })
-    return { snapshot: next, description: api, warnings: warning === undefined ? [] : [warning] }
-  })
+  const { service, plan, files } = planned(before)
+  const { api, warning } = describe(mapped(service, parsed))
+  const next = written({ files, mapping: parsed, own: before.own, description: api, plan })
+  return { snapshot: next, description: api, warnings: warning === undefined ? [] : [warning] }
 }
 
+/** @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit */
 function mapped(service: SoapService, mapping: SoapMapping): SoapService {
-  return { ...service, mapping: mappingFor(service, mapping).operations }
+  const { operations, problems } = compileMapping(service.operations, mapping)
+  if (problems.length > 0) refuseMapping(problems)
+  return { ...service, mapping: operations }
 }
 
-function mappingFor(service: SoapService, mapping: SoapMapping): CompiledMapping {
-  return compileMapping(service.operations, mapping)
+function opened({ plan, files, own }: Pick<Snapshot, 'files' | 'own'> & { readonly plan: StoredPlan }): SoapService {
+  const { operations, schemas, unchecked } = plan
+  return openService({ operations: new Map(operations), schemas: fromIndex(schemas, files), unchecked }, own)
 }
 
-function opened({ plan, files, own }: Pick<Snapshot, 'plan' | 'files' | 'own'>): SoapService {
-  if (plan === undefined) return openService(planService(parseWsdlFiles(files)), own)
-  return openService({ operations: new Map(plan.operations), schemas: fromIndex(plan.schemas, files) }, own)
-}
-
-function stored({ operations, schemas }: ServicePlan, documents: readonly WsdlDocument[]): StoredPlan {
-  return { version: PLAN_VERSION, operations: [...operations], schemas: indexOf(schemas, documents) }
+/** Compiles all of a WSDL, so that what is wrong with it is known, and what it takes is bounded. */
+function read(
+  documents: readonly WsdlDocument[],
+  own: readonly string[] | undefined
+): { readonly service: SoapService; readonly plan: StoredPlan } {
+  const { operations, schemas, warnings } = planService(documents)
+  const service = openService({ operations, schemas, warnings }, own)
+  compileAll(service)
+  const { unchecked } = service.types.patterns
+  const plan = { version: PLAN_VERSION, operations: [...operations], schemas: indexOf(schemas, documents), unchecked }
+  return { service, plan }
 }
 
 /** A plan also where the snapshot has none, or an older one. */
-function planned({ plan, files }: Snapshot): { readonly plan: StoredPlan; readonly files: readonly WsdlFile[] } {
-  if (plan !== undefined) return { plan, files }
-  const documents = parseWsdlFiles(files)
-  const texts = files.map(({ url, text }) => ({ url, text: normalXml(text) }))
-  return { plan: stored(planService(documents), documents), files: texts }
+function planned({ plan, files, own }: Snapshot): {
+  readonly service: SoapService
+  readonly plan: StoredPlan
+  readonly files: readonly WsdlFile[]
+} {
+  if (plan !== undefined) return { service: opened({ plan, files, own }), plan, files }
+  return { ...read(parseWsdlFiles(files), own), files: normal(files) }
 }
 
-function shallow<T>(compile: () => T): T {
-  try {
-    return compile()
-  } catch (error) {
-    if (isSoukError(error) || !(error instanceof RangeError)) throw error
-    throw new SoukError('invalid_request', 'The types of the WSDL are derived too deeply.', { cause: error })
-  }
+function normal(files: readonly WsdlFile[]): WsdlFile[] {
+  return files.map(({ url, text }) => ({ url, text: normalXml(text) }))
 }
 
 function written({ files, mapping, own = [], ...rest }: Snapshot & { readonly plan: StoredPlan }): string {
   const head: Head = {
     version: 2,
+    planned: PLAN_VERSION,
     ...rest,
     ...(mapping === undefined ? {} : { mapping }),
     ...(own.length === 0 ? {} : { own }),
     files: files.map(({ url, text }) => ({ url, length: text.length }))
   }
-  return `${JSON.stringify(head)}\n${files.map(({ text }) => text).join('')}`
+  const snapshot = `${JSON.stringify(head)}\n${files.map(({ text }) => text).join('')}`
+  if (snapshot.length <= SOAP_SNAPSHOT_CHARS_MAX) return snapshot
+  const detail = `What the operations of the WSDL come to is larger than ${SOAP_SNAPSHOT_CHARS_MAX} characters.`
+  throw new SoukError('description_too_complex', detail)
 }
 
 function parseSnapshot(text: string): Snapshot {

@@ -1,5 +1,6 @@
 import { isSoukError } from '../../lib/base/errors.ts'
 import type { AdapterFactory, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { diagnosis } from '../inspection.ts'
 import { credentialsOf, isTelling } from '../upstream/auth.ts'
 import { parseEndpoint } from '../upstream/target.ts'
@@ -7,14 +8,12 @@ import { createUpstream } from '../upstream/upstream.ts'
 import { targetsOf } from './address.ts'
 import { SOAP_MAPPING_SCHEMA } from './mapping.ts'
 import type { SoapService } from './service.ts'
-import { type EnvelopeAuth, ownBlocks } from './own-blocks.ts'
-import { checkOwnHeaders } from './own-headers.ts'
-import { checkMapping, mappingOf, openSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
+import type { EnvelopeAuth } from './own-blocks.ts'
+import { isCurrent, mappingOf, openSnapshot } from './snapshot.ts'
 import { SoapAdapter } from './soap-adapter.ts'
 import { Translator } from './translator.ts'
-import { explained } from './wsdl-diagnosis.ts'
-import type { WsdlDocuments } from './wsdl-files.ts'
-import { isHandedOver, readWsdlOf } from './wsdl-source.ts'
+import { inspectWsdl } from './wsdl-inspection.ts'
+import { isHandedOver } from './wsdl-source.ts'
 
 /**
  * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, rpc/literal and rpc/encoded. Consumers post
@@ -25,24 +24,26 @@ export const soapFactory: AdapterFactory = {
   protocol: 'SOAP',
 
   async inspect(config, signal) {
-    const read = await readWsdlOf(config, signal).catch((error: unknown) => {
+    const { snapshot, description, warnings, addresses } = await inspectWsdl(config, signal).catch((error: unknown) => {
       throw diagnosis(error)
     })
-    const { service, snapshot, description, warning } = taken(read, config)
-    const addresses = [...service.operations.values()].map(({ address }) => address)
     const targets = addresses.map(targetsOf(config, addresses))
     const reached = isHandedOver(config) ? await probe(config, targets[0]?.url ?? config.endpoint, signal) : []
-    const all = [
-      ...read.warnings,
-      ...service.warnings,
-      ...targets.map((target) => target.warning),
-      warning,
-      ...reached
-    ].filter((text) => text !== undefined)
+    const told = targets.map((target) => target.warning).filter((text) => text !== undefined)
+    const all = [...warnings, ...told, ...reached]
     return { description, snapshot, warnings: [...new Set(all)] }
   },
 
-  mapping: { schema: SOAP_MAPPING_SCHEMA, of: mappingOf, check: checkMapping, with: withMapping },
+  mapping: {
+    schema: SOAP_MAPPING_SCHEMA,
+    of: mappingOf,
+    check: (snapshot, mapping) => descriptionWorker.run('checkWsdlMapping', { snapshot, mapping }),
+    with: (snapshot, mapping) => descriptionWorker.run('mapWsdl', { snapshot, mapping })
+  },
+
+  async renewed(snapshot) {
+    return isCurrent(snapshot) ? snapshot : descriptionWorker.run('renewWsdl', snapshot)
+  },
 
   open(config, snapshot) {
     const { secrets } = credentialsOf(config.auth, parseEndpoint(config.endpoint))
@@ -59,19 +60,6 @@ function authOf({ auth }: UpstreamConfig): EnvelopeAuth | undefined {
   return {
     ...(usernameToken === undefined ? {} : { usernameToken }),
     ...(soapHeaders === undefined ? {} : { soapHeaders })
-  }
-}
-
-function taken(
-  { files, documents, warnings }: WsdlDocuments,
-  { auth }: UpstreamConfig
-): ReturnType<typeof takeSnapshot> {
-  try {
-    const snapshot = takeSnapshot(files, documents, ownBlocks(auth))
-    checkOwnHeaders(snapshot.service.operations, snapshot.service.types, auth)
-    return snapshot
-  } catch (error) {
-    throw explained(error, warnings)
   }
 }
 

@@ -1,6 +1,7 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { jsonText, parseJson } from '../json.ts'
+import type { Meter } from '../pattern/meter.ts'
 import { Attachments, shownAttachment } from './attachments.ts'
 import { canonicalDecimal, plainDecimal } from './decimal.ts'
 import { Decoder } from './decode.ts'
@@ -16,6 +17,7 @@ import { References } from './references.ts'
 import { selectOperation } from './select.ts'
 import type { SoapService } from './service.ts'
 import { XmlError } from './xml-error.ts'
+import { PART_STEPS } from './steps.ts'
 import { parseXml } from './xml-parse.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
@@ -45,21 +47,25 @@ export interface JsonCall {
   readonly type: string | undefined
 }
 
-/** The envelope for a call. @throws SoukError `invalid_request`, `operation_not_found`, `unsupported_media_type` */
-export function translateRequest(service: SoapService, { bytes, type }: JsonCall): SoapRequest {
+/**
+ * The envelope for a call.
+ * @throws SoukError `invalid_request`, `operation_not_found`, `unsupported_media_type`; OutOfSteps
+ */
+export function translateRequest(service: SoapService, { bytes, type }: JsonCall, meter: Meter): SoapRequest {
   const { name, operation, parameters } = selectOperation(service.operations, parseCall(jsonText(bytes, type)))
-  const mapped = service.mapping.get(name)
+  const mapped = paid(service, meter, () => service.mapping.get(name))
   const fields = mapped?.input
-  const input = operation.input()
+  const input = paid(service, meter, operation.input)
   const mtom = mapped?.mtom ?? operation.mtom
   const attachments = new Attachments(mtom)
   const document = writeEnvelope(
     operation.version,
     input,
-    fields === undefined ? parameters : mapInput(fields, parameters),
+    fields === undefined ? parameters : mapInput(fields, parameters, meter),
     service.types,
     {
       attachments,
+      meter,
       addressing: operation.addressing,
       auth: service.auth,
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
@@ -79,19 +85,20 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
 /**
  * The JSON of an answer. Undefined for an error's document that is no fault: it is not the SOAP service's own, but of
  * something before it.
- * @throws SoukError `soap_fault`, `upstream_invalid_response`
+ * @throws SoukError `soap_fault`, `upstream_invalid_response`; OutOfSteps
  */
-export function translateReply(service: SoapService, reply: SoapReply): Uint8Array | undefined {
+export function translateReply(service: SoapService, reply: SoapReply, meter: Meter): Uint8Array | undefined {
   const operation = service.operations.get(reply.operation)
   if (operation === undefined) throw new SoukError('internal_error')
-  const decoder = new Decoder(service.types)
+  const decoder = new Decoder(service.types, meter)
   if (reply.status >= 300) {
     const fault = faultWithin(reply)
-    if (fault !== undefined) throw faultError(fault, decoder, operation.faults(), service.secrets)
+    const faults = paid(service, meter, operation.faults)
+    if (fault !== undefined) throw faultError(fault, decoder, faults, service.secrets)
     return undefined
   }
-  const json = jsonOf(service, operation, reply, decoder)
-  const fields = service.mapping.get(reply.operation)?.output
+  const json = jsonOf(service, operation, reply, decoder, meter)
+  const fields = paid(service, meter, () => service.mapping.get(reply.operation))?.output
   return utf8(JSON.stringify(fields === undefined ? json : mapOutput(fields, json)))
 }
 
@@ -102,18 +109,32 @@ export function unreadable(status: number, how: string, cause?: unknown): SoukEr
   })
 }
 
-function jsonOf(service: SoapService, operation: SoapOperation, reply: SoapReply, plain: Decoder): unknown {
+/** Runs `compile`, and pays for the parts of types that it compiles. */
+function paid<T>({ types }: SoapService, meter: Meter, compile: () => T): T {
+  const before = types.parts
+  const made = compile()
+  meter.spend((types.parts - before) * PART_STEPS)
+  return made
+}
+
+function jsonOf(
+  service: SoapService,
+  operation: SoapOperation,
+  reply: SoapReply,
+  plain: Decoder,
+  meter: Meter
+): unknown {
   const { status, bytes } = reply
   // SOAP 1.1, section 6.2, and WS-I R2714: a one-way operation is answered without an envelope.
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
   const { header, body, attachments } = envelopeOf(reply)
   const fault = faultIn(body)
   if (fault !== undefined) throw faultError(fault, plain, operation.faults(), service.secrets)
-  const message = operation.output?.()
+  const message = operation.output && paid(service, meter, operation.output)
   if (message === undefined) return {}
   try {
     const references = message.encoded ? new References(body) : undefined
-    const decoder = new Decoder(service.types, references, attachments)
+    const decoder = new Decoder(service.types, meter, references, attachments)
     const json = withAttachments(contentOf(operation, message, body, decoder), message, attachments)
     const headers = header === undefined ? undefined : headersOf(message, header, decoder)
     return headers === undefined || !isObject(json) ? json : { ...json, $headers: headers }

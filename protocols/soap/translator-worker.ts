@@ -1,6 +1,8 @@
 import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import type { EnvelopeAuth } from './own-blocks.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -51,10 +53,11 @@ function bytesOf({ value }: Outcome): ArrayBuffer[] {
 
 function run(id: number, work: Job['work']): Outcome {
   try {
-    if (work.kind === 'request') return { id, value: translateRequest(service, work.call) }
-    return { id, value: translateReply(service, { ...work.reply, bytes: Buffer.concat(work.pieces) }) }
+    const meter = new Meter(SOAP_STEPS_MAX)
+    if (work.kind === 'request') return { id, value: translateRequest(service, work.call, meter) }
+    return { id, value: translateReply(service, { ...work.reply, bytes: Buffer.concat(work.pieces) }, meter) }
   } catch (error) {
-    const { code, message, members, status, source } = isSoukError(error) ? error : new SoukError('internal_error')
+    const { code, message, members, status, source } = known(error, work.kind)
     return {
       id,
       error: {
@@ -66,6 +69,16 @@ function run(id: number, work: Job['work']): Outcome {
       }
     }
   }
+}
+
+function known(error: unknown, kind: Job['work']['kind']): SoukError {
+  if (isSoukError(error)) return error
+  if (!(error instanceof OutOfSteps)) return new SoukError('internal_error')
+  const rule =
+    'takes too many steps to check by the schemas of the WSDL: it has too many values for types as large as these'
+  return kind === 'request'
+    ? new SoukError('invalid_request', `The call ${rule}. Send fewer or shorter values.`)
+    : new SoukError('upstream_invalid_response', `The SOAP service's answer ${rule}.`, { source: 'upstream' })
 }
 
 /**

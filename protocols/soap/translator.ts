@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { SoukError } from '../../lib/base/errors.ts'
-import { SOAP_INLINE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX, SOAP_INLINE_STEPS_MAX } from '../../lib/base/limits.ts'
+import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { joined } from '../upstream/answer.ts'
 import type { SoapService } from './service.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
@@ -12,8 +13,8 @@ interface Pending {
 }
 
 /**
- * Translates small documents at once and large ones in a thread of its own, so that a document of a megabyte does not keep
- * all other calls waiting. The thread starts with the first large document, and has the same model from the same snapshot.
+ * Translates small documents at once, and in a thread of its own those that are large or that the schema makes much of, so that
+ * they do not keep all other calls waiting. The thread starts with the first large document, and has the same model from the same snapshot.
  */
 export class Translator {
   readonly #service: SoapService
@@ -30,14 +31,21 @@ export class Translator {
 
   /** As `translateRequest`. */
   async request(call: JsonCall): Promise<SoapRequest> {
-    if (call.bytes.length <= SOAP_INLINE_BYTES_MAX) return translateRequest(this.#service, call)
+    if (call.bytes.length <= SOAP_INLINE_BYTES_MAX) {
+      const request = atOnce((meter) => translateRequest(this.#service, call, meter))
+      if (request !== TOO_MUCH) return request
+    }
     return (await this.#run({ kind: 'request', call: { ...call, bytes: owned(call.bytes) } })) as SoapRequest
   }
 
   /** As `translateReply`, of a document in pieces: what goes to the thread is put together there. */
   async reply(reply: Omit<SoapReply, 'bytes'>, pieces: readonly Uint8Array[]): Promise<Uint8Array | undefined> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    if (length <= SOAP_INLINE_BYTES_MAX) return translateReply(this.#service, { ...reply, bytes: joined(pieces) })
+    if (length <= SOAP_INLINE_BYTES_MAX) {
+      const whole = { ...reply, bytes: joined(pieces) }
+      const json = atOnce((meter) => translateReply(this.#service, whole, meter))
+      if (json !== TOO_MUCH) return json
+    }
     return (await this.#run({ kind: 'reply', reply, pieces: pieces.map(owned) })) as Uint8Array | undefined
   }
 
@@ -96,6 +104,18 @@ export class Translator {
   #fail(error: SoukError): void {
     for (const pending of this.#pending.values()) pending.reject(error)
     this.#pending.clear()
+  }
+}
+
+const TOO_MUCH: unique symbol = Symbol('too much')
+
+/** `TOO_MUCH` where that would keep other calls waiting: a thread has more time. */
+function atOnce<T>(translate: (meter: Meter) => T): T | typeof TOO_MUCH {
+  try {
+    return translate(new Meter(SOAP_INLINE_STEPS_MAX))
+  } catch (error) {
+    if (error instanceof OutOfSteps) return TOO_MUCH
+    throw error
   }
 }
 

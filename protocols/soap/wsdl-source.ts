@@ -3,20 +3,22 @@ import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { parseEndpoint } from '../upstream/target.ts'
 import { openBundle } from './wsdl-bundle.ts'
 import { bundleUrl, pathIn } from './wsdl-bundle-path.ts'
-import { fetching } from './wsdl-fetch.ts'
 import { type LoadFile, readWsdlFiles, type WsdlDocuments } from './wsdl-files.ts'
 
 /**
  * Reads the WSDL of a registration: what its endpoint answers, or what was handed over. Imports are read from the files that were
  * handed over, from the endpoint's origin, and from the origins that the registration lists.
  *
- * @throws SoukError `invalid_request` and those of `Upstream.request`
+ * @param fetched - gets what was not handed over
+ * @throws SoukError `invalid_request` and what `fetched` throws
  */
-export async function readWsdlOf(config: UpstreamConfig, signal: AbortSignal): Promise<WsdlDocuments> {
+export async function readWsdlOf(
+  config: Pick<UpstreamConfig, 'endpoint' | 'wsdl'>,
+  fetched: LoadFile
+): Promise<WsdlDocuments> {
   const endpoint = parseEndpoint(config.endpoint)
   const { origins = [] } = config.wsdl ?? {}
   const allowed = new Set([endpoint.origin, ...origins.map(originOf)])
-  const fetched = fetching(config, signal)
   const bundle = await openBundle(config.wsdl ?? {})
   if (bundle === undefined) return readWsdlFiles(endpoint, fetched, { admits: ({ origin }) => allowed.has(origin) })
 

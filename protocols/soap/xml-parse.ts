@@ -171,7 +171,10 @@ class Parser {
       throw this.#broken(`<${current.raw.slice(0, 80)}> is ended by </${text.slice(from, Math.min(close, from + 80))}>`)
     }
     this.#at = close + 1
-    if (current === this.#spanned) this.#span(current, this.#spannedFrom)
+    if (current === this.#spanned) {
+      this.#span(current, this.#spannedFrom)
+      this.#spanned = undefined
+    }
     this.#open.pop()
     this.#current = this.#open.at(-1)
   }
@@ -194,10 +197,14 @@ class Parser {
     if (parent !== undefined) parent.nodes.push(element)
     else if (this.#root === undefined) this.#root = element
     else throw this.#broken('there is a second root element')
-    if (this.#spans !== undefined && parent?.name === 'schema' && parent.namespace === NS.xsd) {
-      this.#spanned = element
-      this.#spannedFrom = less
+    // A schema within a definition, such as in its documentation, defines nothing.
+    const isDefinition = this.#spanned === undefined && parent?.name === 'schema' && parent.namespace === NS.xsd
+    if (this.#spans !== undefined && isDefinition) {
       if (empty) this.#span(element, less)
+      else {
+        this.#spanned = element
+        this.#spannedFrom = less
+      }
     }
     if (empty) return
     if (this.#open.length >= XML_DEPTH_MAX) throw new XmlError('nests too deeply')

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { utf8 } from '../../lib/base/bytes.ts'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { Meter } from '../../protocols/pattern/meter.ts'
 import { soapFactory } from '../../protocols/index.ts'
 import { openSnapshot } from '../../protocols/soap/snapshot.ts'
 import { translateRequest } from '../../protocols/soap/translation.ts'
@@ -74,7 +76,7 @@ export async function measureLoads(upstream: URL): Promise<Loads> {
 function firstRequest(snapshot: string, n: number): void {
   const { service } = openSnapshot(snapshot)
   const call = { operation: `findRecord${n}`, query: 'a', like: { id: 1, name: 'n', changed: null, revision: 1 } }
-  translateRequest(service, { bytes: utf8(JSON.stringify(call)), type: undefined })
+  translateRequest(service, { bytes: utf8(JSON.stringify(call)), type: undefined }, new Meter(SOAP_STEPS_MAX))
 }
 
 async function ms(work: () => unknown): Promise<number> {

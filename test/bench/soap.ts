@@ -1,4 +1,6 @@
 import { utf8 } from '../../lib/base/bytes.ts'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { Meter } from '../../protocols/pattern/meter.ts'
 import { openService, planService } from '../../protocols/soap/service.ts'
 import { translateReply, translateRequest } from '../../protocols/soap/translation.ts'
 import { parseWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
@@ -77,18 +79,18 @@ function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Li
   const theirsJson = JSON.stringify(theirs)
   const body = utf8(json)
   const call = { bytes: body, type: undefined }
-  const { document } = translateRequest(service, call)
+  const { document } = translateRequest(service, call, new Meter(SOAP_STEPS_MAX))
   const xml = Buffer.from(document)
   const answer = utf8(xml.toString().replaceAll(/(<\/?\w+:)order\b/g, '$1orderResponse'))
   const reply = { operation: 'order', status: 200, type: 'text/xml; charset=utf-8', bytes: answer }
   return {
     build: {
-      souk: () => translateRequest(service, call),
+      souk: () => translateRequest(service, call, new Meter(SOAP_STEPS_MAX)),
       'node-soap': () =>
         utf8(peers.nodeSoap.wsdl.objectToDocumentXML('order', parsed(theirsJson), 't', 'urn:t', 'order'))
     },
     decode: {
-      souk: () => translateReply(service, reply),
+      souk: () => translateReply(service, reply, new Meter(SOAP_STEPS_MAX)),
       'node-soap': () => utf8(JSON.stringify(peers.nodeSoap.wsdl.xmlToObject(Buffer.from(answer).toString())))
     },
     roundtrip: {

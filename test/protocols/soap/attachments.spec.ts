@@ -129,7 +129,8 @@ describe('MTOM', () => {
   it("is used, or not, as the provider's mapping says", async () => {
     for (const mtom of [true, false]) {
       await using bench = await soapBench(withPolicy(mtom ? '' : ASSERTION), mirror)
-      const { snapshot } = soapFactory.mapping?.with(bench.inspection.snapshot, mtomMapping(mtom)) ?? assert.fail()
+      const { snapshot } =
+        (await soapFactory.mapping?.with(bench.inspection.snapshot, mtomMapping(mtom))) ?? assert.fail()
       const adapter = soapFactory.open({ endpoint: `${bench.upstream.url}/svc` }, snapshot)
       const answer = await adapter.call(plainCall({ operation: 'echo', file: [LARGE] }), FOREVER)
       assert.deepEqual(await jsonOf(answer), { file: [LARGE] })
@@ -202,7 +203,8 @@ describe('SOAP with Attachments', () => {
     const input = { photo: { rename: 'picture' }, $name: { value: TEXT } }
     const output = { photo: { rename: 'picture' }, $name: { hide: true } }
     const mapping = { version: 1, revision: 1, operations: { send: { input, output } } }
-    const { snapshot, description } = soapFactory.mapping?.with(bench.inspection.snapshot, mapping) ?? assert.fail()
+    const { snapshot, description } =
+      (await soapFactory.mapping?.with(bench.inspection.snapshot, mapping)) ?? assert.fail()
     const adapter = soapFactory.open({ endpoint: `${bench.upstream.url}/svc?wsdl` }, snapshot)
     const call = async (body: object) => jsonOf(await adapter.call(plainCall({ operation: 'send', ...body }), FOREVER))
     assert.deepEqual(await call({ name: 'n', picture: PHOTO }), { name: 'n', picture: PHOTO })
@@ -234,7 +236,7 @@ describe('SOAP with Attachments', () => {
       [{ image: { rename: 'x' } }, /There are: name, photo, \$name/]
     ] as const) {
       const mapping = { version: 1, revision: 1, operations: { send: { input: rules } } }
-      assert.throws(() => soapFactory.mapping?.with(bench.inspection.snapshot, mapping), problem)
+      await assert.rejects(async () => soapFactory.mapping?.with(bench.inspection.snapshot, mapping), problem)
     }
   })
 

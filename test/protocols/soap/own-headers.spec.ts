@@ -94,10 +94,10 @@ describe('SOAP headers of the provider', () => {
     assert.equal(bench.upstream.received.filter(({ method }) => method === 'POST').length, 0)
     // A mapping describes the API anew.
     const mapping = { version: 1, revision: 1, operations: { get: { input: { get: { rename: 'it' } } } } }
-    const mapped = soapFactory.mapping?.with(snapshot, mapping)
+    const mapped = await soapFactory.mapping?.with(snapshot, mapping)
     assert.doesNotMatch(JSON.stringify(mapped?.description), /Auth/)
     const taken = { get: { input: { '$headers/Auth/key': { value: 'x' } } } }
-    assert.deepEqual(soapFactory.mapping?.check(mapped?.snapshot ?? '', { ...mapping, operations: taken }), [
+    assert.deepEqual(await soapFactory.mapping?.check(mapped?.snapshot ?? '', { ...mapping, operations: taken }), [
       {
         at: '/operations/get/input/$headers~1Auth~1key',
         problem: 'The credentials of the registration set Auth (soap_headers), so a mapping cannot.'

@@ -177,7 +177,7 @@ describe("a SOAP provider's mapping", () => {
     const { properties, required } = echo.input
     assert.deepEqual(required, ['operation', 'account'])
     assert.deepEqual(Object.keys(properties), ['operation', 'account', 'amount', 'mode', 'login', 'line'])
-    assert.deepEqual(properties.account, { type: 'string', pattern: '[a-z]+', maxLength: 9 })
+    assert.deepEqual(properties.account, { type: 'string', pattern: '^(?:[a-z]+)$', maxLength: 9 })
     assert.deepEqual(properties.mode, { type: 'string', default: 'fast' })
     const line = properties.line as { items: { properties: object } }
     assert.deepEqual(Object.keys(line.items.properties), ['qty', 'no'])
@@ -199,7 +199,10 @@ describe("a SOAP provider's mapping", () => {
     [mapping({ apiKey: { hide: true } }), '/operations/echo/input/apiKey', /needs a value or a default/],
     [mapping({ login: { minLength: 1 } }), '/operations/echo/input/login', /field that is one/],
     [mapping({ mode: { maxItems: 1 } }), '/operations/echo/input/mode', /Only an array/],
-    [mapping({ mode: { pattern: '(a+)+' } }), '/operations/echo/input/mode', /repetition/],
+    [mapping({ mode: { pattern: '(?=a)b' } }), '/operations/echo/input/mode', /pattern "\(\?=a\)b" looks around/],
+    [mapping({ mode: { pattern: '(a)\\1' } }), '/operations/echo/input/mode', /refers back/],
+    [mapping({ mode: { pattern: '(a{1,99}){1,99}' } }), '/operations/echo/input/mode', /repeats too often/],
+    [mapping({ mode: { pattern: 'a)|(b' } }), '/operations/echo/input/mode', /no JavaScript/],
     [mapping({ mode: { pattern: '(' } }), '/operations/echo/input/mode', /no JavaScript/],
     [mapping({ 'line/qty': { value: 'x' } }), '/operations/echo/input/line~1qty', /"x" must be an integer/],
     [mapping({ amount: { min: 'low' } }), '/operations/echo/input/amount', /must be numbers/]

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { Decoder } from '../../../protocols/soap/decode.ts'
+import { SOAP_STEPS_MAX } from '../../../lib/base/limits.ts'
+import { Meter } from '../../../protocols/pattern/meter.ts'
 import { readEnvelope, writeEnvelope } from '../../../protocols/soap/envelope.ts'
 import { openService, planService } from '../../../protocols/soap/service.ts'
 import { parseWsdlFiles } from '../../../protocols/soap/wsdl-files.ts'
@@ -148,7 +150,10 @@ describe('SOAP round trips', () => {
         const document = writeEnvelope('1.1', echo.input(), reversed(value) as object as never, service.types)
         const { wrapper } = echo.output?.() ?? assert.fail()
         const [element] = elements(readEnvelope(parseXml(document)).body)
-        const json = new Decoder(service.types).element(wrapper ?? assert.fail(), element ?? assert.fail())
+        const json = new Decoder(service.types, new Meter(SOAP_STEPS_MAX)).element(
+          wrapper ?? assert.fail(),
+          element ?? assert.fail()
+        )
         assert.deepEqual(JSON.parse(JSON.stringify(json)), value, document)
       }),
       { numRuns: 300 }

@@ -39,12 +39,10 @@ describe('a SOAP snapshot', () => {
       await using bench = await soapBench(files)
       const { description, snapshot } = bench.inspection
       // A mapping describes the API anew, from what the snapshot has.
-      const mapped = soapFactory.mapping?.with(snapshot, NO_MAPPING)
+      const mapped = await soapFactory.mapping?.with(snapshot, NO_MAPPING)
       assert.deepEqual(mapped?.description, description)
-      assert.deepEqual(
-        soapFactory.mapping?.with(mapped.snapshot, { ...NO_MAPPING, revision: 2 }).description,
-        description
-      )
+      const again = await soapFactory.mapping?.with(mapped?.snapshot ?? '', { ...NO_MAPPING, revision: 2 })
+      assert.deepEqual(again?.description, description)
     })
   }
 
@@ -54,24 +52,38 @@ describe('a SOAP snapshot', () => {
     await assert.rejects(bench.json({ operation: 'echo', it: { $type: 'One', id: 1, mark: '7' } }), /mark/)
   })
 
-  it('of version 1, which had the texts alone, still opens', async () => {
+  it('of version 1, which had the texts alone, is renewed and opens', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot, description } = bench.inspection
     const old = JSON.stringify({ version: 1, files: filesOf(snapshot), description })
     const endpoint = `${bench.upstream.url}/svc?wsdl`
-    const adapter = soapFactory.open({ endpoint }, old)
+    const adapter = soapFactory.open({ endpoint }, (await soapFactory.renewed?.(old)) ?? assert.fail())
     for (const value of VALUES) {
       assert.deepEqual(await jsonOf(await adapter.call(plainCall({ operation: 'echo', ...value }), FOREVER)), value)
     }
     await adapter.close?.()
     assert.deepEqual(soapFactory.mapping?.of(old), soapFactory.mapping?.of(snapshot))
-    assert.deepEqual(soapFactory.mapping?.with(old, NO_MAPPING), soapFactory.mapping?.with(snapshot, NO_MAPPING))
+    assert.deepEqual(
+      await soapFactory.mapping?.with(old, NO_MAPPING),
+      await soapFactory.mapping?.with(snapshot, NO_MAPPING)
+    )
   })
 
-  it('whose plan is of another version is planned again', async () => {
+  it('whose plan is of another version is planned again, with its mapping', async () => {
     await using bench = await soapBench(FILES)
-    const other = bench.inspection.snapshot.replace('"plan":{"version":', '"plan":{"version":9')
-    const adapter = soapFactory.open({ endpoint: bench.upstream.url }, other)
+    const { snapshot } = bench.inspection
+    const mapped = await soapFactory.mapping?.with(snapshot, NO_MAPPING)
+    for (const current of [snapshot, mapped?.snapshot ?? assert.fail()]) {
+      assert.equal(await soapFactory.renewed?.(current), current)
+      const older = current.replace('"planned":3,', '').replace('"plan":{"version":3', '"plan":{"version":2')
+      assert.throws(() => soapFactory.open({ endpoint: bench.upstream.url }, older), { code: 'invalid_request' })
+      assert.equal(await soapFactory.renewed?.(older), current)
+    }
+  })
+
+  it('opens where calls are served', async () => {
+    await using bench = await soapBench(FILES)
+    const adapter = soapFactory.open({ endpoint: bench.upstream.url }, bench.inspection.snapshot)
     const answer = await adapter.call(plainCall({ operation: 'echo', ...VALUES[0] }), FOREVER)
     assert.deepEqual(await jsonOf(answer), VALUES[0])
     await adapter.close?.()

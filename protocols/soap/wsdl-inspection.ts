@@ -1,0 +1,54 @@
+import { type ErrorCode, isSoukError } from '../../lib/base/errors.ts'
+import { WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
+import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
+import { parseEndpoint } from '../upstream/target.ts'
+import { fetching } from './wsdl-fetch.ts'
+import { isHandedOver } from './wsdl-source.ts'
+import type { FetchedFile, WsdlOutput } from './wsdl-tasks.ts'
+
+/**
+ * Fetches a WSDL with what it imports, and has it read in the process for descriptions: that process says which files it lacks, until
+ * it has all of them.
+ *
+ * @throws SoukError `invalid_request`, `description_too_complex`, and those of `Upstream.request`
+ */
+export async function inspectWsdl(
+  config: UpstreamConfig,
+  signal: AbortSignal
+): Promise<Exclude<WsdlOutput, { readonly missing: unknown }>> {
+  const load = fetching(config, signal)
+  const { endpoint, wsdl, auth } = config
+  const first = isHandedOver(config) ? undefined : parseEndpoint(endpoint).href
+  const fetched: FetchedFile[] = []
+  let bytesLeft = WSDL_BYTES_MAX
+  for (;;) {
+    const input = {
+      endpoint,
+      fetched,
+      ...(wsdl === undefined ? {} : { wsdl }),
+      ...(auth === undefined ? {} : { auth })
+    }
+    const output = await descriptionWorker.run('readWsdl', input, signal)
+    if (!('missing' in output)) return output
+    for (const url of output.missing) {
+      const file = await load(new URL(url), bytesLeft).then(
+        ({ bytes, type }): FetchedFile => ({ url, bytes, type }),
+        (error: unknown): FetchedFile => ({ url, error: url === first ? raised(error) : told(error) })
+      )
+      if ('bytes' in file) bytesLeft = Math.max(0, bytesLeft - file.bytes.length)
+      fetched.push(file)
+    }
+  }
+}
+
+/** An import that cannot be had is a warning. */
+function told(error: unknown): { readonly code: ErrorCode; readonly message: string } {
+  if (!isSoukError(error) || error.code === 'call_interrupted') throw error
+  const { code, message } = error
+  return { code, message }
+}
+
+function raised(error: unknown): never {
+  throw error
+}

@@ -1,0 +1,91 @@
+import { type ErrorCode, SoukError } from '../../lib/base/errors.ts'
+import type { ApiDescription, Inspection, MappingProblem, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { ownBlocks } from './own-blocks.ts'
+import { checkOwnHeaders } from './own-headers.ts'
+import { checkMapping, renewedSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
+import { explained } from './wsdl-diagnosis.ts'
+import type { LoadFile } from './wsdl-files.ts'
+import { readWsdlOf } from './wsdl-source.ts'
+
+/*
+ * What is done with a WSDL in the process for descriptions, see `description-worker/`. Nothing else parses or compiles a whole WSDL.
+ */
+
+/** A file that was fetched, or why it could not be. */
+export type FetchedFile = { readonly url: string } & (
+  | { readonly bytes: Uint8Array; readonly type: string | undefined }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
+)
+
+export interface WsdlInput extends Pick<UpstreamConfig, 'endpoint' | 'wsdl' | 'auth'> {
+  readonly fetched: readonly FetchedFile[]
+}
+
+/** Files that have to be fetched before the WSDL can be read, or what it comes to. */
+export type WsdlOutput =
+  | { readonly missing: readonly string[] }
+  | {
+      readonly snapshot: string
+      readonly description: ApiDescription
+      readonly warnings: readonly string[]
+      /** Of the operations' services. */
+      readonly addresses: ReadonlyArray<string | undefined>
+    }
+
+/**
+ * Reads a WSDL as far as its files were fetched: this process has no network.
+ * @throws SoukError `invalid_request`, `description_too_complex`
+ */
+export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlOutput> {
+  const files = new Map(fetched.map((file) => [file.url, file]))
+  const missing: string[] = []
+  const load: LoadFile = async ({ href }, bytesMax) => {
+    const file = files.get(href)
+    if (file === undefined) {
+      missing.push(href)
+      throw new SoukError('invalid_request', 'it was not fetched.')
+    }
+    if ('error' in file) throw new SoukError(file.error.code, file.error.message)
+    if (file.bytes.length > bytesMax) throw new SoukError('response_too_large')
+    return file
+  }
+  const read = await readWsdlOf(config, load).catch((error: unknown) => {
+    if (missing.length === 0) throw error
+  })
+  if (read === undefined || missing.length > 0) return { missing: [...new Set(missing)] }
+  const { auth } = config
+  try {
+    const { service, snapshot, description, warning } = takeSnapshot(read.files, read.documents, ownBlocks(auth))
+    checkOwnHeaders(service.operations, service.types, auth)
+    const addresses = [...service.operations.values()].map(({ address }) => address)
+    const warnings = [...read.warnings, ...service.warnings, ...(warning === undefined ? [] : [warning])]
+    return { snapshot, description, warnings: bounded(warnings), addresses }
+  } catch (error) {
+    throw explained(error, read.warnings)
+  }
+}
+
+export interface MappingInput {
+  readonly snapshot: string
+  readonly mapping: unknown
+}
+
+export function checkWsdlMapping({ snapshot, mapping }: MappingInput): readonly MappingProblem[] {
+  return checkMapping(snapshot, mapping)
+}
+
+export function mapWsdl({ snapshot, mapping }: MappingInput): Inspection {
+  return withMapping(snapshot, mapping)
+}
+
+export function renewWsdl(snapshot: string): string {
+  return renewedSnapshot(snapshot)
+}
+
+/** A WSDL with a flaw in each of its types has one that is told about first. */
+const WARNINGS_MAX = 200
+
+function bounded(warnings: readonly string[]): readonly string[] {
+  if (warnings.length <= WARNINGS_MAX) return warnings
+  return [...warnings.slice(0, WARNINGS_MAX), `There are ${warnings.length - WARNINGS_MAX} more warnings.`]
+}
