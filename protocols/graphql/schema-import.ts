@@ -1,7 +1,7 @@
 import type { Inspection } from '../../lib/interface/adapter.ts'
 import { describeSchema } from './graphql-schema.ts'
 import { type Introspection, sdlIn } from './introspection.ts'
-import { givenSdl, schemaOf } from './schema-source.ts'
+import { givenSdl, schemaOf } from './built-schema.ts'
 
 /** A schema as it was read, and what its provider says of it. */
 export interface SchemaInput {

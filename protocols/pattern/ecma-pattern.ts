@@ -13,7 +13,7 @@ export function ecmaPattern(pattern: string): LinearPattern {
 }
 
 /** The same expression in the syntax of RE2. @throws PatternRefused */
-export function translated(pattern: string): string {
+function translated(pattern: string): string {
   if (pattern.length > PATTERN_CHARS_MAX) throw new PatternRefused(`is longer than ${PATTERN_CHARS_MAX} characters`)
   if (!isEcma(pattern)) throw new PatternRefused('is not a regular expression of ECMA-262')
   return new Translation(pattern).whole()

@@ -2,9 +2,7 @@ import { load } from 'js-yaml'
 import { SoukError } from '../../lib/base/errors.ts'
 import { OPENAPI_BYTES_MAX, OPENAPI_CHARS_MAX, OPENAPI_NESTING_MAX, OPENAPI_NODES_MAX } from '../../lib/base/limits.ts'
 import { isObject, type JsonObject } from '../exact-json.ts'
-import { problemOf } from './openapi-specification.ts'
-
-export type OpenapiVersion = '2.0' | '3.0' | '3.1'
+import { type OpenapiVersion, problemOf } from './openapi-specification.ts'
 
 export interface OpenapiDocument {
   readonly version: OpenapiVersion

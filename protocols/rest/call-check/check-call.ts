@@ -1,5 +1,4 @@
-import type { CallValues } from './call-check.ts'
-import { type CallProblem, loadCheck } from './check-runtime.ts'
+import { type CallProblem, type CallValues, loadCheck } from './check-runtime.ts'
 
 /** As `CallCheck.problemOf`, for as many steps as it takes. Its worker bounds the time. */
 export function checkCall({

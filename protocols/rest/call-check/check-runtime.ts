@@ -8,7 +8,7 @@ import { Meter } from '../../pattern/meter.ts'
 import { FORMATS } from './formats.ts'
 
 /** By this name generated code asks for what is here. */
-export const RUNTIME = 'souk'
+const RUNTIME = 'souk'
 /** What generated code may ask for besides. */
 const OF_AJV: ReadonlySet<string> = new Set(['ajv/dist/runtime/equal', 'ajv/dist/runtime/ucs2length'])
 const ofNode = createRequire(import.meta.url)
@@ -21,7 +21,13 @@ const STEPS_PER_VALUE = 50
 /** What is wrong with a call: the first error that was found. */
 export type CallProblem = Pick<ErrorObject, 'instancePath' | 'message' | 'params'>
 
-export type Check = (value: unknown, steps: number) => CallProblem | undefined
+/** What a call says, by where it goes. */
+export interface CallValues {
+  readonly parameters: unknown
+  readonly body?: unknown
+}
+
+export type Check = (values: CallValues, steps: number) => CallProblem | undefined
 
 /**
  * Loads code that `checkCode` generated.
