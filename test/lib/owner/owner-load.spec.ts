@@ -9,7 +9,7 @@ import { peerId } from '../../helpers/call-record.ts'
 import { BusyClock } from '../../helpers/busy-clock.ts'
 import { collect } from '../../../lib/base/collect.ts'
 import { asSoukError } from '../../../lib/base/errors.ts'
-import { settle } from '../../helpers/manual-clock.ts'
+import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import { incoming, NEVER, replyOf, SELF, servedApi, StubAdapter } from './bench.ts'
 
 const [LOUD, QUIET] = [peerId('L'), peerId('Q')]
@@ -63,7 +63,7 @@ describe('an owner whose peers send large bodies', () => {
     const { calls, claims } = store
     const till = createMeteredTill({ log: calls })
     const heldBytesMax = HELD_HOLDER_PART * SHARE
-    const owner = new Owner({ clock: systemClock, till, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
+    const owner = new Owner({ clock: manualClock(), till, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
     await owner.set(servedApi(adapter))
     return { owner, store }
   }
