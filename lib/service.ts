@@ -328,6 +328,7 @@ class SoukService implements Souk, Startable {
   #assemble(epoch: bigint): Running {
     const { clock, random, network, agent } = this.#options
     const { calls: log, claims, documents, ledger } = this.store
+    const refusal = () => this.store.refusal?.()
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
     const local = () => this.#local()
 
@@ -343,7 +344,7 @@ class SoukService implements Souk, Startable {
       ...(shared && { shared }),
       ...(onSold && { onSold })
     })
-    const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk })
+    const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk, refusal })
     const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
     const track = new TrackRecord({ documents, clock, isOwn })
     const handler = valuing(this.#options, till, track.watching(owner.handle.bind(owner)))
@@ -374,6 +375,7 @@ class SoukService implements Souk, Startable {
       caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
       requestIds: ids,
+      refusal,
       observe: (id, peer, outcome) => {
         discovery.observe(id, peer, outcome)
         if (outcome.isGood) this.#options.worth?.answered(peer)

@@ -56,6 +56,7 @@ const EXPORTS: Record<string, Names> = {
       'souk',
       'soukDht',
       'soukGossip',
+      'storeFaultOf',
       'systemClock',
       'systemRandom',
       'text',
@@ -87,6 +88,7 @@ const EXPORTS: Record<string, Names> = {
       'SoukNode',
       'SqliteStore',
       'SqliteStoreInit',
+      'StoreFault',
       'Timer'
     ]
   },
@@ -193,6 +195,7 @@ const EXPORTS: Record<string, Names> = {
       'ExchangeOptions',
       'Failure',
       'Fees',
+      'Fencing',
       'FoundListing',
       'Gossip',
       'GossipHandler',

@@ -61,6 +61,8 @@ export const ERRORS = {
   api_paused: kind(503, 'The API is paused by its provider.', true),
   owner_unreachable: kind(503, 'No node that serves this API can be reached.', true),
   overloaded: kind(503, 'Too much work at the moment.', true),
+  store_unavailable: kind(503, 'The database of this node cannot be used at the moment.', true),
+  storage_full: kind(503, 'The disk of this node is full.', true),
   settlement_pending: kind(503, 'The payment is still being settled.', true),
   settlement_unavailable: kind(503, 'Payments cannot be settled at the moment.', true),
   lookup_timeout: kind(504, 'The API could not be found in time.', true),

@@ -599,16 +599,48 @@ export const TRIM_PAUSE_MS = 100
  * them from the file each time.
  */
 export const SQLITE_CACHE_BYTES = 16 * MiB
+/**
+ * Free space under which a store takes no new work: what is under way still ends, with a stored body for each call that may run at the
+ * same time and the log of some batches of them.
+ */
+export const STORE_FREE_BYTES_MIN = 128 * MiB
+/** How often that is looked at: a fast disk writes a good part of it in the meantime. */
+export const FREE_SPACE_CHECK_MS = 250
+/** When a client may try again where the disk is full: somebody has to make room first. */
+export const STORAGE_RETRY_MS = 30 * SECOND
 /** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
 export const ACCOUNT_CHARS_MAX = 200
 /** Postings of one entry: a claim over many channels is booked as one entry for each. */
 export const POSTINGS_MAX = 16
 /** Connections of one process to PostgreSQL: one writes, the others read. Servers allow a hundred in all by default. */
 export const POSTGRES_CONNECTIONS_MAX = 8
-/** Connecting to it, at the start and for a read. */
-export const POSTGRES_CONNECT_MS = 10 * SECOND
+/** Connecting to it: an attempt that meets a dead host must not keep the next one waiting when the host is back. */
+export const POSTGRES_CONNECT_MS = 3 * SECOND
+/** How long it may take for one statement: past it the connection counts as cut. A server that waits for a busy disk answers sooner. */
+export const POSTGRES_ANSWER_MS = 10 * SECOND
+/** After this the server ends a transaction whose process says nothing more, so that its locks keep nobody waiting. */
+export const POSTGRES_IDLE_TRANSACTION_MS = 10 * SECOND
+/** How long a store that is closed waits for the server to say goodbye. */
+export const POSTGRES_CLOSE_MS = 1 * SECOND
+/** Between two attempts to connect again. The pause doubles up to two seconds, so that a node serves soon after the database is back. */
+export const RECONNECT_MS_MIN = 50
+export const RECONNECT_MS_MAX = 2 * SECOND
+/** When a client that needs the database may try again while it is away: as often as the node itself does. */
+export const STORE_RETRY_MS = 2 * SECOND
+/** How long the outcome of a call waits for the database to come back: as long as the slowest API may take. */
+export const STORE_WAIT_MS = 2 * MINUTE
+/** How often it is looked whether one has waited too long. */
+export const STORE_WAIT_SWEEP_MS = 1 * SECOND
+/** How often a node that waits for its database at the start says so again. */
+export const STORE_WAIT_SAID_MS = 1 * MINUTE
+/** After this the row of a process that ended without removing it is removed. No outage lasts as long. */
+export const WRITER_ROW_DAYS = 30
+/** How often it is tried whether a pooler mixes up connections: one that takes turns among a few shows it at once. */
+export const POOLER_ROUNDS = 3
 /** Between two attempts to listen to a database whose connection broke. */
 export const POSTGRES_LISTEN_MS = 1 * SECOND
+/** How often a connection that listens is tried: as long as anything read from the store is kept. */
+export const POSTGRES_LISTEN_BEAT_MS = 5 * SECOND
 /** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
 export const NAMES_CACHED_MAX = 10_000
 

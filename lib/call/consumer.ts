@@ -24,6 +24,8 @@ export interface ConsumerInit {
   readonly caller: Caller
   readonly till: Till
   readonly requestIds: RequestIds
+  /** As `Store.refusal`, of where payments are kept. Default: there is always room. */
+  readonly refusal?: () => SoukError | undefined
   /** Told how each call went, as far as that says something of its API. Default: nobody is. */
   readonly observe?: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
 }
@@ -87,6 +89,8 @@ export class Consumer {
     const owners = ownersFor(prepared, found)
     const telling = owners.length > 0 ? this.#tellPrice(prepared, terms?.price ?? manifest.price) : undefined
     if (telling !== undefined) await telling
+    const refusal = manifest.price > 0n && init.payment === undefined ? this.#init.refusal?.() : undefined
+    if (refusal !== undefined) throw refusal
     for (const owner of owners) {
       // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
       if (tried.has(owner.id)) continue

@@ -115,6 +115,7 @@ export type {
   ClaimLog,
   ClaimMark,
   Documents,
+  Fencing,
   KnownClaim,
   LoggedCall,
   Retention,

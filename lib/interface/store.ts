@@ -1,6 +1,6 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
-import type { ErrorCode } from '../base/errors.ts'
+import type { ErrorCode, SoukError } from '../base/errors.ts'
 import type { ChargeRule } from './charge-rule.ts'
 import type { DocumentPut, Ledger, Posting } from './ledger.ts'
 import type { ListingIndex } from './listing-index.ts'
@@ -222,6 +222,20 @@ export interface Signals {
 }
 
 /**
+ * Keeps a process that was taken for dead from writing. Each of its transactions carries a token that the database checks; `fence`
+ * makes it invalid. A process that lives all the same finds out at its next write, gets a new token, and is told by `onFenced`: what it
+ * knew of the store may be out of date.
+ */
+export interface Fencing {
+  /** Names this process to `fence`. It may change where `onFenced` is told. */
+  readonly id: string
+  /** Resolves when nothing that the process of this id began before is written any more. @throws SoukError `store_unavailable` */
+  fence(id: string): Promise<void>
+  /** Returns what ends the listening. */
+  onFenced(hear: () => void): () => void
+}
+
+/**
  * Everything a node keeps. Implementations pass `test/suites/store.ts`. Whatever is asked of a store that is not open
  * rejects with `internal_error`; `acknowledge` then does nothing.
  */
@@ -233,8 +247,14 @@ export interface Store {
   readonly retention: Retention
   /** Absent where only one process can have the store open. */
   readonly signals?: Signals
+  readonly fencing?: Fencing
   readonly listings: ListingIndex
-  /** Nothing happens where it is open already. @throws SoukError `internal_error` */
+  /**
+   * Why no new work may be begun that is to be written here: `store_unavailable`, `storage_full`. Undefined where it may. What was begun
+   * before is still taken in by `calls.append`, `ledger.book` and `ledger.draw`, which wait for a database that is away.
+   */
+  refusal?(): SoukError | undefined
+  /** Nothing happens where it is open already. @throws SoukError `internal_error`, `store_unavailable`: it may be possible later */
   open(): Promise<void>
   /** Writes what is waiting, then lets go. May be opened again. */
   close(): Promise<void>

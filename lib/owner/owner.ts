@@ -36,6 +36,8 @@ export interface OwnerInit {
   readonly plans?: PlanDesk
   /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number
+  /** As `Store.refusal`. Default: there is always room. */
+  readonly refusal?: () => SoukError | undefined
 }
 
 /** What belongs to one run of a call. */
@@ -157,6 +159,8 @@ export class Owner {
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
+    // Whoever asks for the price, with an empty payment, makes nothing that is to be written.
+    if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const pass = this.#gate.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
     this.#enter(api)
     const held = this.#pressure.hold(call)
@@ -416,5 +420,16 @@ function untilOver(body: AsyncIterable<Uint8Array>, signal: AbortSignal, leave: 
   return watchBody(body, () => {
     signal.removeEventListener('abort', leave)
     leave()
+  })
+}
+
+/** Nothing was begun: another owner may take the call. */
+function refuseWork(refusal: SoukError | undefined): void {
+  if (refusal === undefined) return
+  const { code, message, cause, retryAfterMs } = refusal
+  throw new SoukError(code, message, {
+    cause,
+    notAccepted: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
   })
 }

@@ -10,12 +10,12 @@ export interface Transactions {
   rollback(): void
   /** Calls back when all that was committed before is durable: never in the same turn, and the process goes on meanwhile. */
   sync(done: (error: Error | null) => void): void
-  /** The same, when it returns. */
-  syncNow(): void
   /** Runs `write` so that it leaves nothing behind when it throws. */
   isolate(write: () => void): void
   /** A transaction runs: begun, and not ended by the database itself, as it does when the disk fails it. */
   readonly active: boolean
+  /** It is the database that failed, not the write. */
+  isFatal(error: unknown): boolean
 }
 
 interface Write {
@@ -45,6 +45,8 @@ export interface CommitQueue {
   settled(): Promise<void> | undefined
   /** Commits what is waiting and takes nothing more. Never throws or rejects: whoever waits is told. */
   close(): Promise<void>
+  /** The database failed elsewhere. */
+  fail(cause: unknown): void
   /** A commit failed. It may still have survived, so nothing more is written or answered from here on. */
   readonly failed: boolean
 }
@@ -70,7 +72,6 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
   let hasFailed = false
   /** Resolves when the commit on its way to the disk is there, or has failed. */
   let syncing: Promise<void> | undefined
-  let wasAlone = false
 
   const push = (write: Write): void => {
     if (hasFailed) write.reject(storeFailed())
@@ -94,15 +95,9 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     if (waiting.length === 0) return
     const batch = takeBatch(waiting)
     waiting = waiting.slice(batch.length)
-    // One call at a time: there is nothing else to do meanwhile, and going through another thread takes longer.
-    const isQuiet = isClosed || (batch.length === 1 && wasAlone)
-    wasAlone = batch.length === 1
     try {
-      const settle = commitTogether(transactions, batch) ?? commitCarefully(transactions, batch)
-      if (isQuiet) {
-        transactions.syncNow()
-        for (const tell of settle) tell()
-      } else syncBehind(settle, batch)
+      // Never in this thread: a disk may take seconds, and other work goes on meanwhile.
+      syncBehind(commitTogether(transactions, batch) ?? commitCarefully(transactions, batch), batch)
     } catch (error) {
       fail(error, batch)
     }
@@ -111,7 +106,9 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     const { promise, resolve } = Promise.withResolvers<void>()
     transactions.sync((error) => {
       syncing = undefined
-      if (error === null) for (const tell of settle) tell()
+      // Nobody is told of what may be gone.
+      if (hasFailed) for (const { reject } of batch) reject(storeFailed())
+      else if (error === null) for (const tell of settle) tell()
       else fail(error, batch)
       resolve()
       if (waiting.length > 0) schedule()
@@ -119,12 +116,13 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     syncing = promise
   }
   const fail = (cause: unknown, batch: readonly Write[]): void => {
+    const isFirst = !hasFailed
     hasFailed = true
     const error = storeFailed(cause)
     const lost = [...batch, ...waiting]
     waiting = []
     for (const write of lost) write.reject(error)
-    onFailure(error)
+    if (isFirst) onFailure(error)
   }
 
   return {
@@ -140,9 +138,12 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
       }),
     async close() {
       isClosed = true
-      if (syncing !== undefined) await syncing
-      while (waiting.length > 0) drain()
+      for (let last = syncing; last !== undefined || waiting.length > 0; last = syncing) {
+        if (last === undefined) drain()
+        else await last
+      }
     },
+    fail: (cause) => fail(cause, []),
     get failed() {
       return hasFailed
     }
@@ -166,7 +167,8 @@ function commitTogether(transactions: Transactions, batch: readonly Write[]): Ar
   transactions.begin()
   try {
     for (const write of batch) write.apply()
-  } catch {
+  } catch (error) {
+    if (transactions.isFatal(error)) throw error
     transactions.rollback()
     return undefined
   }
@@ -182,7 +184,7 @@ function commitCarefully(transactions: Transactions, batch: readonly Write[]): A
       transactions.isolate(write.apply)
       return write.resolve
     } catch (cause) {
-      if (!transactions.active) throw cause
+      if (!transactions.active || transactions.isFatal(cause)) throw cause
       const error = new SoukError('internal_error', 'The store could not take this entry.', { cause })
       return () => write.reject(error)
     }

@@ -1,4 +1,4 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase } from 'pg'
 import type { ApiId } from '../base/api-name.ts'
 import { RESPONSES_DROPPED_AT_ONCE } from '../base/limits.ts'
 import type { CallEffects, CallLog, CallRecord, UsageRow } from '../interface/store.ts'
@@ -10,8 +10,10 @@ import { putDocuments } from './postgres-documents.ts'
 import { type LoggedRow, type SelectedCall, toCallRecord, toLoggedCall } from './postgres-call-row.ts'
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { PostgresReads } from './postgres-reads.ts'
 import { type PostgresStoredBytes, postgresStoredBytes, sumByPeer } from './postgres-stored-bytes.ts'
+import type { Writer } from './postgres-transaction.ts'
 
 interface Append {
   readonly record: CallRecord
@@ -26,7 +28,12 @@ interface Appended extends Append {
 const ROW_BYTES = 256
 const BY_NAME = (mark: string): string => `(SELECT id FROM names WHERE name = ${mark})`
 
-export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresNames, storedBytesMax: number): CallLog {
+export function postgresCalls(
+  reads: PostgresReads,
+  queue: PostgresQueue,
+  names: PostgresNames,
+  storedBytesMax: number
+): CallLog {
   const stored = postgresStoredBytes(storedBytesMax)
   const appends = appendWriter(names, stored)
   const acknowledgements = acknowledgementWriter(stored)
@@ -39,7 +46,7 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
       if (!(await queue.write(appends, { record, effects }, bytes))) throw alreadyRecorded()
     },
     async find(peer, requestId) {
-      const { rows } = await pool.query<SelectedCall>({
+      const { rows } = await reads.query<SelectedCall>({
         name: 'find-call',
         text: `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME('$1')} AND c.request_id = $2`,
         values: [peer, requestId]
@@ -56,11 +63,11 @@ export function postgresCalls(pool: Pool, queue: PostgresQueue, names: PostgresN
       const own = api === undefined ? '' : `AND c.api = ${BY_NAME('$3')}`
       const values = [rows, before, ...(api === undefined ? [] : [api])]
       const text = `${SELECT_LOGGED} WHERE c.seq < $2 ${own} ORDER BY c.seq DESC LIMIT $1`
-      const { rows: found } = await pool.query<LoggedRow>(text, values)
+      const { rows: found } = await reads.query<LoggedRow>(text, values)
       return found.map(toLoggedCall)
     },
     async usage() {
-      const { rows } = await pool.query<Record<keyof UsageRow, string>>(
+      const { rows } = await reads.query<Record<keyof UsageRow, string>>(
         'SELECT n.name AS api, captured, voided, metered, charged FROM usage u JOIN names n ON n.id = u.api ORDER BY n.name'
       )
       return rows.map((row) => ({

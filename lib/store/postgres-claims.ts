@@ -4,7 +4,8 @@ import type { CallRecord, Claim, ClaimLog, KnownClaim } from '../interface/store
 import { SELECT_RECORDS } from './call-select.ts'
 import { type SelectedCall, toCallRecord } from './postgres-call-row.ts'
 import type { PostgresNames } from './postgres-names.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { Writer } from './postgres-transaction.ts'
 
 interface Taking {
   readonly claim: Claim
@@ -66,6 +67,7 @@ export async function settleClaims(
 const FREE = 'DELETE FROM claims WHERE name = $1'
 
 const frees: Writer<Buffer, void> = {
+  isBlind: true,
   async run(db, items) {
     for (const name of items) await db.query({ name: 'free-claim', text: FREE, values: [name] })
     return items.map(() => undefined)

@@ -1,8 +1,10 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase } from 'pg'
 import { text, utf8 } from '../base/bytes.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { Writer } from './postgres-transaction.ts'
+import type { PostgresReads } from './postgres-reads.ts'
 
 const bytes = (value: string): Buffer => Buffer.from(utf8(value))
 
@@ -27,6 +29,7 @@ export async function putDocuments(db: ClientBase, documents: readonly DocumentP
 }
 
 const puts: Writer<DocumentPut, void> = {
+  isBlind: true,
   async run(db, items) {
     await putDocuments(db, items)
     return items.map(() => undefined)
@@ -56,6 +59,7 @@ const replacements: Writer<DocumentPut & { readonly before: string }, boolean> =
 }
 
 const deletions: Writer<Pick<DocumentPut, 'collection' | 'key'>, boolean> = {
+  isBlind: true,
   run: (db, items) =>
     oneByOne(items, async ({ collection, key }) => {
       const { rowCount } = await db.query('DELETE FROM documents WHERE collection = $1 AND key = $2', [
@@ -103,10 +107,10 @@ const ROW_BYTES = 512
 export const sizeOf = (documents: readonly DocumentPut[]): number =>
   documents.reduce((sum, { value }) => sum + value.length, 0)
 
-export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
+export function postgresDocuments(reads: PostgresReads, queue: PostgresQueue): Documents {
   return {
     async get(collection, key) {
-      const { rows } = await pool.query<{ value: Buffer }>({
+      const { rows } = await reads.query<{ value: Buffer }>({
         name: 'get-document',
         text: 'SELECT value FROM documents WHERE collection = $1 AND key = $2',
         values: [bytes(collection), bytes(key)]
@@ -125,14 +129,14 @@ export function postgresDocuments(pool: Pool, queue: PostgresQueue): Documents {
         Math.max(0, Math.floor(limit)),
         ...(before === undefined ? [] : [bytes(before)])
       ]
-      const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(
+      const { rows } = await reads.query<{ key: Buffer; value: Buffer }>(
         `SELECT key, value FROM documents WHERE collection = $1 ${until} ORDER BY key DESC LIMIT $2`,
         values
       )
       return rows.map(({ key, value }) => ({ key: text(key), value: text(value) }))
     },
     async list(collection) {
-      const { rows } = await pool.query<{ key: Buffer; value: Buffer }>(
+      const { rows } = await reads.query<{ key: Buffer; value: Buffer }>(
         'SELECT key, value FROM documents WHERE collection = $1 ORDER BY key',
         [bytes(collection)]
       )

@@ -3,8 +3,9 @@ import type { Atoms } from '../base/money.ts'
 import type { DocumentPut, Drawn, Entry } from '../interface/ledger.ts'
 import { putDocuments } from './postgres-documents.ts'
 import { enterAll } from './postgres-entries.ts'
+import { MustBeAlone } from './postgres-errors.ts'
 import type { PostgresNames } from './postgres-names.ts'
-import { MustBeAlone, type Writer } from './postgres-queue.ts'
+import type { Writer } from './postgres-transaction.ts'
 
 interface Draw {
   readonly entry: Entry

@@ -1,4 +1,3 @@
-import type { Pool } from 'pg'
 import { formatRequestId } from '../base/request-id.ts'
 import type { BookedEntry, DocumentPut, Entry, Ledger, Posting } from '../interface/ledger.ts'
 import { checkEntry, drawnFrom } from './ledger-entry.ts'
@@ -6,13 +5,15 @@ import { postgresDraws } from './postgres-draws.ts'
 import { putDocuments, sizeOf } from './postgres-documents.ts'
 import { enterAll } from './postgres-entries.ts'
 import type { PostgresNames } from './postgres-names.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { Writer } from './postgres-transaction.ts'
+import type { PostgresReads } from './postgres-reads.ts'
 
 const ENTRY_BYTES = 256
 /** Sorts behind whatever begins with what stands before it. */
 const LAST = '\u{10FFFF}'
 
-export function postgresLedger(pool: Pool, queue: PostgresQueue, names: PostgresNames): Ledger {
+export function postgresLedger(reads: PostgresReads, queue: PostgresQueue, names: PostgresNames): Ledger {
   const bookings: Writer<{ entry: Entry; documents: readonly DocumentPut[] }, boolean> = {
     async run(db, items) {
       const isNew = await enterAll(
@@ -38,14 +39,14 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
       return queue.write(draws, { entry, documents, account, amount: drawnFrom(entry, account) }, bytesOf(documents))
     },
     async balance(account) {
-      const { rows } = await pool.query<{ balance: string }>(
+      const { rows } = await reads.query<{ balance: string }>(
         'SELECT balance FROM accounts WHERE account = (SELECT id FROM names WHERE name = $1)',
         [account]
       )
       return BigInt(rows[0]?.balance ?? 0)
     },
     async balances(prefix) {
-      const { rows } = await pool.query<{ name: string; balance: string }>(
+      const { rows } = await reads.query<{ name: string; balance: string }>(
         `SELECT n.name, a.balance FROM names n JOIN accounts a ON a.account = n.id
          WHERE n.name >= $1 AND n.name < $2 ORDER BY n.name`,
         [prefix, prefix + LAST]
@@ -53,7 +54,7 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
       return rows.map(({ name, balance }) => ({ account: name, amount: BigInt(balance) }))
     },
     async carried(prefix) {
-      const { rows } = await pool.query<{ name: string; amount: string }>(
+      const { rows } = await reads.query<{ name: string; amount: string }>(
         `SELECT n.name, c.amount FROM names n JOIN carried c ON c.account = n.id
          WHERE n.name >= $1 AND n.name < $2 ORDER BY n.name`,
         [prefix, prefix + LAST]
@@ -63,8 +64,8 @@ export function postgresLedger(pool: Pool, queue: PostgresQueue, names: Postgres
     async entries({ after = 0, limit, kinds }) {
       const page = [after, Math.max(0, Math.floor(limit))]
       const { rows } = await (kinds === undefined
-        ? pool.query<SelectedPosting>(SELECT_ALL, page)
-        : pool.query<SelectedPosting>(SELECT_OF_KINDS, [...page, kinds]))
+        ? reads.query<SelectedPosting>(SELECT_ALL, page)
+        : reads.query<SelectedPosting>(SELECT_OF_KINDS, [...page, kinds]))
       return toEntries(rows)
     }
   }

@@ -1,9 +1,11 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase } from 'pg'
 import type { ApiId } from '../base/api-name.ts'
 import type { Grade, ListingBounds, ListingIndex, ListingPut, PutOutcome } from '../interface/listing-index.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from './listing-put.ts'
 import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from './listing-sql.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { Writer } from './postgres-transaction.ts'
+import type { PostgresReads } from './postgres-reads.ts'
 
 interface Puts {
   readonly listings: readonly ListingPut[]
@@ -13,9 +15,9 @@ interface Puts {
 type Told = <T>(reading: Promise<T>) => Promise<T>
 
 /** `told` gives a read's own error, with nothing of the database's text in it. */
-export function postgresListings(pool: Pool, queue: PostgresQueue, told: Told): ListingIndex {
+export function postgresListings(reads: PostgresReads, queue: PostgresQueue, told: Told): ListingIndex {
   const rows = async (sql: string, values: readonly unknown[] = []): Promise<SqlRow[]> =>
-    (await told(pool.query<Record<string, unknown>>(sql, [...values]))).rows
+    (await told(reads.query<Record<string, unknown>>(sql, [...values]))).rows
 
   return {
     put(listings, bounds = DEFAULT_BOUNDS) {

@@ -1,104 +1,216 @@
-import type { ClientBase } from 'pg'
-import type { Clock } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits.ts'
-import { storeFailed, storeNotOpen } from './commit-queue.ts'
-
-/** One sort of write. Those that wait next to each other are written by one statement. */
-export interface Writer<I, O> {
-  /** Within the running transaction; answers in the order of the items. Leaves nothing behind in memory when it throws. */
-  run(db: ClientBase, items: readonly I[]): Promise<readonly O[]>
-}
+import type { Clock, Timer } from '../base/clock.ts'
+import { SoukError, withUnknownCharge } from '../base/errors.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, STORE_WAIT_MS, STORE_WAIT_SWEEP_MS } from '../base/limits.ts'
+import { storeNotOpen } from './commit-queue.ts'
+import { ConnectionLost, isLost, isLostRace, storeUnavailable } from './postgres-errors.ts'
+import { endTransaction, prepare, type Writer, type WriterSession } from './postgres-transaction.ts'
 
 interface Write {
   readonly writer: Writer<unknown, unknown>
   readonly item: unknown
   readonly bytes: number
+  /** On the clock's `elapsed`. */
+  readonly askedAt: number
   readonly resolve: (result: unknown) => void
   readonly reject: (error: SoukError) => void
+}
+
+/** What a new connection found out about the one before it. */
+export interface Recovered {
+  /** Number of the last transaction of this process that the database has. */
+  readonly committed: number
+  /** Another process took this one for dead in between. */
+  readonly isFenced: boolean
+}
+
+export interface PostgresQueueInit {
+  readonly clock: Pick<Clock, 'soon' | 'after' | 'elapsed'>
+  /** The connection failed while it was written by; whoever made it makes another one. */
+  readonly onLost: (session: WriterSession, cause: unknown) => void
+}
+
+interface InDoubt {
+  readonly number: number
+  readonly writes: readonly Write[]
+  readonly results: readonly unknown[]
+}
+
+/** Writes of one transaction, as they are worked off. */
+interface Batch {
+  readonly session: WriterSession
+  readonly writes: readonly Write[]
+  /** Those from here on are neither written nor in doubt. */
+  rest: number
 }
 
 /**
  * Group commit for a database at the other end of a connection: while one transaction is on its way, what is asked for
  * meanwhile waits together for the next. The order of the calls is kept.
+ *
+ * Writes wait while there is no connection, for `STORE_WAIT_MS`. A transaction whose COMMIT got no answer is in doubt: the next
+ * connection says whether the database has it. If so, its writes are answered as they were going to be; if not, they are written again.
  */
-export interface PostgresQueue {
-  /** @throws SoukError `internal_error`: this write is not possible, or the store failed. */
-  write<I, O>(writer: Writer<I, O>, item: I, bytes: number): Promise<O>
-  /** The same without an answer; lost when the store fails. */
-  writeBehind<I>(writer: Writer<I, unknown>, item: I, bytes: number): void
+export class PostgresQueue {
+  readonly #init: PostgresQueueInit
+  #session: WriterSession | undefined
+  #waiting: Write[] = []
+  #doubt: InDoubt | undefined
+  #draining: Promise<void> | undefined
+  #sweeping: Timer | undefined
+  #isClosed = false
+  #last = 0
+
+  constructor(init: PostgresQueueInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `internal_error`: this write is not possible; `store_unavailable`: it waited too long */
+  write<I, O>(writer: Writer<I, O>, item: I, bytes: number): Promise<O> {
+    const askedAt = this.#init.clock.elapsed()
+    return new Promise<O>((resolve, reject) => {
+      this.#push({ writer, item, bytes, askedAt, resolve: (result) => resolve(result as O), reject })
+    })
+  }
+
+  /** The same without an answer; lost where it cannot be written. */
+  writeBehind<I>(writer: Writer<I, unknown>, item: I, bytes: number): void {
+    const askedAt = this.#init.clock.elapsed()
+    this.#push({ writer, item, bytes, askedAt, resolve: () => {}, reject: () => {} })
+  }
+
+  /** Writes go to this connection from now on. */
+  resume(session: WriterSession, { committed, isFenced }: Recovered): void {
+    const doubt = this.#doubt
+    this.#doubt = undefined
+    if (doubt !== undefined) {
+      if (committed >= doubt.number) settle(doubt.writes, doubt.results)
+      else this.#waiting = [...doubt.writes, ...this.#waiting]
+    }
+    // A write that breaks each connection it is tried on must end some time.
+    this.#expire()
+    if (isFenced) this.#giveUp(({ writer }) => writer.isBlind === true)
+    this.#session = session
+    this.#schedule()
+  }
+
+  /** The connection is lost. */
+  suspend(): void {
+    this.#session = undefined
+    this.#schedule()
+  }
+
   /** Commits what is waiting and takes nothing more. Never throws: whoever waits is told. */
-  close(): Promise<void>
-  /** The connection is gone, or a commit failed: nothing more is written or answered from here on. */
-  fail(cause: unknown): void
-  readonly failed: boolean
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#draining
+    this.#sweeping?.cancel()
+    this.#giveUp(() => true)
+  }
+
+  #push(write: Write): void {
+    if (this.#isClosed) return write.reject(storeNotOpen())
+    this.#waiting.push(write)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    const { clock } = this.#init
+    if (this.#session === undefined) this.#sweeping ??= clock.after(STORE_WAIT_SWEEP_MS, () => this.#sweep())
+    else if (this.#waiting.length > 0) {
+      this.#draining ??= new Promise((resolve) => clock.soon(() => void this.#drain().then(resolve)))
+    }
+  }
+
+  async #drain(): Promise<void> {
+    for (let session = this.#session; session !== undefined && this.#waiting.length > 0; session = this.#session) {
+      const writes = takeBatch(this.#waiting)
+      this.#waiting = this.#waiting.slice(writes.length)
+      await this.#writeBatch({ session, writes, rest: 0 })
+    }
+    this.#draining = undefined
+    this.#schedule()
+  }
+
+  /** Never throws: what could not be written waits again, or is in doubt. */
+  async #writeBatch(batch: Batch): Promise<void> {
+    const { session, writes } = batch
+    try {
+      if ((await this.#tryCommit(batch, 0, writes.length)) === undefined) return
+      // Each write in a transaction of its own, so that an impossible one harms no other.
+      for (const i of writes.keys()) await this.#writeAlone(batch, i)
+    } catch (cause) {
+      this.#waiting = [...writes.slice(batch.rest), ...this.#waiting]
+      if (this.#session === session) this.#session = undefined
+      this.#init.onLost(session, cause)
+    }
+  }
+
+  async #writeAlone(batch: Batch, i: number): Promise<void> {
+    let refused = await this.#tryCommit(batch, i, i + 1)
+    for (let tries = 1; tries < TRIES_MAX && isLostRace(refused?.cause); tries++) {
+      refused = await this.#tryCommit(batch, i, i + 1)
+    }
+    batch.rest = i + 1
+    if (refused === undefined) return
+    batch.writes[i]?.reject(new SoukError('internal_error', 'The store could not take this entry.', refused))
+  }
+
+  /** Undefined where it was written, else why the server refused it. @throws where the connection cannot be used any more */
+  async #tryCommit(batch: Batch, from: number, to: number): Promise<{ cause: unknown } | undefined> {
+    try {
+      await this.#commit(batch, from, to)
+      return undefined
+    } catch (cause) {
+      if (isLost(cause)) throw cause
+      this.#doubt = undefined
+      batch.rest = from
+      return { cause }
+    }
+  }
+
+  async #commit(batch: Batch, from: number, to: number): Promise<void> {
+    const { session } = batch
+    const writes = batch.writes.slice(from, to)
+    const number = ++this.#last
+    const results = await prepare(session, number, writes)
+    // Another connection has taken over: this transaction ends with its own.
+    if (this.#session !== session) throw new ConnectionLost()
+    // Until the answer is here, only the database knows.
+    this.#doubt = { number, writes, results }
+    batch.rest = to
+    await endTransaction(session.db)
+    this.#doubt = undefined
+    settle(writes, results)
+  }
+
+  #sweep(): void {
+    this.#sweeping = undefined
+    if (this.#session !== undefined) return
+    this.#expire()
+    if (this.#waiting.length > 0 || this.#doubt !== undefined) this.#schedule()
+  }
+
+  #expire(): void {
+    const oldest = this.#init.clock.elapsed() - STORE_WAIT_MS
+    this.#giveUp(({ askedAt }) => askedAt < oldest)
+  }
+
+  /** Of a transaction in doubt nobody knows whether it was written. */
+  #giveUp(isOver: (write: Write) => boolean): void {
+    const over = this.#waiting.filter(isOver)
+    this.#waiting = this.#waiting.filter((write) => !isOver(write))
+    const error = storeUnavailable(undefined)
+    for (const write of over) write.reject(error)
+    if (this.#doubt?.writes.every(isOver) !== true) return
+    for (const write of this.#doubt.writes) write.reject(withUnknownCharge(error))
+    this.#doubt = undefined
+  }
 }
 
-export interface PostgresQueueInit {
-  readonly db: ClientBase
-  readonly clock: Pick<Clock, 'soon'>
-  readonly onFailure: (error: Error) => void
-}
+const TRIES_MAX = 5
 
-export function createPostgresQueue({ db, clock, onFailure }: PostgresQueueInit): PostgresQueue {
-  let waiting: Write[] = []
-  let draining: Promise<void> | undefined
-  let isClosed = false
-  let hasFailed = false
-
-  const push = (write: Write): void => {
-    if (hasFailed) write.reject(storeFailed())
-    else if (isClosed) write.reject(storeNotOpen())
-    else {
-      waiting.push(write)
-      draining ??= new Promise((resolve) => clock.soon(() => void drain().then(resolve)))
-    }
-  }
-  const drain = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = takeBatch(waiting)
-      waiting = waiting.slice(batch.length)
-      try {
-        const settle = (await commitTogether(db, batch)) ?? (await commitOneByOne(db, batch))
-        for (const tell of settle) tell()
-      } catch (error) {
-        fail(error, batch)
-      }
-    }
-    draining = undefined
-  }
-  const fail = (cause: unknown, batch: readonly Write[]): void => {
-    const error = storeFailed(cause)
-    const lost = [...batch, ...waiting]
-    waiting = []
-    for (const write of lost) write.reject(error)
-    if (hasFailed) return
-    hasFailed = true
-    onFailure(error)
-  }
-
-  return {
-    write: <I, O>(writer: Writer<I, O>, item: I, bytes: number) =>
-      new Promise<O>((resolve, reject) => {
-        push({
-          writer,
-          item,
-          bytes,
-          resolve: (result) => resolve(result as O),
-          reject
-        })
-      }),
-    writeBehind: <I>(writer: Writer<I, unknown>, item: I, bytes: number) =>
-      push({ writer, item, bytes, resolve: () => {}, reject: () => {} }),
-    async close() {
-      isClosed = true
-      await draining
-    },
-    fail: (cause) => fail(cause, []),
-    get failed() {
-      return hasFailed
-    }
-  }
+function settle(writes: readonly Write[], results: readonly unknown[]): void {
+  for (const [i, write] of writes.entries()) write.resolve(results[i])
 }
 
 /** At least one write, so that a single large one is not stuck. */
@@ -109,85 +221,4 @@ function takeBatch(waiting: readonly Write[]): Write[] {
     return count === COMMIT_BATCH_MAX || (count > 0 && bytes > COMMIT_BATCH_BYTES_MAX)
   })
   return waiting.slice(0, end === -1 ? waiting.length : end)
-}
-
-/** Undefined when one of the writes is not possible; nothing of the batch is then written. */
-async function commitTogether(db: ClientBase, batch: readonly Write[]): Promise<Array<() => void> | undefined> {
-  const settle: Array<() => void> = []
-  await db.query('BEGIN')
-  try {
-    for (const run of runsOf(batch)) {
-      const results = await run[0].writer.run(
-        db,
-        run.map(({ item }) => item)
-      )
-      for (const [i, write] of run.entries()) settle.push(() => write.resolve(results[i]))
-    }
-  } catch (error) {
-    if (!isRefusal(error)) throw error
-    await db.query('ROLLBACK')
-    return undefined
-  }
-  await db.query('COMMIT')
-  return settle
-}
-
-/** Each write in a transaction of its own, so that an impossible one harms no other. */
-async function commitOneByOne(db: ClientBase, batch: readonly Write[]): Promise<Array<() => void>> {
-  const settle: Array<() => void> = []
-  for (const write of batch) {
-    settle.push(await commitAlone(db, write))
-  }
-  return settle
-}
-
-async function commitAlone(db: ClientBase, write: Write): Promise<() => void> {
-  for (let tries = 1; ; tries++) {
-    await db.query('BEGIN')
-    try {
-      const [result] = await write.writer.run(db, [write.item])
-      await db.query('COMMIT')
-      return () => write.resolve(result)
-    } catch (cause) {
-      if (!isRefusal(cause)) throw cause
-      await db.query('ROLLBACK')
-      if (isDeadlock(cause) && tries < TRIES_MAX) continue
-      return () => write.reject(new SoukError('internal_error', 'The store could not take this entry.', { cause }))
-    }
-  }
-}
-
-function runsOf(batch: readonly Write[]): Array<[Write, ...Write[]]> {
-  const runs: Array<[Write, ...Write[]]> = []
-  for (const write of batch) {
-    const last = runs.at(-1)
-    if (last?.[0].writer === write.writer) last.push(write)
-    else runs.push([write])
-  }
-  return runs
-}
-
-/** The transaction as a whole cannot be written, each of its writes by itself can. */
-export class MustBeAlone extends Error {}
-
-/** Connection, resources, shutdown, system and internal errors: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const FATAL = /^(08|53|57P|58|XX)/
-
-/** Two processes waited for each other, and this one was chosen to give way: nothing is wrong with what it wrote. */
-function isDeadlock(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '40P01'
-}
-
-const TRIES_MAX = 5
-
-/** The database understood and refused: the connection and the transaction are known to be as before. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof MustBeAlone) return true
-  return (
-    error instanceof Error &&
-    'severity' in error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    !FATAL.test(error.code)
-  )
 }

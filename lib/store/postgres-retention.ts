@@ -1,8 +1,10 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase } from 'pg'
 import type { Atoms } from '../base/money.ts'
 import type { Retention, Trimmed, TrimRules } from '../interface/store.ts'
 import type { PostgresNames } from './postgres-names.ts'
-import type { PostgresQueue, Writer } from './postgres-queue.ts'
+import type { PostgresQueue } from './postgres-queue.ts'
+import type { PostgresReads } from './postgres-reads.ts'
+import type { Writer } from './postgres-transaction.ts'
 import { isTrimmedKind, type OldRow, planTrim, type TrimPlan } from './trim-plan.ts'
 
 type Table = 'calls' | 'entries'
@@ -55,14 +57,14 @@ const SELECT_ENTRIES = `
     e.call IS NOT NULL AS is_kept
   FROM entries e WHERE e.seq > $1 AND e.seq < (SELECT max(seq) FROM entries) ORDER BY e.seq LIMIT $2`
 
-export function postgresRetention(pool: Pool, queue: PostgresQueue, names: PostgresNames): Retention {
+export function postgresRetention(reads: PostgresReads, queue: PostgresQueue, names: PostgresNames): Retention {
   const moves = moveWriter(names)
   const throughOf = async (table: Table): Promise<number> => {
-    const { rows } = await pool.query<{ through: string }>('SELECT through FROM trims WHERE name = $1', [table])
+    const { rows } = await reads.query<{ through: string }>('SELECT through FROM trims WHERE name = $1', [table])
     return Number(rows[0]?.through ?? 0)
   }
   const carriedOf = async (account: string): Promise<Atoms> => {
-    const { rows } = await pool.query<{ amount: string }>(
+    const { rows } = await reads.query<{ amount: string }>(
       'SELECT amount FROM carried WHERE account = (SELECT id FROM names WHERE name = $1)',
       [account]
     )
@@ -73,7 +75,7 @@ export function postgresRetention(pool: Pool, queue: PostgresQueue, names: Postg
     const after = await throughOf(table)
     if (after === OVER) return undefined
     const text = table === 'calls' ? SELECT_CALLS : SELECT_ENTRIES
-    const { rows } = await pool.query<OldRecord>(text, [after, rules.limit])
+    const { rows } = await reads.query<OldRecord>(text, [after, rules.limit])
     const bounds = table === 'calls' ? rules : { ...rules, freeBefore: rules.before }
     const plan = await planTrim(
       rows.map((row) => toOld(row, rules)),

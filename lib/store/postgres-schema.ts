@@ -5,6 +5,8 @@ import { SoukError } from '../base/errors.ts'
  * As `sqlite-schema.ts`, which says why, in PostgreSQL's types. One step per version, run once, in order, never changed after a
  * release. Texts that may hold any character are bytes, as PostgreSQL's texts hold no NUL; the others sort by code point. Sums are
  * added to, not replaced: several processes may share the database. Autovacuum makes the space of deleted rows free for new ones.
+ *
+ * `writers` has a row for each process: see `postgres-writer.ts`.
  */
 const MIGRATIONS = [
   `
@@ -180,6 +182,15 @@ const MIGRATIONS = [
       WHEN 'x402-answers' THEN true
       WHEN 'x402-exact' THEN convert_from(value, 'UTF8')::json -> 'fate' ->> 'kind' <> 'owed'
       ELSE false END;
+  `,
+  `
+  CREATE TABLE writers (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    token BIGINT NOT NULL DEFAULT 1,
+    fences BIGINT NOT NULL DEFAULT 0,
+    last_commit BIGINT NOT NULL DEFAULT 0,
+    at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50);
   `
 ]
 

@@ -1,10 +1,12 @@
-import type { Client, ClientBase, Pool } from 'pg'
+import type { Client, ClientBase } from 'pg'
 import type { Clock } from '../base/clock.ts'
-import { POSTGRES_LISTEN_MS } from '../base/limits.ts'
+import { POSTGRES_LISTEN_BEAT_MS, POSTGRES_LISTEN_MS } from '../base/limits.ts'
 import type { Signals } from '../interface/store.ts'
+import { endClient } from './postgres-client.ts'
+import type { PostgresReads } from './postgres-reads.ts'
 
 export interface PostgresSignalsInit {
-  readonly pool: Pool
+  readonly reads: PostgresReads
   /** A connection of its own, not connected yet. */
   readonly client: () => Client
   readonly clock: Pick<Clock, 'after'>
@@ -22,6 +24,7 @@ export class PostgresSignals implements Signals {
   readonly #heard = new Map<string, Set<Hear>>()
   #client: Client | undefined
   #connecting: Promise<void> | undefined
+  /** The next beat, or the next attempt to connect. */
   #timer: { cancel(): void } | undefined
   #isClosed = false
 
@@ -30,7 +33,7 @@ export class PostgresSignals implements Signals {
   }
 
   async send(topic: string, text: string): Promise<void> {
-    await this.#init.pool.query(`SELECT pg_notify(${CHANNEL}, $1)`, [`${topic}\n${text}`])
+    await this.#init.reads.query(`SELECT pg_notify(${CHANNEL}, $1)`, [`${topic}\n${text}`])
   }
 
   listen(topic: string, hear: Hear): () => void {
@@ -44,7 +47,7 @@ export class PostgresSignals implements Signals {
     this.#isClosed = true
     this.#timer?.cancel()
     await this.#connecting
-    await this.#client?.end().catch(() => {})
+    if (this.#client !== undefined) await endClient(this.#client)
   }
 
   async #connect(): Promise<void> {
@@ -61,13 +64,28 @@ export class PostgresSignals implements Signals {
       await client.connect()
       await client.query(`LISTEN ${await channelOf(client)}`)
     } catch (error) {
-      await client.end().catch(() => {})
+      void endClient(client)
       // A database that does not know how to will not learn it.
       if (!isRefused(error)) this.#connectLater()
       return
     }
     this.#client = client
     this.#missed()
+    this.#beatLater(client, lose)
+  }
+
+  /** A connection that is cut without a word is quiet, as one with no news is. */
+  #beatLater(client: Client, lose: () => void): void {
+    this.#timer = this.#init.clock.after(POSTGRES_LISTEN_BEAT_MS, () => {
+      if (this.#isClosed || this.#client !== client) return
+      client.query('SELECT 1').then(
+        () => this.#beatLater(client, lose),
+        () => {
+          lose()
+          void endClient(client)
+        }
+      )
+    })
   }
 
   #connectLater(): void {

@@ -1,22 +1,27 @@
-import type { Pool, PoolClient } from 'pg'
-import { type Clock, systemClock } from '../base/clock.ts'
+import type { Client as PgClient, Pool } from 'pg'
+import { type Clock, sleep, systemClock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
-import { POSTGRES_CONNECT_MS, POSTGRES_CONNECTIONS_MAX, STORED_BYTES_MAX } from '../base/limits.ts'
+import { POSTGRES_CLOSE_MS, POSTGRES_CONNECTIONS_MAX, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
-import { storeFailed, storeNotOpen } from './commit-queue.ts'
+import { storeNotOpen } from './commit-queue.ts'
 import { listingsOf } from './listings-of.ts'
 import { postgresCalls } from './postgres-calls.ts'
 import { postgresClaims } from './postgres-claims.ts'
+import { clientConfig, endClient } from './postgres-client.ts'
 import { postgresDocuments } from './postgres-documents.ts'
+import { isAway, storeUnavailable } from './postgres-errors.ts'
 import { postgresLedger } from './postgres-ledger.ts'
 import { postgresListings } from './postgres-listings.ts'
 import { postgresNames } from './postgres-names.ts'
+import { refusePooler } from './postgres-pooler.ts'
+import { PostgresQueue } from './postgres-queue.ts'
+import { type PostgresReads, postgresReads } from './postgres-reads.ts'
 import { postgresRetention } from './postgres-retention.ts'
-import { PostgresSignals } from './postgres-signals.ts'
-import { createPostgresQueue, type PostgresQueue } from './postgres-queue.ts'
 import { migratePostgres } from './postgres-schema.ts'
+import { PostgresSignals } from './postgres-signals.ts'
+import { FENCE, PostgresWriter } from './postgres-writer.ts'
 
 export interface PostgresStoreInit {
   /** `postgres://user:password@host/database`, with `sslmode` and the like as PostgreSQL's own clients take them. */
@@ -24,17 +29,13 @@ export interface PostgresStoreInit {
   /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
   readonly storedBytesMax?: number
   /** Default: the system's. */
-  readonly clock?: Pick<Clock, 'soon' | 'after'>
-  /**
-   * Called once when a commit failed or the connection that writes is lost. What was being committed may have survived or not;
-   * only the database knows, so the process must stop and start afresh. Everything asked of the store after it rejects.
-   */
-  readonly onFailure?: (error: Error) => void
+  readonly clock?: Clock
 }
 
 interface Session {
   readonly pool: Pool
-  readonly writer: PoolClient
+  readonly reads: PostgresReads
+  readonly writer: PostgresWriter
   readonly queue: PostgresQueue
   readonly calls: CallLog
   readonly claims: ClaimLog
@@ -46,68 +47,93 @@ interface Session {
 }
 
 /**
- * For several processes that share accounts, quotas or an owner's books. `open` throws SoukError `internal_error` when the
- * database cannot be reached, or when a newer Souk made its tables.
+ * For several processes that share accounts, quotas or an owner's books. It outlives the loss of its connections: see
+ * `PostgresQueue` and `PostgresWriter`. While the database is away, reads and changes are refused with `store_unavailable`, and
+ * outcomes (`calls.append`, `ledger.book`, `ledger.draw`) wait.
+ *
+ * `open` throws SoukError `store_unavailable` when the database cannot be reached, which may pass, and `internal_error` when it
+ * cannot be used: a wrong password, no such database, tables of a newer Souk, a pooler in transaction mode.
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {
-  const { url, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
+  const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX } = init
   let session: Session | undefined
+  const fenced = new Set<() => void>()
+  const onFenced = (): void => {
+    for (const hear of fenced) hear()
+  }
   const opened = (): Session => {
     if (session === undefined) throw storeNotOpen()
-    if (session.queue.failed) throw storeFailed()
     return session
+  }
+  /** For what need not be written now: it is refused while the database is away. */
+  const reached = (): Session => {
+    const found = opened()
+    if (found.writer.away !== undefined) throw found.writer.away
+    return found
   }
 
   return {
     calls: {
       append: async (record, effects) => opened().calls.append(record, effects),
-      find: async (peer, requestId) => told(opened().calls.find(peer, requestId)),
+      find: async (peer, requestId) => told(reached().calls.find(peer, requestId)),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
-      recent: async (query) => told(opened().calls.recent(query)),
-      usage: async () => told(opened().calls.usage()),
-      dropResponses: async (before) => opened().calls.dropResponses(before)
+      recent: async (query) => told(reached().calls.recent(query)),
+      usage: async () => told(reached().calls.usage()),
+      dropResponses: async (before) => reached().calls.dropResponses(before)
     },
     claims: {
-      take: async (claim, expired) => opened().claims.take(claim, expired),
+      take: async (claim, expired) => reached().claims.take(claim, expired),
       free: async (name) => opened().claims.free(name),
-      drop: async (before, most) => opened().claims.drop(before, most)
+      drop: async (before, most) => reached().claims.drop(before, most)
     },
     documents: {
-      get: async (collection, key) => told(opened().documents.get(collection, key)),
-      put: async (collection, key, value) => opened().documents.put(collection, key, value),
-      insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
-      replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
-      delete: async (collection, key) => opened().documents.delete(collection, key),
-      last: async (collection, query) => told(opened().documents.last(collection, query)),
-      list: async (collection) => told(opened().documents.list(collection)),
-      putAll: async (documents) => opened().documents.putAll(documents),
-      trim: async (collection, before, limit) => opened().documents.trim(collection, before, limit),
-      sweep: async (now, limit) => opened().documents.sweep(now, limit)
+      get: async (collection, key) => told(reached().documents.get(collection, key)),
+      put: async (collection, key, value) => reached().documents.put(collection, key, value),
+      insert: async (collection, key, value) => reached().documents.insert(collection, key, value),
+      replace: async (collection, key, before, value) => reached().documents.replace(collection, key, before, value),
+      delete: async (collection, key) => reached().documents.delete(collection, key),
+      last: async (collection, query) => told(reached().documents.last(collection, query)),
+      list: async (collection) => told(reached().documents.list(collection)),
+      putAll: async (documents) => reached().documents.putAll(documents),
+      trim: async (collection, before, limit) => reached().documents.trim(collection, before, limit),
+      sweep: async (now, limit) => reached().documents.sweep(now, limit)
     },
     ledger: {
       book: async (entry, documents) => opened().ledger.book(entry, documents),
       draw: async (entry, account, documents) => opened().ledger.draw(entry, account, documents),
-      balance: async (account) => told(opened().ledger.balance(account)),
-      balances: async (prefix) => told(opened().ledger.balances(prefix)),
-      carried: async (prefix) => told(opened().ledger.carried(prefix)),
-      entries: async (query) => told(opened().ledger.entries(query))
+      balance: async (account) => told(reached().ledger.balance(account)),
+      balances: async (prefix) => told(reached().ledger.balances(prefix)),
+      carried: async (prefix) => told(reached().ledger.carried(prefix)),
+      entries: async (query) => told(reached().ledger.entries(query))
     },
     signals: {
-      send: async (topic, text) => told(opened().signals.send(topic, text)),
+      send: async (topic, text) => told(reached().signals.send(topic, text)),
       listen: (topic, hear) => opened().signals.listen(topic, hear)
     },
-    listings: listingsOf(() => opened().listings),
-    retention: { trim: async (rules) => told(opened().retention.trim(rules)) },
+    fencing: {
+      get id() {
+        return opened().writer.id
+      },
+      fence: async (id) => void (await told(reached().reads.query(FENCE, [id]))),
+      onFenced(hear) {
+        fenced.add(hear)
+        return () => void fenced.delete(hear)
+      }
+    },
+    listings: listingsOf(() => reached().listings),
+    retention: { trim: async (rules) => told(reached().retention.trim(rules)) },
+    refusal: () => session?.writer.away,
     async open() {
-      session ??= await openSession({ url, clock, onFailure, storedBytesMax })
+      session ??= await openSession({ url, clock, storedBytesMax }, onFenced)
     },
     async close() {
       const closing = session
       await closing?.queue.close()
       await closing?.signals.close()
       session = undefined
-      closing?.writer.release(true)
-      await closing?.pool.end()
+      await closing?.writer.stop()
+      // It waits for a server that may never answer.
+      if (closing !== undefined) await Promise.race([closing.pool.end(), sleep(clock, POSTGRES_CLOSE_MS)])
     }
   }
 }
@@ -122,40 +148,66 @@ async function told<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-async function openSession({ url, clock, onFailure, storedBytesMax }: Required<PostgresStoreInit>): Promise<Session> {
+async function openSession(
+  { url, clock, storedBytesMax }: Required<PostgresStoreInit>,
+  onFenced: () => void
+): Promise<Session> {
   // Only nodes with such a store load the client.
   const { Client, Pool } = await import('pg')
-  const connection = { connectionString: url, connectionTimeoutMillis: POSTGRES_CONNECT_MS }
-  const pool = new Pool({ ...connection, max: POSTGRES_CONNECTIONS_MAX, allowExitOnIdle: true })
-  // An idle connection that breaks is replaced by the next query; unheard it would end the process.
-  pool.on('error', () => {})
-  let writer: PoolClient | undefined
   try {
-    writer = await pool.connect()
-    await migratePostgres(writer)
-    // A server may be set up to answer before the disk has it. A weaker wait for replicas is its operator's choice.
-    await writer.query(
-      `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
-    )
+    const config = clientConfig(url)
+    await prepare([1, 2].map(() => new Client({ ...config, query_timeout: 0 })) as [PgClient, PgClient])
+    const client = () => new Client(config)
+    const queue = new PostgresQueue({ clock, onLost: (by, cause) => writer.lose(by, cause) })
+    const onBack = (isFenced: boolean): void => {
+      names.forget()
+      if (isFenced) onFenced()
+    }
+    const writer = new PostgresWriter({ client, queue, clock, onBack })
+    const pool = new Pool({ ...config, max: POSTGRES_CONNECTIONS_MAX, allowExitOnIdle: true })
+    // An idle connection that breaks is replaced by the next query; unheard it would end the process.
+    pool.on('error', () => {})
+    const reads = postgresReads(pool, () => writer.away)
+    const names = postgresNames(reads)
+    await writer.start()
+    return {
+      pool,
+      reads,
+      writer,
+      queue,
+      calls: postgresCalls(reads, queue, names, storedBytesMax),
+      claims: postgresClaims(queue, names),
+      documents: postgresDocuments(reads, queue),
+      ledger: postgresLedger(reads, queue, names),
+      signals: new PostgresSignals({ reads, clock, client }),
+      listings: postgresListings(reads, queue, told),
+      retention: postgresRetention(reads, queue, names)
+    }
   } catch (cause) {
-    writer?.release(true)
-    await pool.end()
+    if (isAway(cause)) throw storeUnavailable(cause)
     if (isSoukError(cause)) throw cause
-    throw new SoukError('internal_error', 'The store cannot be opened.', { cause })
+    throw new SoukError('internal_error', `The store cannot be opened: ${refusalOf(cause)}.`, { cause })
   }
-  const queue = createPostgresQueue({ db: writer, clock, onFailure })
-  writer.on('error', (error) => queue.fail(error))
-  const names = postgresNames(pool)
-  return {
-    pool,
-    writer,
-    queue,
-    calls: postgresCalls(pool, queue, names, storedBytesMax),
-    claims: postgresClaims(queue, names),
-    documents: postgresDocuments(pool, queue),
-    ledger: postgresLedger(pool, queue, names),
-    signals: new PostgresSignals({ pool, clock, client: () => new Client({ ...connection, keepAlive: true }) }),
-    listings: postgresListings(pool, queue, told),
-    retention: postgresRetention(pool, queue, names)
+}
+
+/** Looks at what is at the other end, and makes its tables. @throws SoukError, and what `pg` says */
+async function prepare(clients: readonly [PgClient, PgClient]): Promise<void> {
+  for (const client of clients) client.on('error', () => {})
+  try {
+    for (const client of clients) await client.connect()
+    await refusePooler(...clients)
+    await migratePostgres(clients[0])
+  } finally {
+    for (const client of clients) void endClient(client)
   }
+}
+
+/** Why a database refuses a connection, in words that name no host, user or password. */
+function refusalOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code.startsWith('28')) return 'the database refuses the user or the password'
+  if (code.startsWith('3D')) return 'there is no such database'
+  if (code === '42501') return 'the user may not make tables in this database'
+  if (code === 'ERR_INVALID_URL') return 'its address is not a URL'
+  return 'the database does not take the connection'
 }

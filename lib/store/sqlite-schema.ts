@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { SoukError } from '../base/errors.ts'
+import { StoreBroken } from './sqlite-errors.ts'
 
 /**
  * One step per version, run once, in order, never changed after a release. Plain SQL that PostgreSQL could read too.
@@ -220,7 +220,7 @@ const MIGRATIONS = [
 export function migrate(db: DatabaseSync): void {
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version > MIGRATIONS.length) {
-    throw new SoukError('internal_error', 'The store was written by a newer version of Souk: update this one.')
+    throw new StoreBroken('newer', 'The store was written by a newer version of Souk: update this one.')
   }
   // The version moves with its step or not at all. Also without steps the transaction takes the lock that stays with us.
   db.exec('BEGIN IMMEDIATE')

@@ -2,11 +2,12 @@ import { chmodSync, closeSync, existsSync, fdatasyncSync, mkdirSync, openSync } 
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { isSoukError, SoukError } from '../base/errors.ts'
-import { SQLITE_CACHE_BYTES, STORED_BYTES_MAX } from '../base/limits.ts'
+import { isSoukError } from '../base/errors.ts'
+import { SQLITE_CACHE_BYTES, STORE_FREE_BYTES_MIN, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
+import { FreeSpace } from './free-space.ts'
 import { listingsOf } from './listings-of.ts'
 import { type CommitQueue, createCommitQueue, storeFailed, storeNotOpen } from './commit-queue.ts'
 import { backUp } from './sqlite-backup.ts'
@@ -15,6 +16,7 @@ import { sqliteCalls } from './sqlite-calls.ts'
 import { sqliteClaims } from './sqlite-claims.ts'
 import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
 import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
+import { faultOf, isOfSqlite, StoreBroken } from './sqlite-errors.ts'
 import { sqliteListings } from './sqlite-listings.ts'
 import { sqliteNames } from './sqlite-names.ts'
 import { sqliteRetention } from './sqlite-retention.ts'
@@ -29,7 +31,9 @@ export interface SqliteStoreInit {
   /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
   readonly storedBytesMax?: number
   /** Default: the system's. */
-  readonly clock?: Pick<Clock, 'soon'>
+  readonly clock?: Pick<Clock, 'soon' | 'after'>
+  /** Free space on its disk under which no new work is taken, see `Store.refusal`. Default: `STORE_FREE_BYTES_MIN`. */
+  readonly freeBytesMin?: number
   /**
    * Called once when a commit failed. What it held may have survived or not; only the disk knows, so the process must stop
    * and open the file afresh. Everything asked of the store after it rejects.
@@ -57,6 +61,7 @@ interface Session {
   backUp(path: string): Promise<void>
   /** Of backups that are being written: the database stays open for them. */
   readonly backups: ReadonlySet<Promise<void>>
+  readonly space: FreeSpace
 }
 
 interface OpenFile {
@@ -65,15 +70,13 @@ interface OpenFile {
   readonly wal: number
 }
 
-/** Result codes of SQLite, https://www.sqlite.org/rescode.html. */
-const SQLITE_BUSY = 5
-
 /**
- * One file, one process. `open` throws SoukError `internal_error` when another process has it, when it is no database of
- * Souk's, or when a newer Souk wrote it.
+ * One file, one process. `open` throws `StoreBroken`, a SoukError `internal_error` with the `fault`, when another process has it, when it
+ * is no database of Souk's, or when a newer Souk wrote it.
  */
 export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
   const { path, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
+  const { freeBytesMin = STORE_FREE_BYTES_MIN } = init
   let session: Session | undefined
   let closing: Promise<void> | undefined
   const opened = (): Session => {
@@ -84,7 +87,15 @@ export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
   /** What is read may have been committed a moment ago and not be durable yet: nobody is told before it is. */
   const read = async <T>(look: (session: Session) => T): Promise<Awaited<T>> => {
     const from = opened()
-    const found = await look(from)
+    let found: Awaited<T>
+    try {
+      found = await look(from)
+    } catch (error) {
+      // A page that contradicts others, or cannot be read, is as bad as a commit that fails.
+      if (faultOf(error) === undefined) throw error
+      from.queue.fail(error)
+      throw storeFailed(error)
+    }
     const settling = from.queue.settled()
     if (settling !== undefined) await settling
     return found
@@ -128,9 +139,13 @@ export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
     // What others published: no answer hangs on whether it is on this disk yet.
     listings: listingsOf(() => opened().listings),
     backUp: async (path) => opened().backUp(path),
+    refusal: () => session?.space.refusal,
     async open() {
       await closing
-      session ??= openSession(openDatabase(resolve(path)), { clock, onFailure, storedBytesMax })
+      if (session !== undefined) return
+      const space = new FreeSpace({ directory: dirname(resolve(path)), bytesMin: freeBytesMin, clock })
+      session = opening((files) => openSession(openDatabase(resolve(path), files), { clock, onFailure, storedBytesMax, space }))
+      await space.start()
     },
     async close() {
       if (session !== undefined) closing = closeSession(session)
@@ -140,35 +155,47 @@ export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
   }
 }
 
-/** Open, up to date, and on disk. */
-function openDatabase(path: string): OpenFile {
-  let db: DatabaseSync | undefined
+/** Closes what was opened where it throws. @throws StoreBroken */
+function opening(open: (opened: OpenedFiles) => Session): Session {
+  const opened: OpenedFiles = {}
   try {
-    makePrivate(path)
-    db = new DatabaseSync(path)
-    // Exclusive: a second process would share neither the caches here nor a group commit, so it is refused at once.
-    const mode = db.prepare('PRAGMA locking_mode = EXCLUSIVE').get() && db.prepare('PRAGMA journal_mode = WAL').get()
-    if (mode?.['journal_mode'] !== 'wal') throw new Error('the file system takes no write-ahead log')
-    // Normal: SQLite waits for the disk where it moves its log into the database, and the queue after each commit. It is what
-    // `FULL` does, but for the process, which goes on meanwhile. Without fullfsync, macOS does not wait for the disk's own cache.
-    db.exec(`
-      PRAGMA synchronous = NORMAL;
-      PRAGMA fullfsync = ON;
-      PRAGMA checkpoint_fullfsync = ON;
-      PRAGMA foreign_keys = ON;
-      PRAGMA cache_size = ${-SQLITE_CACHE_BYTES / 1024};`)
-    migrate(db)
-    const wal = openSync(`${path}-wal`, 'r+')
-    fdatasyncSync(wal)
-    return { db, wal }
+    return open(opened)
   } catch (error) {
-    if (db?.isOpen === true) db.close()
+    if (opened.wal !== undefined) closeSync(opened.wal)
+    if (opened.db?.isOpen === true) opened.db.close()
     if (isSoukError(error)) throw error
-    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
-    throw new SoukError('internal_error', `The store cannot be opened${isBusy ? ': another process uses it.' : '.'}`, {
+    // Statements that this version prepares on its own tables can fail for no other reason.
+    const fault = faultOf(error) ?? (isOfSqlite(error) ? 'damaged' : 'failing')
+    throw new StoreBroken(fault, `The store cannot be opened${fault === 'busy' ? ': another process uses it.' : '.'}`, {
       cause: error
     })
   }
+}
+
+interface OpenedFiles {
+  db?: DatabaseSync
+  wal?: number
+}
+
+/** Open, up to date, and on disk. */
+function openDatabase(path: string, opened: OpenedFiles): OpenFile {
+  makePrivate(path)
+  const db = (opened.db = new DatabaseSync(path))
+  // Exclusive: a second process would share neither the caches here nor a group commit, so it is refused at once.
+  const mode = db.prepare('PRAGMA locking_mode = EXCLUSIVE').get() && db.prepare('PRAGMA journal_mode = WAL').get()
+  if (mode?.['journal_mode'] !== 'wal') throw new Error('the file system takes no write-ahead log')
+  // Normal: SQLite waits for the disk where it moves its log into the database, and the queue after each commit. It is what
+  // `FULL` does, but for the process, which goes on meanwhile. Without fullfsync, macOS does not wait for the disk's own cache.
+  db.exec(`
+    PRAGMA synchronous = NORMAL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
+    PRAGMA foreign_keys = ON;
+    PRAGMA cache_size = ${-SQLITE_CACHE_BYTES / 1024};`)
+  migrate(db)
+  const wal = (opened.wal = openSync(`${path}-wal`, 'r+'))
+  fdatasyncSync(wal)
+  return { db, wal }
 }
 
 /** SQLite gives its `-wal` file the mode of the database. */
@@ -179,10 +206,11 @@ function makePrivate(path: string): void {
   else closeSync(openSync(path, 'wx', 0o600))
 }
 
-function openSession(
-  file: OpenFile,
-  { clock, onFailure, storedBytesMax }: Required<Omit<SqliteStoreInit, 'path'>>
-): Session {
+interface SessionInit extends Pick<Session, 'space'>, Required<Pick<SqliteStoreInit, 'onFailure' | 'storedBytesMax'>> {
+  readonly clock: Pick<Clock, 'soon'>
+}
+
+function openSession(file: OpenFile, { clock, onFailure, storedBytesMax, space }: SessionInit): Session {
   const { db, wal } = file
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
@@ -220,6 +248,7 @@ function openSession(
     listings: sqliteListings(db, queue),
     retention: sqliteRetention({ db, queue, names, usage, balances }),
     backups,
+    space,
     async backUp(path) {
       const written = backUp(db, path)
       backups.add(written)
@@ -232,10 +261,16 @@ function openSession(
   }
 }
 
-async function closeSession({ file, queue, backups }: Session): Promise<void> {
+async function closeSession({ file, queue, backups, space }: Session): Promise<void> {
+  space.stop()
   await Promise.allSettled(backups)
   await queue.close()
   // Before the database, which removes the log.
   closeSync(file.wal)
-  file.db.close()
+  try {
+    file.db.close()
+  } catch (error) {
+    // What failed before has been told; everything that was promised is on disk.
+    if (!queue.failed) throw error
+  }
 }

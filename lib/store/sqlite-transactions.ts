@@ -1,6 +1,7 @@
-import { fdatasync, fdatasyncSync } from 'node:fs'
+import { fdatasync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Transactions } from './commit-queue.ts'
+import { faultOf } from './sqlite-errors.ts'
 
 /** What belongs to a transaction beside its writes. */
 export interface TransactionHooks {
@@ -39,7 +40,7 @@ export function sqliteTransactions(db: DatabaseSync, wal: number, hooks: Transac
       db.exec('RELEASE entry')
     },
     sync: (done) => fdatasync(wal, done),
-    syncNow: () => fdatasyncSync(wal),
+    isFatal: (error) => faultOf(error) !== undefined,
     get active() {
       return db.isTransaction
     }

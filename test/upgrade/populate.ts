@@ -108,7 +108,7 @@ try {
     stores[name] = await figuresOf(store, kinds)
     await store.close()
   }
-  const shared = createPostgresStore({ url, onFailure })
+  const shared = createPostgresStore({ url })
   await shared.open()
   stores['postgres'] = await figuresOf(
     shared,

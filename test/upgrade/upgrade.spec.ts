@@ -115,7 +115,7 @@ for (const commit of await readdir(FIXTURES)) {
         }
         assert.deepEqual(documentKinds(database(profile)), documents)
       }
-      const shared = createPostgresStore({ url, onFailure })
+      const shared = createPostgresStore({ url })
       const db = new Client({ connectionString: url })
       await Promise.all([shared.open(), db.connect()])
       try {

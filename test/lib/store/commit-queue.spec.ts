@@ -36,7 +36,7 @@ function stub(fails: (step: Step) => boolean = () => false) {
       steps.push('sync')
       syncs.push(() => done(fails('sync') ? new Error('the disk failed at sync') : null))
     },
-    syncNow: () => take('sync'),
+    isFatal: (error) => error instanceof Error && error.message === 'the file is damaged',
     get active() {
       return isActive
     }
@@ -108,15 +108,38 @@ describe('the commit queue', () => {
     await Promise.all(writes)
   })
 
-  it('waits in place for the disk where writes come one at a time', async () => {
-    const { turn, reach, write } = stub()
-    const first = write('a')
+  it('does not wait for the disk in its own thread, also where writes come one at a time', async () => {
+    const { steps, turn, reach, write } = stub()
+    for (const name of ['a', 'b']) {
+      const writing = write(name)
+      turn()
+      assert.equal(steps.at(-1), 'sync', 'on its way, and the turn is over')
+      reach()
+      assert.equal(await writing, name)
+    }
+  })
+
+  it('stops at a write that meets a damaged file: no other is tried on it', async () => {
+    const { queue, turn, reach, write, failures } = stub()
+    const damaged = queue.write(1, () => {
+      throw new Error('the file is damaged')
+    })
+    const others = [write('a'), write('b')]
     turn()
     reach()
-    await first
-    const second = write('b')
+    for (const each of [damaged, ...others])
+      await assert.rejects(each, { code: 'internal_error', message: /restarted/ })
+    assert.equal(failures.length, 1)
+  })
+
+  it('tells nobody that a write is durable once the store failed elsewhere', async () => {
+    const { queue, turn, reach, write, failures } = stub()
+    const writing = write('a')
     turn()
-    assert.equal(await second, 'b')
+    queue.fail(new Error('a page could not be read'))
+    reach()
+    await assert.rejects(writing, { code: 'internal_error' })
+    assert.equal(failures.length, 1)
   })
 
   it('asks for no turn while nothing waits, and for one only while something does', () => {
@@ -225,10 +248,12 @@ describe('the commit queue', () => {
   })
 
   it('commits what waits when it is closed, then takes nothing more', async () => {
-    const { queue, steps, turn, write } = stub()
+    const { queue, steps, turn, reach, write } = stub()
     const writes = [write('a'), write('b')]
     queue.writeBehind(1, () => steps.push('behind'))
-    await queue.close()
+    const closed = queue.close()
+    reach()
+    await closed
     assert.deepEqual(steps, ['begin', 'a', 'b', 'behind', 'commit', 'sync'])
     await Promise.all(writes)
     await assert.rejects(write('later'), { code: 'internal_error', message: 'The store is not open.' })
@@ -243,6 +268,8 @@ describe('the commit queue', () => {
     writes.push(write('c'))
     const closed = queue.close()
     assert.deepEqual(steps, ['begin', 'a', 'b', 'commit', 'sync'])
+    reach()
+    while (steps.length < 9) await Promise.resolve()
     reach()
     await closed
     assert.deepEqual(steps.slice(5), ['begin', 'c', 'commit', 'sync'])

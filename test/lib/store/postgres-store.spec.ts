@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { isSoukError } from '../../../lib/base/errors.ts'
 import { createPostgresStore } from '../../../lib/store/postgres-store.ts'
 import { callRecord, storedResponse } from '../../helpers/call-record.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -127,37 +126,6 @@ describe('PostgreSQL', function () {
       assert.equal(-(await ledger.balance('balance')), 100n - sum('balance') + sum('lease'))
       assert.ok((await ledger.balance('balance')) <= 0n && (await ledger.balance('lease')) <= 0n)
       await Promise.all(stores.map((store) => store.close()))
-    })
-
-    it('tells everybody who waits, calls onFailure once and refuses all further work when its connection is lost', async () => {
-      let failures = 0
-      const url = await postgres!.create()
-      const store = createPostgresStore({ url, onFailure: () => failures++ })
-      await store.open()
-      const kept = callRecord()
-      await store.calls.append(kept)
-      const dropped = postgres!.dropConnections()
-      const waiting = Array.from({ length: 20 }, () => store.calls.append(callRecord()))
-      const results = await Promise.allSettled(waiting)
-      await dropped
-      await eventually('the loss to be noticed', 5_000, () => (failures > 0 ? true : undefined))
-      assert.ok(results.every((result) => result.status === 'fulfilled' || isSoukError(result.reason)))
-      await assert.rejects(store.calls.append(callRecord()), { code: 'internal_error' })
-      await assert.rejects(store.documents.get('a', 'b'), { code: 'internal_error' })
-      assert.equal(failures, 1)
-      await store.close()
-      const again = createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES })
-      await again.open()
-      assert.deepEqual(await again.calls.find(kept.peer, kept.requestId), kept)
-      await again.close()
-    })
-
-    it('says no more than that it cannot be opened', async () => {
-      const url = 'postgres://somebody:secret@127.0.0.1:1/none'
-      await assert.rejects(createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }).open(), {
-        code: 'internal_error',
-        message: 'The store cannot be opened.'
-      })
     })
 
     it('refuses one entry that the database cannot take, and no other', async () => {

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Store } from '../../../lib/interface/store.ts'
+import { storeFaultOf } from '../../../lib/store/sqlite-errors.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import type { Report } from '../../helpers/append-until-full.ts'
 import { callRecord } from '../../helpers/call-record.ts'
+import { eventually } from '../../helpers/eventually.ts'
 
 const appendUntilKilledFile = fileURLToPath(new URL('../../helpers/append-until-killed.ts', import.meta.url))
 const appendUntilFullFile = fileURLToPath(new URL('../../helpers/append-until-full.ts', import.meta.url))
@@ -68,6 +71,56 @@ describe('the SQLite store when things go wrong', () => {
     assert.ok((await store.documents.list('large')).length >= report.rounds)
     assert.ok((await store.calls.usage())[0]!.captured >= report.rounds * 2)
     await store.close()
+  })
+
+  it('refuses new work, and takes what was begun, while there is less room than it was told to leave', async () => {
+    const free = () => {
+      const { bavail, bsize } = statfsSync(directory)
+      return bavail * bsize
+    }
+    const filler = join(directory, 'filler')
+    const bytes = 64 * 2 ** 20
+    const store = createSqliteStore({ path, freeBytesMin: free() - bytes / 2 })
+    await store.open()
+    assert.equal(store.refusal?.(), undefined)
+    writeFileSync(filler, Buffer.alloc(bytes, 1), { flush: true })
+    const refusal = await eventually('the floor to be noticed', 5_000, () => store.refusal?.())
+    assert.equal(refusal.code, 'storage_full')
+    assert.ok(refusal.retryable && (refusal.retryAfterMs ?? 0) > 0)
+    await store.calls.append(callRecord())
+    rmSync(filler)
+    await eventually('the room to be noticed', 5_000, () => store.refusal?.() === undefined || undefined)
+    await store.close()
+  })
+
+  it('stops at a page that is damaged, whether it is read or written', async () => {
+    const store = createSqliteStore({ path })
+    await store.open()
+    for (let i = 0; i < 500; i++) await store.documents.put('things', String(i), JSON.stringify('x'.repeat(500)))
+    await store.close()
+    const content = readFileSync(path)
+    // The rows of `things`, and nothing that is read at the start.
+    for (let page = 0; page < content.length; page += 4_096) {
+      const row = content.indexOf('x'.repeat(100), page)
+      if (row >= page && row < page + 4_096) content.fill(0xff, page, page + 4_096)
+    }
+    writeFileSync(path, content)
+    const uses = [
+      (used: Store) => used.documents.list('things'),
+      (used: Store) =>
+        Promise.all(
+          Array.from({ length: 500 }, (_, i) => used.documents.put('things', String(i), JSON.stringify('new')))
+        )
+    ]
+    for (const use of uses) {
+      const failures: Error[] = []
+      const damaged = createSqliteStore({ path, onFailure: (error) => failures.push(error) })
+      await damaged.open()
+      await assert.rejects(use(damaged), { code: 'internal_error' })
+      assert.deepEqual(failures.map(storeFaultOf), ['damaged'])
+      await assert.rejects(damaged.documents.get('things', '0'), { code: 'internal_error' })
+      await damaged.close()
+    }
   })
 })
 

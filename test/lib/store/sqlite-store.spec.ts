@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { PAYMENT_REPLAY_MS, SUMS_BEHIND_MAX } from '../../../lib/base/limits.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../../../lib/store/call-select.ts'
+import { systemClock } from '../../../lib/base/clock.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import { callRecord, peerId, storedResponse } from '../../helpers/call-record.ts'
 import { storeSuite } from '../../suites/store.ts'
@@ -60,7 +61,7 @@ describe('the SQLite store', () => {
 
   it('tells nobody of what is committed and not yet on disk', async () => {
     const turns: Array<() => void> = []
-    const store = await open({ clock: { soon: (task) => void turns.push(task) } })
+    const store = await open({ clock: { ...systemClock, soon: (task) => void turns.push(task) } })
     const told: string[] = []
     const [first, second] = [callRecord(), callRecord()]
     const writes = [first, second].map((record) => store.calls.append(record).then(() => told.push('written')))

@@ -4,6 +4,6 @@ import type { Store } from '../../../../lib/interface/store.ts'
 /** A file, or a database by its URL. */
 export function storeAt(place: string, onFailure: () => void = () => {}): Store {
   return place.startsWith('postgres:')
-    ? createPostgresStore({ url: place, onFailure })
+    ? createPostgresStore({ url: place })
     : createSqliteStore({ path: place, onFailure })
 }

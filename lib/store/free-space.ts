@@ -1,0 +1,53 @@
+import { statfs } from 'node:fs/promises'
+import type { Clock, Timer } from '../base/clock.ts'
+import { SoukError } from '../base/errors.ts'
+import { FREE_SPACE_CHECK_MS, STORAGE_RETRY_MS } from '../base/limits.ts'
+
+export interface FreeSpaceInit {
+  /** On the file system that is watched. */
+  readonly directory: string
+  readonly bytesMin: number
+  readonly clock: Pick<Clock, 'after'>
+}
+
+/** Watches the room that a store has left, so that work is refused before a commit fails for want of it. */
+export class FreeSpace {
+  readonly #init: FreeSpaceInit
+  #refusal: SoukError | undefined
+  #timer: Timer | undefined
+  #isOver = false
+
+  constructor(init: FreeSpaceInit) {
+    this.#init = init
+  }
+
+  get refusal(): SoukError | undefined {
+    return this.#refusal
+  }
+
+  /** Resolves after the first look. */
+  async start(): Promise<void> {
+    await this.#look()
+    if (!this.#isOver) this.#timer = this.#init.clock.after(FREE_SPACE_CHECK_MS, () => void this.start())
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#timer?.cancel()
+  }
+
+  async #look(): Promise<void> {
+    const { directory, bytesMin } = this.#init
+    try {
+      const { bavail, bsize } = await statfs(directory)
+      this.#refusal = bavail * bsize < bytesMin ? storageFull() : undefined
+    } catch {
+      // Where the file system cannot say it, the commit that fails does.
+    }
+  }
+}
+
+function storageFull(): SoukError {
+  const detail = 'The disk of this node is nearly full. It takes work again when there is room.'
+  return new SoukError('storage_full', detail, { retryAfterMs: STORAGE_RETRY_MS })
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * What happens to the next COMMIT:
+ * - `lost`: the connection is cut, and the server never sees it
+ * - `unanswered`: the server has done it when the connection is cut, and the client never hears of it
+ * - `racing`: it is passed on, and the connection is cut at the same time
+ * - `swallowed`: from it on, nothing goes either way, and the connection stays open
+ * - `silent`: it is passed on, and nothing comes back on a connection that stays open
+ * - `late`: as `swallowed`, and it is passed on by `release`
+ */
+export type CommitFault = 'lost' | 'unanswered' | 'racing' | 'swallowed' | 'silent' | 'late'
+
+/** Between PostgreSQL and its clients, on loopback: reads the messages that pass. */
+export interface PostgresProxy {
+  /** The same database through the proxy. */
+  through(url: string): string
+  /** Resolves when a COMMIT has met it. */
+  fail(fault: CommitFault): Promise<void>
+  /** Passes on what came late. */
+  release(): void
+  close(): Promise<void>
+}
+
+export async function proxyPostgres(url: string): Promise<PostgresProxy> {
+  let next: { readonly fault: CommitFault; readonly met: () => void } | undefined
+  const late: Array<() => void> = []
+  const listening = await listen((client) => {
+    const server = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
+    const cut = (): void => {
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', cut).on('close', cut)
+    /** Undefined while all is well. */
+    let fault: CommitFault | undefined
+    const messages = frontendMessages((message) => {
+      if (fault !== undefined) return
+      if (next !== undefined && isCommit(message)) {
+        const { met } = next
+        fault = next.fault
+        next = undefined
+        met()
+        if (fault === 'lost') return cut()
+        if (fault === 'late') late.push(() => server.write(message))
+        if (fault === 'swallowed' || fault === 'late') return
+        server.write(message)
+        if (fault === 'racing') client.destroy()
+        return
+      }
+      server.write(message)
+    })
+    client.on('data', messages)
+    server.on('data', (chunk) => {
+      if (fault === undefined) client.write(chunk)
+      if (fault === 'unanswered') cut()
+    })
+  })
+  return {
+    through: (to) => throughPort(to, listening.port),
+    fail(fault) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      next = { fault, met: resolve }
+      return promise
+    },
+    release() {
+      for (const pass of late.splice(0)) pass()
+    },
+    close: listening.close
+  }
+}
+
+/**
+ * A pooler in transaction mode, as PgBouncer with `pool_mode = transaction`: each client brings one connection to the server, and each
+ * transaction of any client goes to one that is free: the one that was so the longest (`rotate`), or the last (`stack`).
+ */
+export async function poolPostgres(
+  url: string,
+  order: 'rotate' | 'stack',
+  most = Infinity
+): Promise<Pick<PostgresProxy, 'through' | 'close'>> {
+  const free: Backend[] = []
+  const queue: Array<(backend: Backend) => void> = []
+  let made = 0
+  const put = (backend: Backend): void => {
+    backend.client = undefined
+    const waiting = queue.shift()
+    if (waiting === undefined) free.push(backend)
+    else waiting(backend)
+  }
+  const listening = await listen((client) => {
+    let held: Backend | undefined
+    const pending: Buffer[] = []
+    const own = made++ < most
+    const server = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
+    const backend: Backend = { server, client }
+    let isStarted = false
+    client.on('error', () => {})
+    server.on('error', () => {})
+    const flush = (): void => {
+      for (const message of pending.splice(0)) held?.server.write(message)
+    }
+    client.on(
+      'data',
+      frontendMessages((message) => {
+        if (!isStarted) return void server.write(message)
+        if (message[0] === 'X'.charCodeAt(0)) return
+        pending.push(message)
+        if (held !== undefined) return flush()
+        // It waits already.
+        if (pending.length > 1) return
+        const take = (taken: Backend): void => {
+          held = taken
+          taken.client = client
+          taken.onIdle = () => (held = undefined)
+          flush()
+        }
+        const taken = order === 'rotate' ? free.shift() : free.pop()
+        if (taken === undefined) queue.push(take)
+        else take(taken)
+      })
+    )
+    server.on(
+      'data',
+      backendMessages((message) => {
+        backend.client?.write(message)
+        const isIdle = message[0] === 'Z'.charCodeAt(0) && message[5] === 'I'.charCodeAt(0)
+        if (!isIdle) return
+        if (isStarted) backend.onIdle?.()
+        isStarted = true
+        if (own) put(backend)
+        else if (backend.client === client) server.destroy()
+      })
+    )
+  })
+  return { through: (to) => throughPort(to, listening.port), close: listening.close }
+}
+
+interface Backend {
+  readonly server: Socket
+  client: Socket | undefined
+  onIdle?: () => void
+}
+
+function throughPort(to: string, port: number): string {
+  const url = new URL(to)
+  url.port = String(port)
+  return url.href
+}
+
+async function listen(meet: (client: Socket) => void): Promise<{ port: number; close: () => Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    meet(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html: the first message has no type. */
+const frontendMessages = (hear: (message: Buffer) => void) => messages(hear, 0)
+const backendMessages = (hear: (message: Buffer) => void) => messages(hear, 1)
+
+function messages(hear: (message: Buffer) => void, typeBytesOfFirst: 0 | 1): (chunk: Buffer) => void {
+  let typeBytes: number = typeBytesOfFirst
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= typeBytes + 4) {
+      const end = typeBytes + rest.readUInt32BE(typeBytes)
+      if (rest.length < end) return
+      const message = rest.subarray(0, end)
+      rest = rest.subarray(end)
+      typeBytes = 1
+      hear(message)
+    }
+  }
+}
+
+function isCommit(message: Buffer): boolean {
+  return message[0] === 'Q'.charCodeAt(0) && message.toString('latin1', 5, message.length - 1) === 'COMMIT'
+}
