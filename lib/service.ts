@@ -328,9 +328,8 @@ class SoukService implements Souk, Startable {
   #assemble(epoch: bigint): Running {
     const { clock, random, network, agent } = this.#options
     const { calls: log, claims, documents, ledger } = this.store
-    const refusal = () => this.store.refusal?.()
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
-    const local = () => this.#local()
+    const [local, refusal] = [() => this.#local(), () => this.store.refusal?.()]
 
     const payouts = () => this.#payouts()
     const components = { calls: log, documents, ledger, link, clock, random, payouts }

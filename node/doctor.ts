@@ -1,7 +1,6 @@
-import { statfs } from 'node:fs/promises'
 import { asSoukError, deadline, limits, SoukError } from '../lib/index.ts'
 import type { Address, Clock, Souk } from '../lib/interface/index.ts'
-import type { DoctorCheck, DoctorView } from './admin/api.ts'
+import type { DoctorCheck, DoctorView, StoreView } from './admin/api.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Network } from './networks.ts'
 import { moneyChecks } from './payments/money-checks.ts'
@@ -32,11 +31,14 @@ export interface DoctorInit {
   readonly money: Money | undefined
   readonly whyFree: string | undefined
   readonly payout: Address | undefined
+  readonly store: StoreView
+  /** Why the shared database cannot be used. */
+  readonly away: Error | undefined
 }
 
 /** Looks at everything that commonly is wrong with a node, and says what to do about it. */
 export async function examine(init: DoctorInit, signal: AbortSignal): Promise<DoctorView> {
-  const checks = await Promise.all([
+  const asked = await Promise.all([
     nodeVersion(),
     files(init),
     identity(init),
@@ -44,10 +46,10 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     peers(init),
     reachability(init),
     clock(init),
-    disk(init),
     ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
   ])
+  const checks = [...asked, disk(init), ...database(init)]
   return { ok: checks.every(({ result }) => result !== 'fail'), checks }
 }
 
@@ -178,13 +180,19 @@ export function againstChain(now: number, chainAt: number | undefined): DoctorCh
       )
 }
 
-async function disk({ profile }: DoctorInit): Promise<DoctorCheck> {
-  const found = await statfs(profile.directory)
-  const free = found.bavail * found.bsize
+export function disk({ profile, store }: Pick<DoctorInit, 'profile' | 'store'>): DoctorCheck {
+  const free = store.free_bytes
+  if (free === null) return warn('disk', 'The system does not say how much is free.', `df ${profile.directory}`)
   const text = `${(free / GIB).toFixed(1)} GiB free`
-  return free >= limits.DISK_FREE_BYTES_MIN
-    ? ok('disk', text)
-    : warn('disk', text, `make room on the disk of ${profile.directory}`)
+  const hint = `make room on the disk of ${profile.directory}`
+  if (free < limits.STORE_FREE_BYTES_MIN) return fail('disk', `${text}: this node takes no calls.`, hint)
+  return free < limits.DISK_FREE_BYTES_MIN ? warn('disk', text, hint) : ok('disk', text)
+}
+
+function database({ store, away }: DoctorInit): DoctorCheck[] {
+  if (store.shared === null) return []
+  if (away === undefined) return [ok('database', 'connected')]
+  return [fail('database', away.message, 'look at the PostgreSQL server of --store')]
 }
 
 function listing({ registration, listing, problem }: RegistrationStatus): Finding {

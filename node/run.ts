@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { checksummed, createNode, type SqliteStore, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
+import { checksummed, createNode, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
 import { protocolFactories } from '../protocols/index.ts'
 import { type Hosting, startHosting } from './accounts/hosting.ts'
@@ -14,7 +14,7 @@ import { startEvents, type Telling } from './events/start-events.ts'
 import { SubscriptionNews } from './events/subscription-news.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { identityOf } from './profile/identity.ts'
-import { createIngress, type Ingress } from './ingress/ingress.ts'
+import { createIngress, type Ingress, type IngressInit } from './ingress/ingress.ts'
 import { dnsLookup, Scopes } from './names/scopes.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
@@ -26,12 +26,14 @@ import { openPayments, type Payments, type PaymentsInit } from './payments/payme
 import { backUpProfile } from './profile/profile-backup.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
+import { fileFault, storeFailed } from './profile/store-fault.ts'
 import { Registrations } from './registrations/registrations.ts'
 import { NodeGuard } from './upstream/guard.ts'
 import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
 import { SetupError } from './setup-error.ts'
 import { walletDesk } from './wallet/wallet-desk.ts'
-import { openStores } from './stores.ts'
+import { openStores, type Stores } from './stores.ts'
+import { storeView } from './store-view.ts'
 import { openSubscriptions, type SubscriptionParts } from './subscriptions/open.ts'
 import { packageVersion } from './config.ts'
 import { forgetRunning, rememberRunning } from './profile/written-down.ts'
@@ -42,7 +44,9 @@ export interface RunOptions {
   /**
    * Called once when the node must stop: a commit failed, and only the disk knows what survived. Stop it, and start anew.
    */
-  readonly onFailure?: (error: Error) => void
+  readonly onFailure?: (error: SetupError) => void
+  /** Ends a start that waits for a database; it rejects with its reason. */
+  readonly signal?: AbortSignal
   /** Asks whoever sits there for the wallet's passphrase, without showing it. Default: nobody does. */
   readonly askSecret?: (question: string) => Promise<string>
 }
@@ -66,28 +70,43 @@ const SECRET_BYTES = 32
  * @throws SetupError
  */
 export async function runNode(config: NodeConfig, options: RunOptions = {}): Promise<RunningNode> {
-  const log = createLog(options.log ?? (() => {}))
-  const onFailure =
-    options.onFailure ?? ((error) => log.error('the store failed; this node must be stopped', { cause: error }))
+  let failure: SetupError | undefined
+  const log = createLog((line) => {
+    // What a failed store breaks elsewhere is no news.
+    if (failure === undefined) options.log?.(line)
+  })
+  const onFailure = (error: Error): void => {
+    const words = storeFailed(error, config.profile)
+    if (options.onFailure === undefined) log.error(words.message)
+    failure = words
+    options.onFailure?.(words)
+  }
   const undo = new AsyncDisposableStack()
+  const { askSecret, signal = new AbortController().signal } = options
   try {
-    const { askSecret } = options
-    return await start({
+    const started = await start({
       config,
       log,
       onFailure,
+      signal,
       clock: systemClock,
       undo,
       ...(askSecret === undefined ? {} : { askSecret })
     })
+    const end = () =>
+      started.stop().catch((error: unknown) => {
+        if (failure === undefined) throw error
+      })
+    return { ...started, stop: end }
   } catch (error) {
     await undo.disposeAsync().catch((cause: unknown) => log.error('what was started did not stop cleanly', { cause }))
-    throw error
+    throw failure ?? fileFault(error, config.profile) ?? error
   }
 }
 
 interface Start extends PaymentsInit {
   readonly onFailure: (error: Error) => void
+  readonly signal: AbortSignal
   readonly clock: Clock
   readonly undo: AsyncDisposableStack
 }
@@ -118,9 +137,20 @@ async function start(init: Start): Promise<RunningNode> {
     clock: init.clock,
     news: new SubscriptionNews(events)
   })
-  const ingress = await startIngress(init, calls.caller(souk), { ...hosting, subscriptions })
+  const refusal = () => own.refusal?.() ?? shared?.refusal?.()
+  const ingress = await startIngress(init, calls.caller(souk), { ...hosting, subscriptions, refusal })
   const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
-  const parts = { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions, store: own }
+  const parts = {
+    souk,
+    registrations,
+    hosting,
+    ingress,
+    payments,
+    sessions,
+    telling,
+    subscriptions,
+    stores: { own, shared }
+  }
   const admin = await startAdminApi(init, parts)
   startMoneyWatch(init, store, payments, events)
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
@@ -224,7 +254,7 @@ async function startSouk(
 async function startIngress(
   { config, log, clock, undo }: Start,
   souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>,
-  parts: Hosting & { readonly subscriptions: SubscriptionParts }
+  parts: Hosting & Pick<IngressInit, 'refusal'> & { readonly subscriptions: SubscriptionParts }
 ): Promise<string | undefined> {
   const wanted = config.ingress
   if (wanted === undefined) return undefined
@@ -276,7 +306,7 @@ interface Parts {
   readonly payments: Payments
   readonly sessions: Sessions
   readonly telling: Telling
-  readonly store: SqliteStore
+  readonly stores: Stores
   readonly subscriptions: SubscriptionParts
 }
 
@@ -304,6 +334,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       wallet: money === undefined ? null : checksummed(money.wallet),
       payout: payments.payout.address === undefined ? null : checksummed(payments.payout.address),
       uptime_ms: Math.round(clock.elapsed() - startedAt.elapsed),
+      store: storeView(parts.stores, profile),
       ...rest
     }
   }
@@ -322,7 +353,9 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
         startedAt,
         money,
         whyFree: payments.whyFree,
-        payout: payments.payout.address
+        payout: payments.payout.address,
+        store: storeView(parts.stores, profile),
+        away: parts.stores.shared?.refusal?.()
       },
       signal
     )
@@ -346,7 +379,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       log,
       status,
       doctor,
-      backUp: (directory) => backUpProfile(profile, directory, (path) => parts.store.backUp(path)),
+      backUp: (directory) => backUpProfile(profile, directory, (path) => parts.stores.own.backUp(path)),
       money
     },
     { ...config.admin.port, ...(config.admin.host === undefined ? {} : { host: config.admin.host }) }

@@ -12,6 +12,7 @@ export type SetupErrorCode =
   | 'profile_exists'
   | 'profile_in_use'
   | 'start_failed'
+  | 'store_failed'
   | 'wallet_broken'
   | 'wallet_exists'
   | 'wallet_missing'

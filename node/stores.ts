@@ -1,12 +1,18 @@
-import { createPostgresStore, createSqliteStore, type SqliteStore } from '../lib/index.ts'
-import type { Store } from '../lib/interface/index.ts'
+import { createPostgresStore, createSqliteStore, isSoukError, limits, type SqliteStore, sleep } from '../lib/index.ts'
+import type { Clock, Store } from '../lib/interface/index.ts'
+import type { Log } from './log.ts'
 import type { NodeConfig } from './node-config.ts'
 import { profileFile } from './profile/profile.ts'
+import { storeFault } from './profile/store-fault.ts'
 import { SetupError } from './setup-error.ts'
 
 export interface StoresInit {
   readonly config: Pick<NodeConfig, 'profile' | 'store'>
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info'>
   readonly onFailure: (error: Error) => void
+  /** Ends the wait for a database that is away. */
+  readonly signal: AbortSignal
   readonly undo: AsyncDisposableStack
 }
 
@@ -16,22 +22,51 @@ export interface Stores {
   readonly shared: Store | undefined
 }
 
-/** @throws SetupError `start_failed` */
-export async function openStores({ config, onFailure, undo }: StoresInit): Promise<Stores> {
+/** Waits for the shared store where it is away. @throws SetupError `store_failed`, `profile_broken`, `config_invalid`; the signal's reason */
+export async function openStores(init: StoresInit): Promise<Stores> {
+  const { config, onFailure, undo } = init
   const own = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure })
-  await own.open()
+  await own.open().catch((error: unknown) => {
+    throw storeFault(error, config.profile) ?? error
+  })
   undo.defer(() => own.close())
   if (config.store === undefined) return { own, shared: undefined }
-  const shared = createPostgresStore({ url: config.store, onFailure })
-  try {
-    await shared.open()
-  } catch (cause) {
-    // Its address is a secret: it may hold a password.
-    throw new SetupError('start_failed', 'The shared store of keys and accounts cannot be opened.', {
-      cause,
-      hint: 'check --store or SOUK_STORE, and that the database can be reached from here'
-    })
-  }
+  const shared = createPostgresStore({ url: config.store })
+  await openShared(shared, init)
   undo.defer(() => shared.close())
   return { own, shared }
+}
+
+async function openShared(shared: Store, init: StoresInit): Promise<void> {
+  // The clock's timers keep no process running, and nothing else runs yet.
+  const running = setInterval(() => {}, limits.STORE_WAIT_SAID_MS)
+  try {
+    await untilOpen(shared, init)
+  } finally {
+    clearInterval(running)
+  }
+}
+
+async function untilOpen(shared: Store, { clock, log, signal }: StoresInit): Promise<void> {
+  let saidAt = -Infinity
+  for (let pauseMs: number = limits.RECONNECT_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, limits.RECONNECT_MS_MAX)) {
+    try {
+      return await shared.open()
+    } catch (error) {
+      if (!isSoukError(error) || error.code !== 'store_unavailable') throw refused(error)
+      if (clock.elapsed() - saidAt >= limits.STORE_WAIT_SAID_MS) {
+        saidAt = clock.elapsed()
+        log.info(`Waiting for the database of --store. ${error.message}`)
+      }
+    }
+    await sleep(clock, pauseMs, signal)
+  }
+}
+
+/** No wait helps. The address is a secret: it may hold a password. */
+function refused(error: unknown): SetupError {
+  const why = isSoukError(error) ? ` ${error.message}` : ''
+  return new SetupError('config_invalid', `The shared store of keys and accounts cannot be used.${why}`, {
+    hint: 'check --store or SOUK_STORE'
+  })
 }

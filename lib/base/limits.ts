@@ -599,10 +599,7 @@ export const TRIM_PAUSE_MS = 100
  * them from the file each time.
  */
 export const SQLITE_CACHE_BYTES = 16 * MiB
-/**
- * Free space under which a store takes no new work: what is under way still ends, with a stored body for each call that may run at the
- * same time and the log of some batches of them.
- */
+/** Free space under which a store takes no new work: enough for the stored bodies of the calls that are under way, and their log. */
 export const STORE_FREE_BYTES_MIN = 128 * MiB
 /** How often that is looked at: a fast disk writes a good part of it in the meantime. */
 export const FREE_SPACE_CHECK_MS = 250

@@ -144,7 +144,9 @@ export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
       await closing
       if (session !== undefined) return
       const space = new FreeSpace({ directory: dirname(resolve(path)), bytesMin: freeBytesMin, clock })
-      session = opening((files) => openSession(openDatabase(resolve(path), files), { clock, onFailure, storedBytesMax, space }))
+      session = opening((files) =>
+        openSession(openDatabase(resolve(path), files), { clock, onFailure, storedBytesMax, space })
+      )
       await space.start()
     },
     async close() {

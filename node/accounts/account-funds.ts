@@ -18,6 +18,8 @@ export interface AccountFundsInit {
   readonly holder: string
   /** Told that little of an account is free: once, and again when there was more in between. Default: nobody is. */
   readonly onLow?: (account: string, balance: Atoms) => void
+  /** As `Store.refusal`: what is begun now could not be charged. Default: it always can. */
+  readonly refusal?: () => SoukError | undefined
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
@@ -36,8 +38,13 @@ export class AccountFunds {
     })
   }
 
-  /** At once where a lease covers it. @throws SoukError `insufficient_funds`, with the `balance` (or rejects) */
+  /**
+   * At once where a lease covers it.
+   * @throws SoukError `insufficient_funds`, with the `balance`, `store_unavailable` (or rejects)
+   */
   reserve(account: AccountRef, amount: Atoms): void | Promise<void> {
+    const refusal = this.#init.refusal?.()
+    if (refusal !== undefined) throw refusal
     return this.#slices.reserve(account, amount)
   }
 
@@ -68,6 +75,11 @@ export class AccountFunds {
   /** Lets go of what this process holds of one balance. */
   giveBack(account: AccountRef): Promise<void> {
     return this.#slices.giveBack(account)
+  }
+
+  /** This process was taken for dead: its leases went back to where they came from. */
+  forgetAll(): void {
+    this.#slices.forgetAll()
   }
 
   /** When nothing is reserved any more. */

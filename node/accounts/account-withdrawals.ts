@@ -156,12 +156,26 @@ export class AccountWithdrawals {
     const { id } = withdrawal
     if (this.#running.has(id)) return
     const { log } = this.#init
-    const following = this.#pay(wallet, withdrawal)
+    const following = this.#payOn(wallet, withdrawal)
       .catch((error: unknown) => {
         if (!this.#stopping.signal.aborted) log.warn('a withdrawal stopped', { id, cause: error })
       })
       .finally(() => this.#running.delete(id))
     this.#running.set(id, following)
+  }
+
+  /** Over outages of the database. */
+  async #payOn(wallet: Wallet, withdrawal: AccountWithdrawal): Promise<void> {
+    const { clock } = this.#init
+    const { signal } = this.#stopping
+    for (;;) {
+      try {
+        return await this.#pay(wallet, withdrawal)
+      } catch (error) {
+        if (signal.aborted || asSoukError(error).code !== 'store_unavailable') throw error
+      }
+      await sleep(clock, limits.FINAL_POLL_MS, signal)
+    }
   }
 
   async #pay(wallet: Wallet, withdrawal: AccountWithdrawal): Promise<void> {

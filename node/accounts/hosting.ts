@@ -54,11 +54,20 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const { config, log, clock, self: holder, undo } = init
   const { profile, network } = config
   const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
-  const { documents, ledger, signals } = init.store
+  const { documents, ledger, signals, fencing } = init.store
+  const refusal = () => init.store.refusal?.()
   if (config.store !== undefined) {
     await checkPepper({ documents, secret, network, path: profileFile(profile, 'pepper') })
   }
-  const leases = new Leases({ documents, ledger, clock, random: systemRandom, holder })
+  const leases = new Leases({
+    documents,
+    ledger,
+    clock,
+    random: systemRandom,
+    holder,
+    refusal,
+    ...(fencing && { fencing })
+  })
   const coherence = signals === undefined ? ALONE : new SharedCoherence({ signals, clock, leases, holder })
   const own = createKeys({
     documents,
@@ -75,7 +84,8 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   undo.defer(() => leases.stop())
   const onLow = (account: string, balance: Atoms) =>
     void init.events?.emit('account.balance_low', { account, balance: formatUsdc(balance) })
-  const funds = new AccountFunds({ ledger, leases, clock, holder, log, onLow })
+  const funds = new AccountFunds({ ledger, leases, clock, holder, log, onLow, refusal })
+  undo.defer(fencing?.onFenced(() => funds.forgetAll()) ?? (() => {}))
   undo.defer(() => funds.stop())
   const caps = new DailyCaps({ clock, documents, onLevel: (level) => void tellCap(init, level) })
   undo.defer(() => caps.stop())

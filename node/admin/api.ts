@@ -89,6 +89,17 @@ export interface StatusView {
   readonly serving: number
   readonly calling: number
   readonly uptime_ms: number
+  readonly store: StoreView
+}
+
+/** What a node keeps its books in. */
+export interface StoreView {
+  /** Free space on the disk of its profile; null where the system does not say it. */
+  readonly free_bytes: number | null
+  /** The database that it shares with other processes; null where there is none. */
+  readonly shared: 'connected' | 'away' | null
+  /** Code of the error by which new work is refused; null where it is taken. */
+  readonly refusal: string | null
 }
 
 /** An API as anybody sees it. */

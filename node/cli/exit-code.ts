@@ -8,6 +8,8 @@ export const EXIT = {
   unavailable: 69,
   /** EX_SOFTWARE: a fault of ours. */
   internal: 70,
+  /** EX_IOERR: the disk, or what lies on it, took a write no more. Starting again helps once there is room. */
+  storage: 74,
   /** EX_TEMPFAIL: the event loop hung, and the watchdog ended the process. Starting it again helps. */
   hung: 75,
   /** EX_NOPERM */
@@ -30,6 +32,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   passphrase_wrong: EXIT.notPermitted,
   profile_broken: EXIT.config,
   profile_exists: EXIT.failed,
+  store_failed: EXIT.storage,
   wallet_broken: EXIT.config
 }
 

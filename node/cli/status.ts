@@ -29,9 +29,20 @@ function lines(status: StatusView): string[] {
     ['listings', String(status.listings)],
     ['calls', `${status.serving} being served, ${status.calling} being made`],
     ['till', status.till],
+    ['store', storeOf(status)],
     ...(status.wallet === null ? [] : [['wallet', status.wallet] as const]),
     ...(status.payout === null ? [] : [['payout', status.payout] as const])
   ])
+}
+
+const GIB = 2 ** 30
+
+function storeOf({ store: { free_bytes, shared, refusal } }: StatusView): string {
+  return [
+    free_bytes === null ? 'free space unknown' : `${(free_bytes / GIB).toFixed(1)} GiB free`,
+    ...(shared === null ? [] : [shared === 'connected' ? 'database connected' : 'database away']),
+    ...(refusal === null ? [] : [`takes no new work (${refusal})`])
+  ].join(', ')
 }
 
 function duration(ms: number): string {

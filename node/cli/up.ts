@@ -63,22 +63,24 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   const { runNode } = await import('../run.ts')
   const stopped = cli.terminal.stopped()
   const failed = Promise.withResolvers<Error>()
+  const stopping = new AbortController()
+  void stopped.then(() => stopping.abort())
   const starting = runNode(config, {
     log: (line) => cli.terminal.note(line),
     onFailure: failed.resolve,
+    signal: stopping.signal,
     ...(cli.canAsk ? { askSecret: (question) => cli.terminal.askSecret(question) } : {})
   })
-  const node = await cli.during('Starting', starting)
+  const node = await cli.during('Starting', starting).catch((error: unknown) => {
+    if (error !== stopping.signal.reason) throw error
+  })
+  if (node === undefined) return
   try {
     watchdog?.ready()
     await announce(cli, node.info)
     const failure = await Promise.race([stopped, failed.promise])
-    if (failure !== undefined) {
-      cli.terminal.note(`souk: The node cannot go on: ${failure.message}`)
-      cli.exitCode = EXIT.internal
-    } else {
-      cli.terminal.note('Stopping; Ctrl-C again ends it at once.')
-    }
+    if (failure !== undefined) throw failure
+    cli.terminal.note('Stopping; Ctrl-C again ends it at once.')
   } finally {
     await node.stop()
   }

@@ -83,6 +83,8 @@ export interface IngressInit {
   readonly receipt?: ReceiptRoutesInit['receipt']
   /** What scopes other than `demo` and provider ids stand for. Default: nothing. */
   readonly scopes?: Pick<Scopes, 'providerOf'>
+  /** Why this node takes no new work, as `Store.refusal`. Default: it always does. */
+  readonly refusal?: () => SoukError | undefined
   /** What it is called on this network. Default `USDC`. */
   readonly money?: string
   readonly clock: Clock
@@ -199,7 +201,11 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   addIngressOpenapi(app, packageVersion())
   // Alive: the process answers. Ready: it takes calls, which a draining node does not (see `refuse`).
   app.get('/livez', () => ({ status: 'ok' }))
-  app.get('/readyz', () => ({ status: 'ok' }))
+  app.get('/readyz', () => {
+    const refusal = init.refusal?.()
+    if (refusal !== undefined) throw refusal
+    return { status: 'ok' }
+  })
   const bodies = bodiesOf(init)
   addAccounts(app, init, bodies)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }

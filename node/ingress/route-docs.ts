@@ -213,7 +213,11 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
     type: 'text/html'
   },
   'GET /livez': { summary: 'The process answers.', answer: of({ status: text }) },
-  'GET /readyz': { summary: 'It takes calls.', answer: of({ status: text }) },
+  'GET /readyz': {
+    summary:
+      'It takes calls. 503 with the reason where it does not: it stops, its database is away, or its disk is full.',
+    answer: of({ status: text })
+  },
   'GET /openapi.json': { summary: 'This document.', answer: any, type: 'application/openapi+json' },
   'GET /.well-known/api-catalog': {
     summary: 'Every API known here, as links (RFC 9727).',

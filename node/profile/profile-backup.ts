@@ -6,6 +6,7 @@ import { SetupError } from '../setup-error.ts'
 import { identityOf } from './identity.ts'
 import { ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
 import { lockProfile } from './profile-lock.ts'
+import { fileFault, storeFault } from './store-fault.ts'
 import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
 
 /** What makes a profile what it is, beside its store. The token of the admin API is made anew. */
@@ -42,7 +43,7 @@ export async function backUpProfile(
   } catch (error) {
     // Half a backup would be taken for one.
     await rm(directory, { recursive: true, force: true })
-    throw error
+    throw fileFault(error, profile) ?? error
   }
 }
 
@@ -56,7 +57,9 @@ export async function backUpStopped(profile: ProfileLocation, directory: string)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
   try {
     const store = createSqliteStore({ path: profileFile(profile, 'store') })
-    await store.open()
+    await store.open().catch((error: unknown) => {
+      throw storeFault(error, profile) ?? error
+    })
     try {
       return await backUpProfile(profile, directory, (path) => store.backUp(path))
     } finally {
@@ -98,7 +101,7 @@ export async function restoreProfile(profile: ProfileLocation, directory: string
     return await listed(profile)
   } catch (error) {
     for (const path of made) await rm(path, { force: true })
-    throw error
+    throw fileFault(error, profile) ?? error
   } finally {
     lock.release()
   }

@@ -62,6 +62,11 @@ export class Slices<T extends { readonly id: string }> {
     if (slice !== undefined) slice.left = 0n
   }
 
+  /** Of none of them. */
+  forgetAll(): void {
+    for (const slice of this.#slices.values()) slice.left = 0n
+  }
+
   atHand({ id }: T): Atoms {
     return this.#slices.get(id)?.left ?? 0n
   }

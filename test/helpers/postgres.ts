@@ -26,7 +26,7 @@ export interface TestPostgres {
   dropListeners(): Promise<void>
   /** The server ends: `fast` ends its connections in order, `immediate` is a crash. Resolves when it is gone. */
   halt(how: 'fast' | 'immediate'): Promise<void>
-  /** Starts it again, with what it has on disk. */
+  /** Starts it again, with what it has on disk. Nothing happens where it runs. */
   resume(): Promise<void>
   stop(): Promise<void>
 }
@@ -67,6 +67,8 @@ async function start() {
       await gone
     },
     async resume() {
+      // Where it runs, a second one would take its place here, and end at once.
+      if (existsSync(lockFile)) return
       await server.start()
       started.admin = await connected(url)
     },

@@ -72,8 +72,9 @@ export interface SoukHome {
   close(): Promise<void>
 }
 
-export async function soukHome(): Promise<SoukHome> {
-  const directory = await mkdtemp(join(tmpdir(), 'souk-home-'))
+/** @param parent where its directory is made */
+export async function soukHome(parent = tmpdir()): Promise<SoukHome> {
+  const directory = await mkdtemp(join(parent, 'souk-home-'))
   const processes = soukProcesses(directory)
   const running = new Set<RunningCommand>()
   const logs: Array<readonly [string, { readonly stderr: readonly string[] }]> = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../lib/index.ts'
-import { againstChain, reachability } from '../../node/doctor.ts'
+import { againstChain, disk, reachability } from '../../node/doctor.ts'
 import { type NetworkName, NETWORKS } from '../../node/networks.ts'
 
 describe('souk doctor', () => {
@@ -28,6 +28,19 @@ describe('souk doctor', () => {
   it('takes private addresses for what they are on a network of one’s own', async () => {
     assert.match((await reach('dev', '/ip4/127.0.0.1/tcp/1')).message, /^from this machine$/)
     assert.match((await reach('dev', '/ip4/192.168.1.5/tcp/1')).message, /and the networks it is in/)
+  })
+
+  it('warns of a disk that fills up, and fails where calls are refused', () => {
+    const results = [
+      limits.DISK_FREE_BYTES_MIN,
+      limits.DISK_FREE_BYTES_MIN - 1,
+      limits.STORE_FREE_BYTES_MIN - 1,
+      null
+    ].map(
+      (free_bytes) =>
+        disk({ profile: { name: 'a', directory: '/a' }, store: { free_bytes, shared: null, refusal: null } }).result
+    )
+    assert.deepEqual(results, ['ok', 'warn', 'fail', 'warn'])
   })
 
   it('compares the clock with the chain', () => {

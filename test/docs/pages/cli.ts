@@ -16,9 +16,11 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'The command line is wrong, or something that it needs was not said.',
   unavailable: 'No node is running on the profile, or it gives no answer.',
   internal: 'A fault of Souk’s own.',
+  storage:
+    'The disk took no more writes: it is full, read-only or failing. Starting the node again helps once there is room; nothing that was answered is lost.',
   hung: 'The event loop of `souk up` hung, and the watchdog ended the process. A supervisor starts it again.',
   notPermitted: 'A file that others can read, a wrong passphrase, or something that is not allowed.',
-  config: 'Wrong settings, or a version of Node.js that is too old.'
+  config: 'Wrong settings, a damaged profile, or a version of Node.js that is too old.'
 }
 
 export function cliPage(): string {

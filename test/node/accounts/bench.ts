@@ -21,13 +21,22 @@ export interface Till {
 }
 
 export async function startTill(
-  store: Pick<Store, 'ledger' | 'documents'>,
+  store: Pick<Store, 'ledger' | 'documents' | 'fencing' | 'refusal'>,
   clock: Clock,
   holder: string
 ): Promise<Till> {
-  const { ledger, documents } = store
+  const { ledger, documents, fencing } = store
+  const refusal = () => store.refusal?.()
   const warnings: string[] = []
-  const leases = new Leases({ ledger, documents, clock, random: systemRandom, holder })
+  const leases = new Leases({
+    ledger,
+    documents,
+    clock,
+    random: systemRandom,
+    holder,
+    refusal,
+    ...(fencing && { fencing })
+  })
   const low: bigint[] = []
   const funds = new AccountFunds({
     ledger,
@@ -35,8 +44,10 @@ export async function startTill(
     clock,
     holder,
     onLow: (_account, balance) => low.push(balance),
+    refusal,
     log: { warn: (message) => warnings.push(message) }
   })
+  fencing?.onFenced(() => funds.forgetAll())
   await leases.start()
   return {
     funds,
@@ -47,6 +58,8 @@ export async function startTill(
       try {
         await funds.reserve(ACCOUNT, price)
       } catch (error) {
+        if ((error as { code?: string }).code === 'store_unavailable')
+          throw new Error('store_unavailable', { cause: error })
         assert.equal((error as { code?: string }).code, 'insufficient_funds', String(error))
         return false
       }

@@ -46,7 +46,14 @@ describe('ingress nodes that share a store', function () {
     const profile = profileOf(name)
     await openProfile(profile)
     const config = { profile, network, ...(store === undefined ? {} : { store }) }
-    const { own, shared = own } = await openStores({ config, onFailure: (error) => assert.fail(error), undo })
+    const { own, shared = own } = await openStores({
+      config,
+      clock,
+      log: createLog(() => {}),
+      signal: new AbortController().signal,
+      onFailure: (error) => assert.fail(error),
+      undo
+    })
     return startHosting({
       config,
       log: createLog(() => {}),
@@ -154,9 +161,10 @@ describe('ingress nodes that share a store', function () {
   })
 
   it('say nothing of the store’s address when it cannot be opened', async () => {
-    const url = 'postgres://souk:hidden@127.0.0.1:1/souk'
-    await assert.rejects(start('first', url), (error: Error & { code?: string; hint?: string }) => {
-      assert.equal(error.code, 'start_failed')
+    const url = new URL(await postgres!.create())
+    url.password = 'hidden'
+    await assert.rejects(start('first', url.href), (error: Error & { code?: string; hint?: string }) => {
+      assert.equal(error.code, 'config_invalid')
       assert.doesNotMatch(`${error.message} ${error.hint}`, /hidden|127\.0\.0\.1/)
       return true
     })

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createPostgresStore, systemClock } from '../../../lib/index.ts'
+import { createPostgresStore, limits, systemClock } from '../../../lib/index.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
-import { booksOf, deposit, startTill } from './bench.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { ACCOUNT, booksOf, deposit, startTill, type Till } from './bench.ts'
 
 const SPENDER = fileURLToPath(new URL('../../helpers/spend-until-killed.ts', import.meta.url))
 const BALANCE = 1_500_000n
@@ -85,5 +87,75 @@ describe('an account that processes share through PostgreSQL', function () {
     assert.deepEqual(await booksOf(store), { free: BALANCE - sold, leased: 0n, sold })
     await till.stop()
     await store.close()
+  })
+
+  it('loses nothing and charges nothing twice when a process is taken for dead that lives', async () => {
+    const url = await postgres!.create()
+    const [store, other] = [createPostgresStore({ url }), createPostgresStore({ url })]
+    await Promise.all([store.open(), other.open()])
+    await deposit(store, BALANCE)
+    // Stopped in its tracks: it says no more that it is alive.
+    const paused = await startTill(store, { ...systemClock, after: () => ({ cancel() {} }) }, 'paused')
+    await paused.funds.reserve(ACCOUNT, 4n * PRICE)
+    const later = { ...systemClock, now: () => Date.now() + 2 * limits.HOLDER_MS }
+    const alive = await startTill(other, later, 'alive')
+    const before = await booksOf(other)
+    assert.equal(before.free, BALANCE, 'its lease went back')
+    // What it overwrites blindly is refused once, and it learns of it.
+    await assert.rejects(store.documents.put('things', 'a', '"old"'), { code: 'store_unavailable' })
+    await eventually('it to be listed again', 5_000, () => paused.leases.isListed || undefined)
+    // The call that was under way is charged to the balance; what was at hand for others is forgotten.
+    await paused.funds.charge(ACCOUNT, PRICE, 'under way')
+    assert.equal(await paused.spend(PRICE), true)
+    assert.equal(await alive.spend(PRICE), true)
+    assert.deepEqual([...paused.warnings, ...alive.warnings], [])
+    await alive.stop()
+    await paused.stop()
+    assert.deepEqual(await booksOf(store), { free: BALANCE - 3n * PRICE, leased: 0n, sold: 3n * PRICE })
+    await Promise.all([store.close(), other.close()])
+  })
+
+  it('is charged once for each call that was answered, and for no other, while the server stops and starts', async () => {
+    const url = await postgres!.create()
+    const stores = [createPostgresStore({ url }), createPostgresStore({ url })]
+    await Promise.all(stores.map((store) => store.open()))
+    await deposit(stores[0]!, 100n * BALANCE)
+    const tills = await Promise.all(stores.map((store, i) => startTill(store, systemClock, `till ${i}`)))
+    let answered = 0n
+    const over = new AbortController()
+    const work = async (till: Till) => {
+      while (!over.signal.aborted) {
+        try {
+          if (await till.spend(PRICE)) answered++
+        } catch (error) {
+          // Before the call, never after it.
+          assert.match(String(error), /store_unavailable/)
+          await pause(10)
+        }
+      }
+    }
+    const working = Promise.all(tills.flatMap((till) => Array.from({ length: WORKERS }, () => work(till))))
+    for (const how of ['fast', 'immediate'] as const) {
+      const before = answered
+      await eventually('calls', 20_000, () => answered > before + 100n || undefined)
+      await postgres!.halt(how)
+      await eventually('the loss to be noticed', 20_000, () => stores.every((store) => store.refusal?.()) || undefined)
+      for (const till of tills) await assert.rejects(till.spend(PRICE), /store_unavailable/)
+      await postgres!.resume()
+    }
+    const before = answered
+    await eventually('calls', 5_000, () => answered > before || undefined)
+    over.abort()
+    await working
+    for (const till of tills) {
+      assert.deepEqual(till.warnings, [])
+      await till.stop()
+    }
+    const { free, leased, sold } = await booksOf(stores[0]!)
+    assert.deepEqual(
+      { free, leased, sold },
+      { free: 100n * BALANCE - answered * PRICE, leased: 0n, sold: answered * PRICE }
+    )
+    await Promise.all(stores.map((store) => store.close()))
   })
 })

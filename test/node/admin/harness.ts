@@ -95,7 +95,8 @@ function statusOf(souk: Souk): StatusView {
     money: 'play USDC',
     p2p: addresses,
     peers: peers.length,
-    uptime_ms: 0
+    uptime_ms: 0,
+    store: { free_bytes: null, shared: null, refusal: null }
   }
 }
 
