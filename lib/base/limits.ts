@@ -1093,10 +1093,24 @@ export const CLAIM_GAS = 110_000n
 export const CLAIM_ROW_GAS = 25_000n
 export const SETTLE_GAS = 90_000n
 export const DISTRIBUTE_GAS = 220_000n
+/** Gas of bringing a deposit in, and of giving back what was not spent, as their limits are set. */
+export const DEPOSIT_GAS = 140_000n
+export const REFUND_GAS = 90_000n
 /** Gas of a withdrawal, beginning and end, as its limits are set. */
 export const WITHDRAW_GAS = 260_000n
 /** An owner opens a channel only with gas for so many claims. */
 export const CLAIMS_IN_HAND_MIN = 3n
+/**
+ * An owner pays gas for a payer beyond what the payer's channel earned only within these, in a UTC day. Of one node and of one
+ * payer address: two early departures, as a newcomer tries an API, leaves, and may err once.
+ */
+export const UNEARNED_STEPS_MAX = 2
+/** Of an owner in all, at current fees: about 200 departures after one call at what Base usually asks. */
+export const UNEARNED_GAS_ATOMS_MAX = 3n * USDC
+/** However dear gas is, so many such steps of an owner are paid for: a newcomer may leave also where fees are high. */
+export const UNEARNED_STEPS_MIN = 10
+/** Nodes and payer addresses that are counted in a day. Past it the day's allowance is used up: each costs memory. */
+export const UNEARNED_NAMES_MAX = 10_000
 /** What an ether is taken to be worth when a step is weighed against its gas: rather too much, as waiting costs nothing. */
 export const ETHER_ATOMS = 5_000n * USDC
 

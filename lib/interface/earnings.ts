@@ -22,7 +22,7 @@ export interface ProviderEarnings {
   /** Where the provider is paid. Absent for a splitter of which the provider was never named here. */
   readonly payout?: Address
   readonly splitter: Address
-  /** What calls were charged in all; the treasury's share of it, rounded down; and the rest. */
+  /** What calls were charged, less what was written off; the treasury's share of it, rounded down; and the rest. */
   readonly gross: Atoms
   readonly fee: Atoms
   readonly net: Atoms
@@ -30,6 +30,8 @@ export interface ProviderEarnings {
   readonly direct: Atoms
   /** Claimed by other nodes that serve the same provider. */
   readonly others: Atoms
+  /** Charged, and not to be collected any more: its deposit was taken back with its block, or withdrawn before it was claimed. */
+  readonly writtenOff: Atoms
   /** In the channels, as far as the head of the chain shows, or promised by x402 `exact` payments. */
   readonly captured: Atoms
   /** Claimed or collected in a block that may still be taken back. */

@@ -36,12 +36,18 @@ export interface OwnedChannel {
   readonly captured: Atoms
 }
 
+/** A channel that nothing moves in any more. */
+export interface ClosedChannel extends OwnedChannel {
+  /** Charged and never claimed: it cannot be collected any more. Default 0. */
+  readonly lost?: Atoms
+}
+
 /** What the chain's side needs to know of an owner's books. Asked often, and answered from memory. */
 export interface OwnerBooks {
   /** Every channel with money in it or to come. */
   channels(): Iterable<OwnedChannel>
   /** Those closed for good: what was claimed from them is final, though it may not be booked yet. That is their `captured`. */
-  closed(): Iterable<OwnedChannel>
+  closed(): Iterable<ClosedChannel>
   /** Of the providers whose APIs this owner serves: where their splitters pay out to. */
   payouts(): Iterable<Address>
 }
@@ -70,20 +76,26 @@ export interface RedeemerStatus {
 /** Brings payers' deposits in, and earned money out to providers and treasury. */
 export interface Redeemer {
   /**
-   * That there is gas to claim what a new channel would earn.
+   * That this much gas can be spent on a payer's behalf, and enough is left to claim what channels earn.
+   * @param gas default 0: only that enough is left
    * @throws SoukError `settlement_unavailable` saying what is missing
    */
-  checkGas(): void
+  checkGas(gas?: bigint): void
+  /** What this much gas costs at current fees, at a fixed price of ETH. @throws SoukError `settlement_unavailable` */
+  costOf(gas: bigint): Atoms
+  /** The deposit was submitted, by this process or an earlier one. */
+  isDepositing(config: ChannelConfig, salt: bigint): boolean
   /**
    * Has a payer's deposit mined; asking again while it runs, or after, is the same deposit. What of it counts, the watch
    * shows: it has looked when this resolves.
-   * @throws SoukError `payment_rejected` where the contract would refuse it or it failed, and as `Submitter.submit`
+   * @throws SoukError `payment_rejected` where the contract would refuse it or it failed, `settlement_unavailable` where its gas
+   *   would come out of the reserve for claims, and as `Submitter.submit`
    */
   deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined>
   /**
-   * Claims what this channel owes, whether it is worth the gas or not. Resolves when it is mined, with nothing claimed where
-   * nothing is owed.
-   * @throws SoukError as `Submitter.submit`
+   * Claims what this channel owes because its payer leaves, whether it is worth the gas or not. Resolves when it is mined, with
+   * nothing claimed where nothing is owed.
+   * @throws SoukError as `deposit`
    */
   claim(channelId: ChannelId, signal?: AbortSignal): Promise<Redemption>
   /**

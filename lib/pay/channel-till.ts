@@ -29,6 +29,7 @@ import { ReceiptBook } from './receipt-book.ts'
 import { ReceiptDesk } from './payee/receipt-desk.ts'
 import { ReceiptInspector } from './payer/receipt-inspector.ts'
 import { RefundDesk } from './payee/refund-desk.ts'
+import { UnearnedGas } from './payee/unearned-gas.ts'
 import { settlementCalls } from './chain/settlement-calls.ts'
 import { createSettlement, type Settlement, type SettlementInit } from './settle/settlement.ts'
 import { settlementDomain } from './signing/settlement-domain.ts'
@@ -139,6 +140,7 @@ class ChannelTillService implements ChannelTill {
   readonly #payee: Payee
   readonly #keyless: Keyless
   readonly #refunds: RefundDesk
+  readonly #unearned: UnearnedGas
   readonly #makePayer: () => Promise<Paying>
   #payer: Paying | undefined
 
@@ -176,8 +178,10 @@ class ChannelTillService implements ChannelTill {
     this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
-    this.#refunds = new RefundDesk({ channels, redeemer, watch, clock, onError })
-    const deposits = new DepositDesk({ ...wired, terms, redeemer, watch, channels, payouts })
+    const unearned = new UnearnedGas({ documents, clock })
+    this.#unearned = unearned
+    this.#refunds = new RefundDesk({ channels, redeemer, unearned, watch, clock, onError })
+    const deposits = new DepositDesk({ ...wired, terms, redeemer, unearned, watch, channels, payouts })
     const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
     const { address } = signer
     const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, desk }
@@ -209,6 +213,7 @@ class ChannelTillService implements ChannelTill {
 
   async start(): Promise<void> {
     await this.#payeeChannels.start()
+    await this.#unearned.start()
     this.#payeeChannels.follow(this.settlement.watch)
     this.#payer = await this.#makePayer()
     await this.#payer.channels.start()

@@ -26,10 +26,10 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
     onError(asSoukError(error))
   })
   const open = Array.from(books.channels(), (channel) => {
-    return { ...channel, atHead: watch.snapshot(channel.channelId)?.latest.claimed ?? 0n }
+    return { ...channel, atHead: watch.snapshot(channel.channelId)?.latest.claimed ?? 0n, isClosed: false }
   })
   // All that a closed one ever earned is claimed, also where nobody looks at it any more.
-  const closed = Array.from(books.closed(), (channel) => ({ ...channel, atHead: channel.captured }))
+  const closed = Array.from(books.closed(), (channel) => ({ ...channel, atHead: channel.captured, isClosed: true }))
   const channels = Map.groupBy([...open, ...closed], ({ config }) => config.receiver)
   const booked = bookkeeper.splitters()
   const splitters = new Set<Address>([...booked.keys(), ...channels.keys()])
@@ -40,7 +40,8 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
       channels: channels.get(splitter) ?? [],
       exact: await exactMoneyOf(ledger, splitter),
       booked: booked.get(splitter) ?? NOTHING_BOOKED,
-      bookedOf: (id) => bookkeeper.claimedOf(id)
+      bookedOf: (id) => bookkeeper.claimedOf(id),
+      writtenOffOf: (id) => bookkeeper.writtenOffOf(id)
     }),
     transactions: await transactions.latest(splitter, SETTLEMENTS_SHOWN_MAX)
   })
@@ -56,12 +57,15 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
 interface ClaimedChannel extends Pick<OwnedChannel, 'channelId' | 'captured'> {
   /** Of it, claimed as the head of the chain shows it. */
   readonly atHead: Atoms
+  /** Its `captured` is what was claimed. */
+  readonly isClosed: boolean
 }
 
 /** What calls brought that were paid by x402 `exact`. */
 interface ExactMoney {
   /** Not counting what could not be collected. */
   readonly earned: Atoms
+  readonly lost: Atoms
   readonly owed: Atoms
   /** On its way, where above 0; below, what came to the splitter for no call. */
   readonly collected: Atoms
@@ -73,7 +77,7 @@ async function exactMoneyOf(ledger: Pick<Ledger, 'balance'>, splitter: Address):
   const [earned = 0n, lost = 0n, owed = 0n, collected = 0n] = await Promise.all(
     accounts.map((account) => ledger.balance(account))
   )
-  return { earned: -earned - lost, owed, collected }
+  return { earned: -earned - lost, lost, owed, collected }
 }
 
 interface Money {
@@ -81,18 +85,26 @@ interface Money {
   readonly exact: ExactMoney
   readonly booked: BookedSplitter
   readonly bookedOf: (id: OwnedChannel['channelId']) => Atoms
+  readonly writtenOffOf: (id: OwnedChannel['channelId']) => Atoms
 }
 
 /** Each atom that calls earned, or that came otherwise, is counted in one place. */
-function moneyOf({ channels, exact, booked, bookedOf }: Money): Omit<ProviderEarnings, 'splitter' | 'transactions'> {
+function moneyOf({
+  channels,
+  exact,
+  booked,
+  bookedOf,
+  writtenOffOf
+}: Money): Omit<ProviderEarnings, 'splitter' | 'transactions'> {
   let [captured, claiming] = [0n, 0n]
   for (const channel of channels) {
     const final = bookedOf(channel.channelId)
     const atHead = most(channel.atHead, final)
-    captured += most(channel.captured - atHead, 0n)
+    const lost = channel.isClosed ? 0n : writtenOffOf(channel.channelId)
+    captured += most(channel.captured - atHead - lost, 0n)
     claiming += atHead - final
   }
-  const { payout, claimed, others, settled, direct, toProvider, toTreasury } = booked
+  const { payout, claimed, others, settled, direct, toProvider, toTreasury, writtenOff } = booked
   const gross = claimed + claiming + captured + exact.earned
   const fee = (gross * BigInt(BPS)) / 10_000n
   return {
@@ -102,6 +114,7 @@ function moneyOf({ channels, exact, booked, bookedOf }: Money): Omit<ProviderEar
     net: gross - fee,
     direct: most(-exact.collected, 0n),
     others,
+    writtenOff: writtenOff + exact.lost,
     captured: captured + exact.owed,
     claiming: claiming + most(exact.collected, 0n),
     claimed: claimed + others - settled,

@@ -14,5 +14,6 @@ export const EARNINGS_COLUMNS = [
   'claimed',
   'waiting',
   'paid_provider',
-  'paid_treasury'
+  'paid_treasury',
+  'written_off'
 ] as const satisfies ReadonlyArray<keyof ProviderEarningsView>

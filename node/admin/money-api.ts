@@ -102,13 +102,15 @@ export interface ProviderEarningsView {
   /** Null where it was never named here. */
   readonly payout: string | null
   readonly splitter: string
-  /** What calls were charged, the treasury's 5% of it, and the rest. */
+  /** What calls were charged, less what was written off; the treasury's 5% of it; and the rest. */
   readonly gross: string
   readonly fee: string
   readonly net: string
   /** Came to the splitter for no call of this node, and by other nodes that serve the same provider. */
   readonly direct: string
   readonly others: string
+  /** Charged, and not to be collected any more. */
+  readonly written_off: string
   /** In channels; claimed, but not for good yet; claimed; in the splitter; paid out. */
   readonly captured: string
   readonly claiming: string

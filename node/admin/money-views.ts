@@ -57,7 +57,7 @@ export function earningsView({ providers, asOf, isStale, claims, gas }: Earnings
 
 function providerView(provider: ProviderEarnings): ProviderEarningsView {
   const { payout, splitter, paid, transactions } = provider
-  const { gross, fee, net, direct, others, captured, claiming, claimed, waiting } = provider
+  const { gross, fee, net, direct, others, writtenOff, captured, claiming, claimed, waiting } = provider
   return {
     payout: payout === undefined ? null : checksummed(payout),
     splitter: checksummed(splitter),
@@ -66,6 +66,7 @@ function providerView(provider: ProviderEarnings): ProviderEarningsView {
     net: formatUsdc(net),
     direct: formatUsdc(direct),
     others: formatUsdc(others),
+    written_off: formatUsdc(writtenOff),
     captured: formatUsdc(captured),
     claiming: formatUsdc(claiming),
     claimed: formatUsdc(claimed),

@@ -45,6 +45,7 @@ function providerLines(provider: ProviderEarningsView, money: string): string[] 
     ['earned', `${gross} ${money}: ${net} for the provider, ${fee} for the treasury`],
     ...(provider.direct === '0' ? [] : [['given besides', `${provider.direct} ${money}`] as const]),
     ...(provider.others === '0' ? [] : [['by other nodes', `${provider.others} ${money}`] as const]),
+    ...(provider.written_off === '0' ? [] : [['written off', `${provider.written_off} ${money}`] as const]),
     ...stages
       .filter(([, amount]) => amount !== '0')
       .map(([name, amount, more]) => [name, `${amount} ${money}${more}`] as const),

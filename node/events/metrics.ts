@@ -18,6 +18,8 @@ export interface NodeState {
   readonly listings: number
   readonly serving: number
   readonly calling: number
+  /** Decimal USDC. */
+  readonly written_off: string
 }
 
 interface Metric {
@@ -83,6 +85,11 @@ export const METRICS = {
     help: 'What these calls were charged, in USDC: earned as owner, paid as payer.',
     labels: { role: ROLE },
     samples: perRole(({ charged }) => formatUsdc(charged))
+  },
+  souk_written_off_usdc: {
+    type: 'gauge',
+    help: 'What was charged through channels and cannot be collected any more, in USDC.',
+    samples: (_, { written_off }) => [{ value: written_off }]
   },
   souk_call_seconds: {
     type: 'histogram',

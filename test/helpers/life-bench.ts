@@ -43,6 +43,8 @@ export interface LifeOptions {
   readonly gas?: boolean
   readonly usdc?: bigint
   readonly rules?: Partial<PayRules>
+  /** Default: a wallet of its own. */
+  readonly signer?: Signer
   /** A later process of the same node. */
   readonly of?: Life
   readonly process?: Mortal
@@ -83,7 +85,8 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
 
   async function start(name: string, options: LifeOptions = {}): Promise<Life> {
     const { of, gas = true, usdc = 0n, process = mortal() } = options
-    const signer = of?.signer ?? keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32))
+    const signer =
+      of?.signer ?? options.signer ?? keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32))
     const store = of?.store ?? createMemoryStore()
     await store.open()
     if (of === undefined && gas) await bench.fundGas(signer.address)

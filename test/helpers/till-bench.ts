@@ -94,7 +94,13 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
       has: () => false,
       status: () => assert.fail()
     }
-    const bookkeeper = { asOf: undefined, splitters: () => new Map(), claimedOf: () => 0n, look: async () => {} }
+    const bookkeeper = {
+      asOf: undefined,
+      splitters: () => new Map(),
+      claimedOf: () => 0n,
+      writtenOffOf: () => 0n,
+      look: async () => {}
+    }
     const transactions = { find: async () => undefined, latest: async () => [], cost: { transactions: 0, cost: 0n } }
     return { submitter, watch, redeemer, bookkeeper, transactions, start: () => watch.start(), stop: async () => {} }
   }
@@ -131,6 +137,8 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const unused = () => Promise.reject(new Error('not in this test'))
     return {
       checkGas: () => {},
+      costOf: () => 0n,
+      isDepositing: () => false,
       received: () => {},
       deposit: async (config, { amount, salt }) => {
         const balance = this.wallets.get(config.payer) ?? 0n

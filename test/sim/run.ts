@@ -10,7 +10,8 @@ import { Owner } from '../../lib/owner/owner.ts'
 import { DEFAULT_TERMS } from '../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../lib/pay/metered-till.ts'
 import { Trimmer } from '../../lib/retention/trimmer.ts'
-import { earnedOf } from '../../lib/pay/payee/payee-channel.ts'
+import { earnedOf, receivableOf } from '../../lib/pay/payee/payee-channel.ts'
+import { uncollectedOf } from '../../lib/pay/settle/settlement-entries.ts'
 import { spentThrough } from '../../lib/pay/payer/payer-channel.ts'
 import { settlementCalls } from '../../lib/pay/chain/settlement-calls.ts'
 import type { Bug } from './bugs.ts'
@@ -128,6 +129,7 @@ class Stage {
     await this.#checkRetrievable()
     await this.#settle()
     await this.#checkBooks()
+    await this.#checkCollected()
     for (const owner of this.#owners) await this.#checkTrimmed(owner)
     for (const owner of this.#owners) await owner.stop()
     this.#checkChain()
@@ -408,6 +410,24 @@ class Stage {
       off.length === 0,
       `the balances of ${init.name} are not those of its entries: ${off.join('; ')}`
     )
+  }
+
+  /** Earned less written off is what the chain paid, and what can still be claimed. */
+  async #checkCollected(): Promise<void> {
+    for (const { init, running } of this.#owners) {
+      await running?.till.settlement.bookkeeper.look()
+      const { ledger } = init.disk.state
+      for (const [id, seen] of this.invariants.channels) {
+        if (seen.owner !== init.peer) continue
+        const { claimed, balance } = channelOf(this.#chain.head, id)
+        const earned = -(await ledger.balance(earnedOf(id)))
+        const lost = await ledger.balance(uncollectedOf(id))
+        const claimable = (earned < balance ? earned : balance) - claimed
+        const sum = `${earned} earned through ${id} less ${lost} written off: ${claimed} claimed, ${claimable} left`
+        this.invariants.must(earned - lost === claimed + claimable, sum)
+        this.invariants.must((await ledger.balance(receivableOf(id))) === claimable, `${sum}, and another sum booked`)
+      }
+    }
   }
 
   #checkChain(): void {

@@ -11,6 +11,10 @@ export class GasTank {
   readonly #chain: Chain
   readonly #account: Address
   #seen: { readonly wei: bigint; readonly price: bigint } | undefined
+  /** Gas of steps that are under way. */
+  #reserved = 0n
+  /** Gas of steps that ended, as far as the last look may not have seen that they were paid for. */
+  #spent = 0n
 
   constructor(chain: Chain, account: Address) {
     this.#chain = chain
@@ -19,8 +23,10 @@ export class GasTank {
 
   /** @throws SoukError `settlement_unavailable` */
   async look(): Promise<void> {
+    const before = this.#spent
     const [wei, { maxFee }] = await Promise.all([this.#chain.gas(this.#account), this.#chain.fees()])
     this.#seen = { wei, price: maxFee > 0n ? maxFee : 1n }
+    this.#spent -= before
   }
 
   /** How many claims it lasts for; undefined before the first look. */
@@ -28,16 +34,35 @@ export class GasTank {
     return this.#seen === undefined ? undefined : this.#seen.wei / (CLAIM_GAS * this.#seen.price)
   }
 
-  /** @throws SoukError `settlement_unavailable` where it may not last for what a new channel earns */
-  check(): void {
-    const { claims } = this
-    if (claims === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
-    if (claims >= CLAIMS_IN_HAND_MIN) return
+  /**
+   * That `gas` can be spent on a payer's behalf and enough is left to claim what channels earn.
+   * @param submitted gas of all transactions that are on their way, also those of an earlier process
+   * @throws SoukError `settlement_unavailable`
+   */
+  check(gas = 0n, submitted = 0n): void {
+    if (this.#seen === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
+    const { wei, price } = this.#seen
+    const underWay = submitted > this.#reserved ? submitted : this.#reserved
+    if (wei >= (CLAIMS_IN_HAND_MIN * CLAIM_GAS + underWay + this.#spent + gas) * price) return
     throw new SoukError('settlement_unavailable', `The owner's account ${this.#account} is almost out of ETH for gas.`)
+  }
+
+  /** Sets gas aside for a step until the returned function is called: when it is mined, or will not be. */
+  reserve(gas: bigint): () => void {
+    this.#reserved += gas
+    return () => {
+      this.#reserved -= gas
+      this.#spent += gas
+    }
   }
 
   /** An amount is worth fetching at this much gas. */
   pays(amount: Atoms, gas: bigint): boolean {
     return this.#seen !== undefined && amount * ETHER >= gas * this.#seen.price * ETHER_ATOMS
+  }
+
+  /** What this much gas costs, rounded up; undefined before the first look. */
+  cost(gas: bigint): Atoms | undefined {
+    return this.#seen && (gas * this.#seen.price * ETHER_ATOMS + ETHER - 1n) / ETHER
   }
 }

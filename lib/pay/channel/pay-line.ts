@@ -25,8 +25,9 @@ export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>
     try {
       const peer = { id: owner, addresses: [] }
       const reply = decodePayReply(await link.exchange(peer, PAY_PROTOCOL, encodePayRequest(request), options))
-      if (reply.kind === 'refusal') throw new SoukError(reply.code, reply.detail, { source: 'owner' })
-      return reply
+      if (reply.kind !== 'refusal') return reply
+      const { code, detail, retryAfterMs } = reply
+      throw new SoukError(code, detail, { source: 'owner', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
     } finally {
       limit.clear()
     }

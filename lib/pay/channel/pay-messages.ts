@@ -54,7 +54,7 @@ export interface ChannelBooks {
 export type PayReply =
   | { readonly kind: 'terms'; readonly terms: Terms }
   | { readonly kind: 'state'; readonly state: ChannelBooks }
-  | { readonly kind: 'refusal'; readonly code: ErrorCode; readonly detail: string }
+  | { readonly kind: 'refusal'; readonly code: ErrorCode; readonly detail: string; readonly retryAfterMs?: number }
 
 const ADDRESS_BYTES = 20
 const WORD_BYTES = 32
@@ -143,7 +143,11 @@ const stateCodec = flat<{ ceiling: bigint; signature: Uint8Array; captured: bigi
   captured: [3, 'integer'],
   reserved: [4, 'integer']
 })
-const refusalCodec = flat<{ code: string; detail: string }>({ code: [1, 'text'], detail: [2, 'text'] })
+const refusalCodec = flat<{ code: string; detail: string; retryAfterMs: number }>({
+  code: [1, 'text'],
+  detail: [2, 'text'],
+  retryAfterMs: [3, 'number']
+})
 
 /** One of several messages: the number of its field, and its bytes. */
 interface Choice {
@@ -192,7 +196,8 @@ export function encodePayReply(reply: PayReply): Uint8Array {
     return choose(1, encodeMessage({ ...reply.terms, settlement }, termsCodec))
   }
   if (reply.kind === 'state') return choose(2, encodeMessage({ ...reply.state }, stateCodec))
-  return choose(3, encodeMessage({ code: reply.code, detail: reply.detail }, refusalCodec))
+  const { code, detail, retryAfterMs = 0 } = reply
+  return choose(3, encodeMessage({ code, detail, retryAfterMs }, refusalCodec))
 }
 
 /** @throws SoukError `payment_malformed` */
@@ -205,8 +210,9 @@ export function decodePayReply(bytes: Uint8Array): PayReply {
     }
     if (field === 2) return { kind: 'state', state: decodeMessage(inner, stateCodec) }
     if (field !== 3) return undefined
-    const { code, detail } = decodeMessage(inner, refusalCodec)
-    return { kind: 'refusal', code: isErrorCode(code) ? code : 'internal_error', detail }
+    const { code, detail, retryAfterMs } = decodeMessage(inner, refusalCodec)
+    const refusal = { kind: 'refusal', code: isErrorCode(code) ? code : 'internal_error', detail } as const
+    return retryAfterMs === 0 ? refusal : { ...refusal, retryAfterMs }
   })
 }
 

@@ -1,7 +1,13 @@
 import { type Clock, deadline } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
-import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits.ts'
+import {
+  CHANNELS_MAX,
+  CHANNELS_PER_PEER_MAX,
+  DEPOSIT_GAS,
+  DEPOSIT_MARGIN_MS,
+  DEPOSIT_WAIT_MS
+} from '../../base/limits.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
@@ -14,12 +20,14 @@ import type { DepositRequest, Terms } from '../channel/pay-messages.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { signerOf } from '../signing/signature.ts'
+import type { UnearnedGas } from './unearned-gas.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
 
 export interface DepositDeskInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'deposit'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'isDepositing'>
+  readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly channels: PayeeChannels
   readonly domain: SettlementDomain
@@ -28,6 +36,10 @@ export interface DepositDeskInit {
   readonly splitterOf: (payout: Address) => Address
   readonly payouts: () => Iterable<Address>
 }
+
+const UNEARNED =
+  'The channel earned less than the gas of its deposits, and the owner pays for no more of them today. ' +
+  'Spend what is in the channel, or deposit more later.'
 
 export type Deposit = Omit<DepositRequest, 'counter'>
 
@@ -63,7 +75,7 @@ export class DepositDesk {
     const channel = known ?? (await channels.add({ channelId, config, ...(peer === undefined ? {} : { peer }) }))
     let transaction: Hex | undefined
     try {
-      if (amount > 0n) transaction = await this.#submit(channelId, deposit)
+      if (amount > 0n) transaction = await this.#submit(channel, deposit, known !== undefined)
       await watch.refresh([channelId])
     } finally {
       // Made known for nothing: a refused deposit leaves no trace.
@@ -121,14 +133,16 @@ export class DepositDesk {
     if (channels.size >= CHANNELS_MAX || isTooMany) {
       throw new SoukError('overloaded', 'The owner takes no more channels.')
     }
-    redeemer.checkGas()
+    redeemer.checkGas(DEPOSIT_GAS)
   }
 
   /** Asked again, also after a restart, it hears of the same transaction. */
-  async #submit(channelId: ChannelId, { config, ...deposit }: Deposit): Promise<Hex | undefined> {
+  async #submit(channel: PayeeChannel, { config, ...deposit }: Deposit, isFurther: boolean): Promise<Hex | undefined> {
     const { redeemer, chain, clock } = this.#init
+    const { channelId } = channel.info
     // What is on chain already needs no second transaction, which could only fail.
     if (await chain.authorizationUsed(config.payer, depositNonce(channelId, deposit.salt))) return undefined
+    if (isFurther && !redeemer.isDepositing(config, deposit.salt)) await this.#admitFurther(channel)
     const pending = () => new SoukError('settlement_pending', 'The deposit is on its way; ask again for it.')
     const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
     try {
@@ -136,6 +150,15 @@ export class DepositDesk {
     } finally {
       limit.clear()
     }
+  }
+
+  /** Each deposit costs gas: the channel has to have earned that of the earlier ones. */
+  async #admitFurther(channel: PayeeChannel): Promise<void> {
+    const { channels, redeemer, unearned } = this.#init
+    redeemer.checkGas(DEPOSIT_GAS)
+    await unearned.takeFor(channel, redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS), UNEARNED)
+    channel.countDeposit()
+    await channels.save(channel)
   }
 }
 

@@ -49,8 +49,9 @@ export class PayDesk {
       if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
       return stateOf(await this.#one(peer, () => this.#deposit(request.deposit, peer)))
     } catch (thrown) {
-      const { code, message } = asSoukError(thrown)
-      return { kind: 'refusal', code, detail: message }
+      const { code, message, retryAfterMs } = asSoukError(thrown)
+      const refusal = { kind: 'refusal', code, detail: message } as const
+      return retryAfterMs === undefined ? refusal : { ...refusal, retryAfterMs }
     }
   }
 

@@ -33,6 +33,8 @@ export interface PayeeStanding {
   readonly refund?: DecidedRefund
   /** What had been claimed when it was closed. */
   readonly claimed?: Atoms
+  /** Deposits that the owner paid the gas of, where that is more than one. */
+  readonly deposits?: number
 }
 
 /** Where captures of a channel are booked; the second only ever grows, so that its balance is S. */
@@ -88,6 +90,15 @@ export class PayeeChannel {
     this.#standing = { ...this.#standing, refund }
   }
 
+  get deposits(): number {
+    return this.#standing.deposits ?? 1
+  }
+
+  /** One more deposit; whoever calls saves it, and only then submits it. */
+  countDeposit(): void {
+    this.#standing = { ...this.#standing, deposits: this.deposits + 1 }
+  }
+
   get voucher(): Voucher | undefined {
     return this.#voucher
   }
@@ -136,17 +147,19 @@ interface KeptChannel extends Omit<PayeeChannelInfo, 'channelId'> {
   readonly phase: ChannelPhase
   readonly refund?: { readonly amount: string; readonly nonce: string }
   readonly claimed?: string
+  readonly deposits?: number
 }
 
 export function channelDocument({ info, standing }: PayeeChannel): DocumentPut {
   const { channelId, config, peer } = info
-  const { phase, refund, claimed } = standing
+  const { phase, refund, claimed, deposits } = standing
   const kept: KeptChannel = {
     config,
     ...(peer === undefined ? {} : { peer }),
     phase,
     ...(refund && { refund: { amount: refund.amount.toString(), nonce: refund.nonce.toString() } }),
-    ...(claimed === undefined ? {} : { claimed: claimed.toString() })
+    ...(claimed === undefined ? {} : { claimed: claimed.toString() }),
+    ...(deposits === undefined ? {} : { deposits })
   }
   return { collection: PAYEE_CHANNELS, key: channelId, value: JSON.stringify(kept) }
 }
@@ -155,13 +168,14 @@ export function readChannel(
   channelId: ChannelId,
   document: string
 ): { readonly info: PayeeChannelInfo; readonly standing: PayeeStanding } {
-  const { config, peer, phase, refund, claimed } = JSON.parse(document) as KeptChannel
+  const { config, peer, phase, refund, claimed, deposits } = JSON.parse(document) as KeptChannel
   return {
     info: { channelId, config, ...(peer === undefined ? {} : { peer }) },
     standing: {
       phase,
       ...(refund && { refund: { amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),
-      ...(claimed === undefined ? {} : { claimed: BigInt(claimed) })
+      ...(claimed === undefined ? {} : { claimed: BigInt(claimed) }),
+      ...(deposits === undefined ? {} : { deposits })
     }
   }
 }

@@ -4,7 +4,7 @@ import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_M
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
 import type { Ledger } from '../../interface/ledger.ts'
-import type { ChannelSnapshot, ChannelWatch, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
+import type { ChannelSnapshot, ChannelWatch, ClosedChannel, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 import { channelLimit } from './channel-limit.ts'
@@ -70,9 +70,13 @@ export class PayeeChannels implements OwnerBooks {
     }
   }
 
-  *closed(): Iterable<OwnedChannel> {
-    for (const { info, standing, isFinal } of this.#closed.values()) {
-      if (isFinal) yield { channelId: info.channelId, config: info.config, captured: standing.claimed ?? 0n }
+  *closed(): Iterable<ClosedChannel> {
+    for (const { info, standing, tab, isFinal } of this.#closed.values()) {
+      if (!isFinal) continue
+      const { channelId, config } = info
+      const { claimed } = standing
+      if (claimed === undefined) yield { channelId, config, captured: 0n }
+      else yield { channelId, config, captured: claimed, lost: claimed < tab.captured ? tab.captured - claimed : 0n }
     }
   }
 

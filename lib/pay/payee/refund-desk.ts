@@ -1,15 +1,21 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { CLOSE_CALLS_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits.ts'
+import { CLAIM_GAS, CLOSE_CALLS_MS, DEPOSIT_GAS, LEAVE_PAUSE_MS, LEAVE_POLL_MS, REFUND_GAS } from '../../base/limits.ts'
 import type { ChannelState } from '../../interface/chain.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import { Errands } from '../channel/errands.ts'
 import type { DecidedRefund, PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
+import type { UnearnedGas } from './unearned-gas.ts'
+
+const UNEARNED =
+  'The channel earned less than the gas it costs, and the owner pays no more for such channels today. ' +
+  'Withdraw from the channel yourself, which ends after its delay, or close it later.'
 
 export interface RefundDeskInit {
   readonly channels: PayeeChannels
-  readonly redeemer: Pick<Redeemer, 'claim' | 'refund'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'claim' | 'costOf' | 'refund'>
+  readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly watch: Pick<ChannelWatch, 'refresh' | 'snapshot'>
   readonly clock: Clock
   readonly onError: (error: SoukError) => void
@@ -22,6 +28,8 @@ export interface RefundDeskInit {
 export class RefundDesk {
   readonly #init: RefundDeskInit
   readonly #errands: Errands<PayeeChannel>
+  /** Asked for again meanwhile, a channel draws on the allowance once. */
+  readonly #admitting = new Map<PayeeChannel, Promise<void>>()
 
   constructor(init: RefundDeskInit) {
     const { clock, onError } = init
@@ -43,18 +51,33 @@ export class RefundDesk {
 
   /**
    * Resolves when what is not owed is back with the payer. Where it fails, it is tried again behind.
-   * @throws SoukError `settlement_pending`, and as `Submitter.submit`
+   * @throws SoukError `settlement_pending`, `settlement_unavailable` where the owner does not pay the gas for it, and as
+   *   `Submitter.submit`
    */
   async close(channel: PayeeChannel): Promise<void> {
-    if (channel.phase !== 'closed') await this.#errands.run(channel, (signal) => this.#close(channel, signal))
+    if (channel.phase === 'closed') return
+    if (channel.phase !== 'closing') await this.#admit(channel)
+    await this.#errands.run(channel, (signal) => this.#close(channel, signal))
+  }
+
+  /** Before anything changes: a channel that is not closed goes on as it was. */
+  async #admit(channel: PayeeChannel): Promise<void> {
+    const admitting = this.#admitting.get(channel)
+    if (admitting !== undefined) return admitting
+    const { redeemer, unearned } = this.#init
+    const admitted = (async () => {
+      redeemer.checkGas(CLAIM_GAS + REFUND_GAS)
+      const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + CLAIM_GAS + REFUND_GAS)
+      await unearned.takeFor(channel, cost, UNEARNED)
+      channel.move('closing')
+      await this.#init.channels.save(channel)
+    })().finally(() => this.#admitting.delete(channel))
+    this.#admitting.set(channel, admitted)
+    return admitted
   }
 
   async #close(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { channels } = this.#init
-    if (channel.phase !== 'closing') {
-      channel.move('closing')
-      await channels.save(channel)
-    }
     const refund = channel.standing.refund ?? (await this.#decide(channel, signal))
     if (refund !== undefined) await this.#pay(channel, refund, signal)
     await channels.close(channel)

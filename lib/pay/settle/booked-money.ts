@@ -4,7 +4,7 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 
-/** How far the books have followed the chain at one splitter: each a total that only grows, but `others`. */
+/** How far the books have followed the chain at one splitter: each a total that only grows, but `others` and `writtenOff`. */
 export interface BookedSplitter {
   readonly payout?: Address
   /** From this owner's channels; from channels it does not know. */
@@ -15,6 +15,14 @@ export interface BookedSplitter {
   readonly direct: Atoms
   readonly toProvider: Atoms
   readonly toTreasury: Atoms
+  /** Charged through channels, and not to be collected any more. May fall again. */
+  readonly writtenOff: Atoms
+}
+
+/** How far the books have followed the chain at one channel. */
+export interface BookedChannel {
+  readonly claimed: Atoms
+  readonly writtenOff: Atoms
 }
 
 /** Of a splitter that nothing was booked for. */
@@ -24,7 +32,8 @@ export const NOTHING_BOOKED: BookedSplitter = {
   settled: 0n,
   direct: 0n,
   toProvider: 0n,
-  toTreasury: 0n
+  toTreasury: 0n,
+  writtenOff: 0n
 }
 
 /** The totals up to which money was booked, by splitter and by channel: written together with the entries that move them. */
@@ -33,12 +42,15 @@ export class BookedMoney {
   readonly #splitterCollection: string
   readonly #channelCollection: string
   readonly #splitters = new Map<Address, BookedSplitter>()
+  readonly #lossCollection: string
   readonly #channels = new Map<ChannelId, Atoms>()
+  readonly #losses = new Map<ChannelId, Atoms>()
 
   constructor(documents: Documents, chainId: number) {
     this.#documents = documents
     this.#splitterCollection = `booked-splitters/${chainId}`
     this.#channelCollection = `booked-claims/${chainId}`
+    this.#lossCollection = `booked-losses/${chainId}`
   }
 
   get splitters(): ReadonlyMap<Address, BookedSplitter> {
@@ -52,6 +64,10 @@ export class BookedMoney {
   /** Of a channel that was loaded. */
   claimedOf(channelId: ChannelId): Atoms {
     return this.#channels.get(channelId) ?? 0n
+  }
+
+  writtenOffOf(channelId: ChannelId): Atoms {
+    return this.#losses.get(channelId) ?? 0n
   }
 
   async start(): Promise<void> {
@@ -68,6 +84,9 @@ export class BookedMoney {
       if (this.#channels.has(id)) continue
       this.#channels.set(id, BigInt((await this.#documents.get(this.#channelCollection, id)) ?? 0))
     }
+    for (const { key, value } of await this.#documents.list(this.#lossCollection)) {
+      this.#losses.set(key as ChannelId, BigInt(value))
+    }
   }
 
   /** Remembers whose splitter it is. Durable when it resolves. */
@@ -82,16 +101,21 @@ export class BookedMoney {
   after(
     splitter: Address,
     change: Partial<BookedSplitter>,
-    claim?: { readonly channelId: ChannelId; readonly claimed: Atoms }
+    of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
   ): { documents: DocumentPut[]; take: () => void } {
     const next = { ...this.of(splitter), ...change }
     const documents = [{ collection: this.#splitterCollection, key: splitter as string, value: splitterText(next) }]
-    if (claim !== undefined) {
-      documents.push({ collection: this.#channelCollection, key: claim.channelId, value: claim.claimed.toString() })
+    const note = (collection: string, total: Atoms | undefined) => {
+      if (of !== undefined && total !== undefined) {
+        documents.push({ collection, key: of.channelId, value: total.toString() })
+      }
     }
+    note(this.#channelCollection, of?.claimed)
+    note(this.#lossCollection, of?.writtenOff)
     const take = () => {
       this.#splitters.set(splitter, next)
-      if (claim !== undefined) this.#channels.set(claim.channelId, claim.claimed)
+      if (of?.claimed !== undefined) this.#channels.set(of.channelId, of.claimed)
+      if (of?.writtenOff !== undefined) this.#losses.set(of.channelId, of.writtenOff)
     }
     return { documents, take }
   }
@@ -103,10 +127,9 @@ function splitterText({ payout, ...totals }: BookedSplitter): string {
 }
 
 function readSplitter(document: string): BookedSplitter {
-  const { payout, claimed, others, settled, direct, toProvider, toTreasury } = JSON.parse(document) as Record<
-    keyof BookedSplitter,
-    string
-  > & { payout?: Address }
+  const { payout, claimed, others, settled, direct, toProvider, toTreasury, writtenOff } = JSON.parse(
+    document
+  ) as Record<keyof Omit<BookedSplitter, 'payout' | 'writtenOff'>, string> & { payout?: Address; writtenOff?: string }
   return {
     ...(payout === undefined ? {} : { payout }),
     claimed: BigInt(claimed),
@@ -114,6 +137,8 @@ function readSplitter(document: string): BookedSplitter {
     settled: BigInt(settled),
     direct: BigInt(direct),
     toProvider: BigInt(toProvider),
-    toTreasury: BigInt(toTreasury)
+    toTreasury: BigInt(toTreasury),
+    // Absent in what earlier versions wrote.
+    writtenOff: BigInt(writtenOff ?? 0)
   }
 }

@@ -5,17 +5,18 @@ import type { Atoms } from '../../base/money.ts'
 import type { Block, Chain, ReceiverState, SplitterState } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Ledger } from '../../interface/ledger.ts'
-import type { OwnerBooks } from '../../interface/redeem.ts'
+import type { ChannelWatch, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
-import { BookedMoney, type BookedSplitter } from './booked-money.ts'
+import { type BookedChannel, BookedMoney, type BookedSplitter } from './booked-money.ts'
 import {
   claimEntry,
   directEntry,
   distributeEntry,
   type MoneyEntry,
   othersEntry,
-  settleEntry
+  settleEntry,
+  writeOffEntry
 } from './settlement-entries.ts'
 import type { SplitterFactory } from '../chain/splitter.ts'
 
@@ -25,6 +26,8 @@ export interface BookkeeperInit {
   readonly documents: Documents
   readonly ledger: Pick<Ledger, 'book'>
   readonly books: OwnerBooks
+  /** As the chain was last seen. */
+  readonly watch: Pick<ChannelWatch, 'snapshot'>
   readonly factory: SplitterFactory
   readonly onError: (error: SoukError) => void
 }
@@ -37,6 +40,8 @@ export interface BookkeeperInit {
 export class Bookkeeper {
   readonly #init: BookkeeperInit
   readonly #booked: BookedMoney
+  /** Channels that hold less than was charged, and the head of the chain that showed it first. */
+  readonly #shortSince = new Map<ChannelId, bigint>()
   #asOf: Block | undefined
   #looking: Promise<void> | undefined
   #timer: Timer | undefined
@@ -60,6 +65,11 @@ export class Bookkeeper {
   /** What is booked as claimed from a channel. */
   claimedOf(channelId: ChannelId): Atoms {
     return this.#booked.claimedOf(channelId)
+  }
+
+  /** What of a channel's charges is written off: it cannot be collected any more. */
+  writtenOffOf(channelId: ChannelId): Atoms {
+    return this.#booked.writtenOffOf(channelId)
   }
 
   /** Reads what an earlier process booked. The first look is made behind the scenes. */
@@ -100,6 +110,7 @@ export class Bookkeeper {
     // An endpoint that fell behind knows nothing new.
     if (this.#asOf !== undefined && block.number <= this.#asOf.number) return
     await this.#nameProviders()
+    await this.#writeOff(block)
     const channels = this.#channelsBySplitter()
     const splitters = [...new Set([...channels.keys(), ...this.#booked.splitters.keys()])]
     for (let i = 0; i < splitters.length; i += PROVIDERS_READ_AT_ONCE) {
@@ -171,6 +182,59 @@ export class Bookkeeper {
     await this.#book(entry, block, splitter, { claimed: claimed + amount }, { channelId, claimed: total })
   }
 
+  // What cannot be collected.
+
+  /**
+   * Charges that no channel holds money for any more: a deposit that was taken back with its block, or money that its payer
+   * withdrew before it was claimed. As long as the head of the chain may change, nothing is written off.
+   */
+  async #writeOff(block: Block): Promise<void> {
+    for (const { channelId, config, lost = 0n } of this.#init.books.closed()) {
+      await this.#bookLoss(config.receiver, channelId, lost, block)
+    }
+    const short = [...this.#init.books.channels()].filter((channel) => this.#seemsShort(channel))
+    const ids = new Set(short.map(({ channelId }) => channelId))
+    for (const id of this.#shortSince.keys()) if (!ids.has(id)) this.#shortSince.delete(id)
+    for (let i = 0; i < short.length; i += WATCHED_AT_ONCE) {
+      await this.#writeOffSome(short.slice(i, i + WATCHED_AT_ONCE), block)
+    }
+  }
+
+  #seemsShort({ channelId, captured }: OwnedChannel): boolean {
+    if (this.writtenOffOf(channelId) > 0n) return true
+    const snapshot = this.#init.watch.snapshot(channelId)
+    return snapshot !== undefined && snapshot.latest.balance < captured
+  }
+
+  async #writeOffSome(channels: readonly OwnedChannel[], block: Block): Promise<void> {
+    const { chain } = this.#init
+    const ids = channels.map(({ channelId }) => channelId)
+    const [head, final] = await Promise.all([chain.channels(ids, 'latest'), chain.channels(ids, block.number)])
+    for (const [i, { channelId, config, captured }] of channels.entries()) {
+      const [latest, finalized] = [head.channels[i], final.channels[i]]
+      if (latest === undefined || finalized === undefined) continue
+      const atHead = above(captured, most(latest.balance, finalized.balance))
+      const forGood = above(captured, finalized.balance)
+      // As an earlier look found it: an endpoint that fell behind does not write anything off.
+      const since = this.#shortSince.get(channelId)
+      if (atHead === 0n) this.#shortSince.delete(channelId)
+      else if (since === undefined) this.#shortSince.set(channelId, head.block.number)
+      const before = this.writtenOffOf(channelId)
+      const isFinal = since !== undefined && since <= block.number
+      // What came back counts once it is final, as everything in these books does.
+      const after = isFinal && atHead > before ? atHead : before > forGood ? forGood : before
+      await this.#bookLoss(config.receiver, channelId, after, block)
+    }
+  }
+
+  async #bookLoss(splitter: Address, channelId: ChannelId, total: Atoms, block: Block): Promise<void> {
+    const amount = total - this.writtenOffOf(channelId)
+    if (amount === 0n) return
+    const entry = writeOffEntry({ channelId, block, total, amount })
+    const change = { writtenOff: this.#booked.of(splitter).writtenOff + amount }
+    await this.#book(entry, block, splitter, change, { channelId, writtenOff: total })
+  }
+
   async #bookMoves(splitter: Address, { settled }: ReceiverState, split: SplitterState, block: Block): Promise<void> {
     const booked = this.#booked.of(splitter)
     const newlySettled = settled - booked.settled
@@ -195,10 +259,14 @@ export class Bookkeeper {
     { at }: Block,
     splitter: Address,
     change: Partial<BookedSplitter>,
-    claim?: { readonly channelId: ChannelId; readonly claimed: Atoms }
+    of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
   ): Promise<void> {
-    const next = this.#booked.after(splitter, change, claim)
+    const next = this.#booked.after(splitter, change, of)
     await this.#init.ledger.book({ ...entry, at }, next.documents)
     next.take()
   }
 }
+
+const most = (a: Atoms, b: Atoms): Atoms => (a > b ? a : b)
+/** What `a` has more than `b`. */
+const above = (a: Atoms, b: Atoms): Atoms => (a > b ? a - b : 0n)

@@ -6,8 +6,10 @@ import {
   CLAIM_ROW_GAS,
   CLAIM_ROWS_MAX,
   CLAIM_TRIALS_MAX,
+  DEPOSIT_GAS,
   REDEEM_AGE_MS,
   REDEEM_ATOMS,
+  REFUND_GAS,
   SUBMISSIONS_IN_FLIGHT_MAX
 } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
@@ -25,6 +27,7 @@ import { depositNonce, type SettlementCalls, settlementCalls } from '../chain/se
 import { type SettlementDomain, settlementDomain } from '../signing/settlement-domain.ts'
 import type { SplitterFactory } from '../chain/splitter.ts'
 import { claimKey, submitStep } from '../chain/submit-step.ts'
+import { within } from '../../base/within.ts'
 
 export interface RedeemerInit {
   readonly chain: Chain
@@ -46,6 +49,14 @@ export function createRedeemer(init: RedeemerInit): Redeemer {
 }
 
 const COLLECTION = 'redeemer'
+
+/** A transaction that a payer asked for, and its gas. */
+interface PayerStep {
+  readonly id: ChannelId
+  readonly key: string
+  readonly call: ContractCall
+  readonly gas: bigint
+}
 
 /** Of a round: everything; what is worth its gas; of that, only what has left the channels already; or one channel's claim. */
 type What = 'all' | 'worthwhile' | 'begun' | { readonly channelId: ChannelId }
@@ -99,15 +110,31 @@ class PolicyRedeemer implements Redeemer {
     this.#stopping = undefined
   }
 
-  checkGas(): void {
-    this.#gas.check()
+  checkGas(gas = 0n): void {
+    const { planned, unmined } = this.#init.submitter.status()
+    // Of transactions that an earlier process left, no more is known here than how many they are.
+    this.#gas.check(gas, BigInt(planned + unmined) * CLAIM_GAS)
+  }
+
+  costOf(gas: bigint): Atoms {
+    const cost = this.#gas.cost(gas)
+    if (cost === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
+    return cost
+  }
+
+  isDepositing(config: ChannelConfig, salt: bigint): boolean {
+    return this.#init.submitter.has(this.#depositKey(config, salt))
+  }
+
+  #depositKey(config: ChannelConfig, salt: bigint): string {
+    return `deposit/${config.payer}/${depositNonce(this.#domain.channelId(config), salt)}`
   }
 
   async deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined> {
     const id = this.#domain.channelId(config)
-    const key = `deposit/${config.payer}/${depositNonce(id, authorization.salt)}`
-    if (!this.#init.submitter.has(key)) this.checkGas()
-    return this.#submitForPayer(id, key, this.#calls.deposit(config, authorization), signal)
+    const key = this.#depositKey(config, authorization.salt)
+    const call = this.#calls.deposit(config, authorization)
+    return this.#submitForPayer({ id, key, call, gas: DEPOSIT_GAS }, signal)
   }
 
   async refund(
@@ -117,11 +144,11 @@ class PolicyRedeemer implements Redeemer {
     const id = this.#domain.channelId(config)
     const signature = await this.#init.signer.sign(this.#domain.refund(id, nonce, amount))
     const call = this.#calls.refundWithSignature(config, amount, nonce, signature)
-    return this.#submitForPayer(id, `refund/${id}/${nonce}`, call, signal)
+    return this.#submitForPayer({ id, key: `refund/${id}/${nonce}`, call, gas: REFUND_GAS }, signal)
   }
 
   claim(channelId: ChannelId, signal?: AbortSignal): Promise<Redemption> {
-    return this.#ask({ channelId }, signal)
+    return this.#forPayer(CLAIM_GAS, () => this.#ask({ channelId }, signal))
   }
 
   settleNow(signal?: AbortSignal): Promise<Redemption> {
@@ -150,16 +177,32 @@ class PolicyRedeemer implements Redeemer {
   }
 
   /** What the payer asked for. It is tried here first, so that a payer's contract cannot leave a plan that is tried for ever. */
-  async #submitForPayer(id: ChannelId, key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined> {
+  async #submitForPayer({ id, key, call, gas }: PayerStep, signal?: AbortSignal): Promise<Mined> {
     const { chain, signer, submitter, watch, onError } = this.#init
-    if (!submitter.has(key)) {
-      const trial = await chain.simulate(signer.address, call)
-      if (!trial.ok) throw rejected(new Error(trial.reason))
+    const isKnown = submitter.has(key)
+    const attempt = async (): Promise<Mined> => {
+      if (!isKnown) {
+        const trial = await chain.simulate(signer.address, call)
+        if (!trial.ok) throw rejected(new Error(trial.reason))
+      }
+      return submitter.submit(key, call)
     }
-    const mined = await submitter.submit(key, call, signal)
+    // Whoever waits may give up: the gas is set aside until it is mined.
+    const mined = await within(isKnown ? attempt() : this.#forPayer(gas, attempt), signal)
     if (!mined.receipt.succeeded) throw rejected()
     await watch.refresh([id]).catch((error: unknown) => onError(asSoukError(error)))
     return mined
+  }
+
+  /** Spends gas on a payer's behalf, but never what claims may need. */
+  async #forPayer<T>(gas: bigint, spend: () => Promise<T>): Promise<T> {
+    this.checkGas(gas)
+    const release = this.#gas.reserve(gas)
+    try {
+      return await spend()
+    } finally {
+      release()
+    }
   }
 
   // When.

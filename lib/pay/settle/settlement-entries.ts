@@ -10,6 +10,8 @@ const claimedFor = (splitter: Address): string => `claimed/${splitter}`
 const inSplitter = (splitter: Address): string => `splitter/${splitter}`
 const paidToProvider = (splitter: Address): string => `payout/${splitter}`
 const paidToTreasury = (splitter: Address): string => `treasury/${splitter}`
+/** What calls were charged and no channel holds any more. */
+export const uncollectedOf = (channelId: ChannelId): string => `uncollected/${channelId}`
 /** Where money came from that no call of this owner's earned. */
 const claimedByOthers = (splitter: Address): string => `others/${splitter}`
 export const paidDirectly = (splitter: Address): string => `direct/${splitter}`
@@ -28,6 +30,16 @@ export function claimEntry({ splitter, channelId, total, amount }: Grown & { cha
     kind: 'claim',
     reference: `${channelId}/${total}`,
     postings: move(receivableOf(channelId), claimedFor(splitter), amount)
+  }
+}
+
+/** Written off up to `total`; below zero where money came back that had been written off. */
+export function writeOffEntry(lost: { channelId: ChannelId; block: Block; total: Atoms; amount: Atoms }): MoneyEntry {
+  const { channelId, block, total, amount } = lost
+  return {
+    kind: 'write_off',
+    reference: `${channelId}/${block.number}/${total}`,
+    postings: move(receivableOf(channelId), uncollectedOf(channelId), amount)
   }
 }
 

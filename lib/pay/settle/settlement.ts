@@ -19,7 +19,7 @@ export interface Settlement {
   readonly submitter: Pick<Submitter, 'submit' | 'has' | 'status'>
   readonly watch: ChannelWatch
   readonly redeemer: Redeemer
-  readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'splitters' | 'claimedOf' | 'look'>
+  readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'splitters' | 'claimedOf' | 'writtenOffOf' | 'look'>
   readonly transactions: Pick<FinalTransactions, 'find' | 'latest' | 'cost'>
   start(): Promise<void>
   stop(): Promise<void>
@@ -45,7 +45,7 @@ export function createSettlement(init: SettlementInit): Settlement {
     for (const { channelId } of books.channels()) yield channelId
   }
   const watch = createChannelWatch({ ...init, channels })
-  const bookkeeper = new Bookkeeper(init)
+  const bookkeeper = new Bookkeeper({ ...init, watch })
   const redeemer = createRedeemer({ ...init, submitter, watch, books: withFormerPayouts(books, bookkeeper) })
   const transactions = new FinalTransactions(init.documents, chain.parameters.chainId)
   submitter.onFinal(async (mined) => {

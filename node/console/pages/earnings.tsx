@@ -113,7 +113,7 @@ function Books({ view }: { readonly view: EarningsView }) {
 }
 
 function Provider({ provider }: { readonly provider: ProviderEarningsView }) {
-  const { payout, splitter, gross, fee, net, direct, others } = provider
+  const { payout, splitter, gross, fee, net, direct, others, written_off: writtenOff } = provider
   return (
     <section className="card">
       <h2>{payout === null ? 'A provider that was not named here' : 'Your calls'}</h2>
@@ -130,6 +130,7 @@ function Provider({ provider }: { readonly provider: ProviderEarningsView }) {
           ...(payout === null ? [] : [['Paid to', <Address key="payout" address={payout} />] as const]),
           ['Splitter', <Address key="splitter" address={splitter} />],
           ...(direct === '0' ? [] : [['Given besides', <Amount key="direct" value={direct} />] as const]),
+          ...(writtenOff === '0' ? [] : [['Written off', <Amount key="written off" value={writtenOff} />] as const]),
           ...(others === '0' ? [] : [['By other nodes', <Amount key="others" value={others} />] as const])
         ]}
       />

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { DAY_MS } from '../../../lib/base/limits.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
 import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
@@ -31,6 +32,8 @@ describe('the life of a channel', function () {
   })
   afterEach(() => lives.close())
 
+  const openOf = ({ till }: Life): ChannelId =>
+    till.channels().find(({ state }) => state === 'open')?.channelId ?? assert.fail('no open channel')
   const idOf = (life: Life): ChannelId => lives.channel(life).channelId
   const code = (expected: string) => (error: Error & { code?: string }) => {
     assert.equal(error.code, expected, error.message)
@@ -122,6 +125,44 @@ describe('the life of a channel', function () {
       assert.equal(await wallet(), USDC - 1_000n)
       await assert.rejects(payer.till.close(`0x${'00'.repeat(32)}`), code('invalid_request'))
       await assert.rejects(owner.till.close(id), code('invalid_request'))
+    })
+
+    it('costs the owner only so much gas that was not earned, and leaves the payer a way out', async () => {
+      for (let times = 0; times < 2; times++) {
+        await spend(1)
+        await payer.till.close(openOf(payer))
+      }
+      await spend(1)
+      const id = openOf(payer)
+      const nonce = () => bench.chain.nonce(owner.signer.address, 'latest')
+      const before = await nonce()
+      for (let times = 0; times < 3; times++) {
+        await assert.rejects(payer.till.close(id), (error: SoukError) => {
+          assert.equal(error.code, 'settlement_unavailable')
+          assert.match(
+            error.message,
+            /Withdraw from the channel yourself, which ends after its delay, or close it later/
+          )
+          assert.ok(error.retryAfterMs! > 0 && error.retryAfterMs! <= DAY_MS, `${error.retryAfterMs}`)
+          return true
+        })
+      }
+      assert.equal(await nonce(), before)
+      assert.equal(lives.channel(owner, id).state, 'open')
+      // The address is known under another name as well, and others still may leave.
+      const twin = await lives.start('T', { ...GAS, signer: payer.signer, usdc: USDC })
+      await lives.call(twin, owner)
+      await assert.rejects(twin.till.close(openOf(twin)), code('settlement_unavailable'))
+      const other = await lives.start('O', { ...GAS, usdc: USDC })
+      await lives.call(other, owner)
+      await other.till.close(openOf(other))
+      // Nobody keeps the money from its payer, and the owner has what it earned.
+      await bench.fundGas(payer.signer.address)
+      await payer.till.withdraw(id)
+      await owner.till.settlement.redeemer.settleNow()
+      await lives.wait(901)
+      await lives.until('it is withdrawn', () => lives.channel(payer, id).state === 'closed')
+      assert.equal((await lives.onChain(id)).claimed, 1_000n)
     })
 
     it('is closed for its payer alone', async () => {

@@ -4,7 +4,16 @@ import { METRICS, Metrics } from '../../../node/events/metrics.ts'
 import type { CallLine } from '../../../node/events/watch-calls.ts'
 
 describe('metrics', () => {
-  const state = { version: '1.0.0', network: 'de"v', uptime_ms: 1500, peers: 3, listings: 2, serving: 1, calling: 0 }
+  const state = {
+    version: '1.0.0',
+    network: 'de"v',
+    uptime_ms: 1500,
+    peers: 3,
+    listings: 2,
+    serving: 1,
+    calling: 0,
+    written_off: '0.3'
+  }
   const call = {
     role: 'owner',
     request_id: '',
@@ -34,6 +43,7 @@ describe('metrics', () => {
       'souk_calls_in_flight{role="owner"} 1',
       'souk_uptime_seconds 1.5',
       'souk_peers 3',
+      'souk_written_off_usdc 0.3',
       String.raw`souk_info{version="1.0.0",network="de\"v"} 1`
     ]) {
       assert.ok(lines.includes(line), `${line}\n\n${lines.join('\n')}`)

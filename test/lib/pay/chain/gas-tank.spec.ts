@@ -22,6 +22,31 @@ describe('the gas tank', () => {
     assert.throws(() => low.check(), { code: 'settlement_unavailable' })
   })
 
+  it('spends nothing of those three on a payer, however many steps are under way', async () => {
+    const price = 10n ** 7n
+    const full = await tank((3n * CLAIM_GAS + 200n) * price, price)
+    full.check(200n)
+    assert.throws(() => full.check(201n), { code: 'settlement_unavailable' })
+    const release = full.reserve(150n)
+    full.check(50n)
+    assert.throws(() => full.check(51n), { code: 'settlement_unavailable' })
+    // What an earlier process left under way counts where it is more.
+    full.check(20n, 180n)
+    assert.throws(() => full.check(20n, 181n), { code: 'settlement_unavailable' })
+    release()
+    // Mined, and the last look does not show it.
+    full.check(50n)
+    assert.throws(() => full.check(51n), { code: 'settlement_unavailable' })
+    await full.look()
+    full.check(200n)
+  })
+
+  it('tells what gas costs, rounded up', async () => {
+    const dear = await tank(0n, 10n ** 9n)
+    assert.equal(dear.cost(10n ** 9n), ETHER_ATOMS)
+    assert.equal((await tank(0n, 1n)).cost(1n), 1n)
+  })
+
   it('weighs an amount against its gas', async () => {
     // A billion gas at a gwei is one ether.
     const dear = await tank(0n, 10n ** 9n)

@@ -125,6 +125,7 @@ async function play(steps: readonly Step[]): Promise<void> {
         closed: () => [...closed].map(owned),
         payouts: () => PAYOUTS
       },
+      watch: { snapshot: () => undefined },
       factory: FACTORY,
       onError: (error) => assert.fail(error)
     })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { CLAIM_ROWS_MAX } from '../../../../lib/base/limits.ts'
+import { CLAIM_GAS, CLAIM_ROWS_MAX, CLAIMS_IN_HAND_MIN, REFUND_GAS } from '../../../../lib/base/limits.ts'
+import { asSoukError } from '../../../../lib/base/errors.ts'
 import type { ChannelConfig } from '../../../../lib/interface/channel.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { eventually } from '../../../helpers/eventually.ts'
@@ -251,6 +252,37 @@ describe('the redeemer', function () {
   })
 
   describe('a refund', () => {
+    it('takes nothing of the gas that is kept for claims, however many are asked for', async () => {
+      const { earn, start } = owner
+      const channels = [await earn(400n, { deposit: 1_000n })]
+      while (channels.length < 4) channels.push(await earn(400n, { deposit: 1_000n }))
+      const { maxFee } = await bench.chain.fees()
+      // With room for fees that change between here and there, but not for a third refund.
+      const reserve = CLAIMS_IN_HAND_MIN * CLAIM_GAS * maxFee
+      await bench.fundGas(owner.signer.address, ((reserve + 2n * REFUND_GAS * maxFee) * 21n) / 20n)
+      const { redeemer, watch } = await start()
+      const refund = ({ config }: (typeof channels)[number]) =>
+        redeemer.refund({ config, amount: 600n, nonce: 0n }).then(
+          () => 'paid',
+          (error: unknown) => asSoukError(error).code
+        )
+      const first = await Promise.all(channels.map(refund))
+      assert.equal(first.filter((outcome) => outcome === 'paid').length, 2, String(first))
+      assert.equal(first.filter((outcome) => outcome === 'settlement_unavailable').length, 2)
+      for (let round = 0; round < 3; round++) {
+        await owner.looked(watch, 1)
+        await Promise.all(channels.map(refund))
+      }
+      const left = await bench.chain.gas(owner.signer.address)
+      assert.ok(left >= reserve / 2n, `${left} of ${reserve}`)
+      const { claimsInHand } = redeemer.status()
+      assert.ok(claimsInHand! >= Number(CLAIMS_IN_HAND_MIN), `${claimsInHand}`)
+      await assert.rejects(redeemer.claim(channels[0]!.channelId), { code: 'settlement_unavailable' })
+      // Until there is more of it.
+      await bench.fundGas(owner.signer.address)
+      assert.equal((await redeemer.settleNow()).claimed, 1_600n)
+    })
+
     it('gives back once what the payer is owed, however often it is asked for', async () => {
       const { earn, start } = owner
       const channel = await earn(400n, { deposit: 1_000n })

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { DAY_MS, UNEARNED_GAS_ATOMS_MAX, UNEARNED_STEPS_MAX, UNEARNED_STEPS_MIN } from '../../../../lib/base/limits.ts'
+import { UnearnedGas } from '../../../../lib/pay/payee/unearned-gas.ts'
+import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+
+const NOON = 20_000 * DAY_MS + DAY_MS / 2
+
+async function gas() {
+  const { documents, open } = createMemoryStore()
+  await open()
+  const clock = { ms: NOON, now: () => clock.ms }
+  const start = async () => {
+    const unearned = new UnearnedGas({ documents, clock })
+    await unearned.start()
+    return unearned
+  }
+  return { clock, start }
+}
+
+const used = { code: 'settlement_unavailable', message: 'no', retryAfterMs: DAY_MS / 2 }
+const names = { next: 0 }
+const someone = (): string[] => [`payer ${names.next++}`]
+
+describe('gas that no channel earned', () => {
+  it('is paid for a payer a few times a day, by its node and by its address', async () => {
+    const unearned = await (await gas()).start()
+    for (let i = 0; i < UNEARNED_STEPS_MAX; i++) await unearned.take(1n, ['node', 'address'], 'no')
+    await assert.rejects(unearned.take(1n, ['node', 'another address'], 'no'), used)
+    await assert.rejects(unearned.take(1n, ['another node', 'address'], 'no'), used)
+    await unearned.take(1n, ['another node', 'another address'], 'no')
+  })
+
+  it('is paid up to a sum a day, also over restarts and where the clock is put back', async () => {
+    const { clock, start } = await gas()
+    const part = UNEARNED_GAS_ATOMS_MAX / BigInt(2 * UNEARNED_STEPS_MIN)
+    let unearned = await start()
+    for (let i = 0; i < 2 * UNEARNED_STEPS_MIN; i++) {
+      await unearned.take(part, someone(), 'no')
+      if (i % 3 === 0) unearned = await start()
+    }
+    await assert.rejects(unearned.take(part, someone(), 'no'), used)
+    clock.ms -= 3 * DAY_MS
+    await assert.rejects((await start()).take(part, someone(), 'no'), { code: 'settlement_unavailable' })
+    clock.ms = NOON + DAY_MS / 2
+    await unearned.take(UNEARNED_GAS_ATOMS_MAX, someone(), 'no')
+  })
+
+  it('is paid for some newcomers however dear it is', async () => {
+    const { start } = await gas()
+    for (let i = 0; i < UNEARNED_STEPS_MIN; i++) await (await start()).take(UNEARNED_GAS_ATOMS_MAX, someone(), 'no')
+    await assert.rejects((await start()).take(1n, someone(), 'no'), used)
+  })
+
+  it('counts payers that ask at the same time', async () => {
+    const unearned = await (await gas()).start()
+    const asked = await Promise.allSettled(Array.from({ length: 9 }, () => unearned.take(1n, ['node'], 'no')))
+    assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, UNEARNED_STEPS_MAX)
+  })
+})
