@@ -48,6 +48,7 @@ export const ERRORS = {
   request_expired: kind(410, 'The request is too old to be run or answered.'),
   request_too_large: kind(413, 'The request is too large.'),
   unsupported_media_type: kind(415, 'The content type is not supported.'),
+  fee_not_accepted: kind(409, 'The fee was not accepted.'),
   description_too_complex: kind(422, 'The API’s description is too complex.'),
   idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),
   rate_limited: kind(429, 'Too many requests.', true),

@@ -955,6 +955,10 @@ export const ACCOUNT_SLICE_PART = 8n
 export const ACCOUNT_DEPOSIT_ATOMS_MIN = USDC / 2n
 export const ACCOUNT_DEPOSIT_ATOMS_MAX = 1_000n * USDC
 export const ACCOUNT_WITHDRAWAL_ATOMS_MIN = USDC / 2n
+/** Deposits of one account in a UTC day: the operator pays the gas of each, and only one of them is in a withdrawal's fee. */
+export const ACCOUNT_DEPOSITS_MAX = 20
+/** Withdrawals of all accounts in a UTC day that the operator pays the gas of, one an account: less than a dollar on Base. */
+export const FREE_WITHDRAWALS_MAX = 100
 /** How often a process says that it is there, and how long after the last time what it took counts as left behind. */
 export const HOLDER_BEAT_MS = 10 * SECOND
 export const HOLDER_MS = 1 * MINUTE
@@ -1096,6 +1100,9 @@ export const DISTRIBUTE_GAS = 220_000n
 /** Gas of bringing a deposit in, and of giving back what was not spent, as their limits are set. */
 export const DEPOSIT_GAS = 140_000n
 export const REFUND_GAS = 90_000n
+/** Gas of a payment into the node's wallet by a signed authorization, and of one out of it, as their limits are set. */
+export const WALLET_DEPOSIT_GAS = 80_000n
+export const WALLET_TRANSFER_GAS = 65_000n
 /** Gas of a withdrawal, beginning and end, as its limits are set. */
 export const WITHDRAW_GAS = 260_000n
 /** An owner opens a channel only with gas for so many claims. */

@@ -24,6 +24,11 @@ export interface Wallet {
   /** @throws SoukError `settlement_unavailable` */
   balance(): Promise<WalletBalance>
   /**
+   * What this gas costs in USDC at current fees, at a fixed price of ETH.
+   * @throws SoukError `settlement_unavailable` where it would come out of what is kept for claims
+   */
+  feeFor(gas: bigint): Promise<Atoms>
+  /**
    * Sends USDC away. Resolves when it is mined; aborting the signal ends the waiting only.
    * @throws SoukError `invalid_request`, `insufficient_funds`, and as `Submitter.submit`
    */

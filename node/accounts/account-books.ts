@@ -9,6 +9,9 @@ import type { Entry } from '../../lib/interface/index.ts'
 /** Money that came in for balances, less what went out again. */
 export const PREPAID = 'prepaid'
 
+/** What customers paid for the gas of their withdrawals. */
+export const WITHDRAWAL_FEES = 'withdrawal-fees'
+
 /** Balances and leases alike begin so: what a customer has is read in one go. */
 export const ACCOUNTS = 'account/'
 export const balanceOf = (account: string): string => `${ACCOUNTS}${account}`

@@ -54,6 +54,9 @@ export class AccountDeposits {
   readonly #init: AccountDepositsInit
   readonly #running = new Map<string, Promise<DepositDocument>>()
   readonly #unsettled = new Unsettled()
+  /** Of today, by account. Begun anew in each process. */
+  readonly #counts = new Map<string, number>()
+  #day = 0
   readonly #stopping = new AbortController()
 
   constructor(init: AccountDepositsInit) {
@@ -82,7 +85,7 @@ export class AccountDeposits {
    * Takes a payment into an account. Asking again with the same one gives the same answer.
    * @param text value of the header `PAYMENT-SIGNATURE`
    * @throws SoukError `payment_required` without one, `payment_malformed`, `payment_rejected`, `insufficient_funds`,
-   *   `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`
+   *   `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`, `quota_exceeded`
    */
   async deposit(account: string, amount: Atoms, text: string | undefined): Promise<DepositDone> {
     checkAmount(amount)
@@ -109,6 +112,7 @@ export class AccountDeposits {
         throw new SoukError('payment_id_conflict', 'This payment was made for something else before.')
       }
       await deposits.check(payment, amount)
+      this.#checkCount(account)
       if (!(await accounts.bind(account, payer))) {
         throw new SoukError(
           'payment_rejected',
@@ -117,8 +121,23 @@ export class AccountDeposits {
       }
       const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
       const document: DepositDocument = { ...head, state: 'pending' }
-      if (await documents.insert(OPEN, name, JSON.stringify(document))) return document
+      if (!(await documents.insert(OPEN, name, JSON.stringify(document)))) continue
+      this.#counts.set(account, (this.#counts.get(account) ?? 0) + 1)
+      return document
     }
+  }
+
+  /** @throws SoukError `quota_exceeded`: each deposit costs the operator gas */
+  #checkCount(account: string): void {
+    const now = this.#init.clock.now()
+    const day = Math.floor(now / limits.DAY_MS)
+    if (day > this.#day) {
+      this.#day = day
+      this.#counts.clear()
+    }
+    if ((this.#counts.get(account) ?? 0) < limits.ACCOUNT_DEPOSITS_MAX) return
+    const detail = `An account takes ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Deposit more at once, or tomorrow.`
+    throw new SoukError('quota_exceeded', detail, { retryAfterMs: (day + 1) * limits.DAY_MS - now })
   }
 
   /** @throws SoukError `settlement_pending` where it takes longer than somebody waits */

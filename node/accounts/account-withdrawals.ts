@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { asSoukError, type Atoms, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
-import type { Address, Clock, Documents, Ledger, Random, Wallet } from '../../lib/interface/index.ts'
-import { balanceOf, kindOf, moved, PREPAID, withdrawingFrom } from './account-books.ts'
+import type { Address, Clock, Documents, Entry, Ledger, Random, Wallet } from '../../lib/interface/index.ts'
+import { balanceOf, kindOf, moved, PREPAID, WITHDRAWAL_FEES, withdrawingFrom } from './account-books.ts'
 import type { AccountFunds } from './account-funds.ts'
 import type { Account, Accounts } from './accounts.ts'
+import { FreeWithdrawals } from './free-withdrawals.ts'
 
 export interface AccountWithdrawalsInit {
   readonly accounts: Pick<Accounts, 'balance'>
@@ -27,14 +28,34 @@ export interface AccountWithdrawal {
   readonly id: string
   readonly account: string
   readonly to: Address
-  /** Decimal USDC. */
+  /** Decimal USDC: what leaves the balance, with the fee. */
   readonly amount: string
+  /** Decimal USDC, of the amount; absent where it is free. */
+  readonly fee?: string
   readonly holder: string
   readonly at: number
   readonly state: 'pending' | 'sent' | 'done' | 'failed'
   /** Hash of the transaction, once it is in a block. */
   readonly transaction?: string
 }
+
+export interface WithdrawalRequest {
+  readonly amount: Atoms
+  /** The highest fee that the customer accepts. Default 0. */
+  readonly feeMax?: Atoms
+  /** Names the withdrawal: asked for again, it is the same one. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** What a withdrawal would be, as of now. */
+export interface WithdrawalQuote {
+  readonly to: Address
+  readonly amount: Atoms
+  readonly fee: Atoms
+}
+
+/** A withdrawal, and one deposit that brought its money in: who moves money in circles pays for both. */
+const FEE_GAS = limits.WALLET_TRANSFER_GAS + limits.WALLET_DEPOSIT_GAS
 
 /** By id, in the store that accounts are in. */
 const OPEN = 'account-withdrawals'
@@ -45,11 +66,15 @@ const ID_BYTES = 16
 /** Pays balances out, to the funding address only: debited first, then sent once, also over restarts. */
 export class AccountWithdrawals {
   readonly #init: AccountWithdrawalsInit
+  readonly #free: FreeWithdrawals
   readonly #running = new Map<string, Promise<void>>()
+  /** Being taken out of a balance, by id. */
+  readonly #drawing = new Map<string, Promise<AccountWithdrawal>>()
   readonly #stopping = new AbortController()
 
   constructor(init: AccountWithdrawalsInit) {
     this.#init = init
+    this.#free = new FreeWithdrawals(init)
   }
 
   /** Goes on with what an earlier process left. */
@@ -72,33 +97,74 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Takes money out of the balance, durably, and sends it behind. The same `idempotencyKey` names the same withdrawal.
-   * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`
+   * What a withdrawal would cost now. Nothing is taken.
+   * @throws SoukError as `withdraw`, but `fee_not_accepted`
    */
-  async withdraw(account: Account, amount: Atoms, idempotencyKey?: string): Promise<AccountWithdrawal> {
-    const { ledger, funds, clock, holder } = this.#init
-    const id = this.#idFor(account.id, idempotencyKey)
-    const known = await this.#find(id)
-    if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, amount)
+  async quote(account: Account, amount: Atoms): Promise<WithdrawalQuote> {
     const to = await this.#checkAmount(account, amount)
     const wallet = await this.#walletWith(amount)
-    await funds.giveBack(account)
-    const withdrawal: AccountWithdrawal = {
-      id,
-      account: account.id,
-      to,
-      amount: formatUsdc(amount),
-      holder,
-      at: clock.now(),
-      state: 'pending'
+    if (await this.#free.isLeft({ id: account.id, funding: to })) return { to, amount, fee: 0n }
+    return { to, amount, fee: await feeOf(wallet, amount) }
+  }
+
+  /**
+   * Takes money out of the balance, durably, and sends it behind. One withdrawal a day is free; the fee of another is deducted.
+   * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`,
+   *   `fee_not_accepted` with the fee
+   */
+  async withdraw(account: Account, request: WithdrawalRequest): Promise<AccountWithdrawal> {
+    const id = this.#idFor(account.id, request.idempotencyKey)
+    const known = await this.#find(id)
+    if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, request.amount)
+    const drawing = this.#drawing.get(id)
+    if (drawing !== undefined) return repeated(await drawing, request.amount)
+    const drawn = this.#withdraw(account, id, request).finally(() => this.#drawing.delete(id))
+    this.#drawing.set(id, drawn)
+    return drawn
+  }
+
+  async #withdraw(
+    account: Account,
+    id: string,
+    { amount, feeMax = 0n }: WithdrawalRequest
+  ): Promise<AccountWithdrawal> {
+    const { funds, clock, holder } = this.#init
+    const to = await this.#checkAmount(account, amount)
+    const wallet = await this.#walletWith(amount)
+    const recipient = { id: account.id, funding: to }
+    const isFree = await this.#free.take(recipient)
+    try {
+      const fee = isFree ? 0n : await feeOf(wallet, amount)
+      if (fee > feeMax) throw notAccepted(amount, fee)
+      await funds.giveBack(account)
+      const withdrawal: AccountWithdrawal = {
+        id,
+        account: account.id,
+        to,
+        amount: formatUsdc(amount),
+        ...(fee === 0n ? {} : { fee: formatUsdc(fee) }),
+        holder,
+        at: clock.now(),
+        state: 'pending'
+      }
+      const drawn = await this.#draw(withdrawal, amount)
+      if (drawn === withdrawal) this.#follow(wallet, withdrawal)
+      else if (isFree) await this.#free.giveBack(recipient)
+      return drawn
+    } catch (error) {
+      if (isFree) await this.#free.giveBack(recipient)
+      throw error
     }
-    const event = { kind: kindOf('withdrawal', account.id), reference: id, at: clock.now() }
-    const entry = moved(event, amount, balanceOf(account.id), withdrawingFrom(account.id))
-    const drawn = await ledger.draw(entry, balanceOf(account.id), [put(withdrawal)])
-    if (drawn === 'short') throw await this.#insufficient(account.id)
-    if (drawn === 'repeated') return repeated(await this.get(account.id, id), amount)
-    this.#follow(wallet, withdrawal)
-    return withdrawal
+  }
+
+  /** Durable when it resolves. Another process may have been faster: then it is what that one wrote. */
+  async #draw(withdrawal: AccountWithdrawal, amount: Atoms): Promise<AccountWithdrawal> {
+    const { id, account, at } = withdrawal
+    const event = { kind: kindOf('withdrawal', account), reference: id, at }
+    const entry = moved(event, amount, balanceOf(account), withdrawingFrom(account))
+    const drawn = await this.#init.ledger.draw(entry, balanceOf(account), [put(withdrawal)])
+    if (drawn === 'short') throw await this.#insufficient(account)
+    return drawn === 'repeated' ? repeated(await this.get(account, id), amount) : withdrawal
   }
 
   /** @throws SoukError `invalid_request` */
@@ -182,11 +248,11 @@ export class AccountWithdrawals {
     const { clock, log } = this.#init
     const { signal } = this.#stopping
     const { to, id } = withdrawal
-    const order = { to, amount: parseUsdc(withdrawal.amount), id }
+    const order = { to, amount: parseUsdc(withdrawal.amount) - feeIn(withdrawal), id }
     for (;;) {
       // Asked first: the submitter forgets what is long final, and would send it again.
       const final = await wallet.final(order)
-      if (final?.succeeded === true) return this.#end(withdrawal, order.amount, 'done', final.hash)
+      if (final?.succeeded === true) return this.#end(withdrawal, 'done', final.hash)
       try {
         const { hash } = await wallet.withdraw(order, signal)
         withdrawal = await this.#note({ ...withdrawal, state: 'sent', transaction: hash })
@@ -195,7 +261,7 @@ export class AccountWithdrawals {
         if (signal.aborted || error.code === 'internal_error') throw error
         const isRefused = error.code === 'payment_rejected' || error.code === 'insufficient_funds'
         // One that was mined and did nothing may still be mined again elsewhere, as long as it is not final.
-        if (isRefused && !wallet.isUnderWay(order)) return this.#end(withdrawal, order.amount, 'failed')
+        if (isRefused && !wallet.isUnderWay(order)) return this.#end(withdrawal, 'failed')
         log.warn(`a withdrawal waits: ${error.message}`, { id })
       }
       await sleep(clock, limits.FINAL_POLL_MS, signal)
@@ -208,12 +274,7 @@ export class AccountWithdrawals {
     return withdrawal
   }
 
-  async #end(
-    withdrawal: AccountWithdrawal,
-    amount: Atoms,
-    state: 'done' | 'failed',
-    transaction?: string
-  ): Promise<void> {
+  async #end(withdrawal: AccountWithdrawal, state: 'done' | 'failed', transaction?: string): Promise<void> {
     const { ledger, clock, log, documents } = this.#init
     const { account, id } = withdrawal
     const kind = state === 'done' ? 'withdrawn' : kindOf('withdrawal_failed', account)
@@ -221,7 +282,10 @@ export class AccountWithdrawals {
     const from = withdrawingFrom(account)
     const ended = { ...withdrawal, state, ...(transaction === undefined ? {} : { transaction }) }
     const document = { ...put(ended), collection: ENDED }
-    await ledger.draw(moved(event, amount, from, state === 'done' ? PREPAID : balanceOf(account)), from, [document])
+    const [amount, fee] = [parseUsdc(withdrawal.amount), feeIn(withdrawal)]
+    const entry = moved(event, amount, from, state === 'done' ? PREPAID : balanceOf(account))
+    const isPaid = state === 'done' && fee > 0n
+    await ledger.draw(isPaid ? withFee(entry, fee) : entry, from, [document])
     await documents.delete(OPEN, id)
     if (state === 'failed')
       log.warn('a withdrawal was refused by the chain, and is in its balance again', { id, account })
@@ -230,6 +294,33 @@ export class AccountWithdrawals {
 
 function put(withdrawal: AccountWithdrawal) {
   return { collection: OPEN, key: withdrawal.id, value: JSON.stringify(withdrawal) }
+}
+
+const feeIn = ({ fee }: AccountWithdrawal): Atoms => (fee === undefined ? 0n : parseUsdc(fee))
+
+/** The fee stays in the wallet: so much less goes out of what came in for balances. */
+function withFee(entry: Entry, fee: Atoms): Entry {
+  const postings = entry.postings.map(({ account, amount }) => ({
+    account,
+    amount: account === PREPAID ? amount + fee : amount
+  }))
+  return { ...entry, postings: [...postings, { account: WITHDRAWAL_FEES, amount: -fee }] }
+}
+
+/** @throws SoukError `invalid_request` where the amount does not cover it, `settlement_unavailable` */
+async function feeOf(wallet: Wallet, amount: Atoms): Promise<Atoms> {
+  const fee = await wallet.feeFor(FEE_GAS)
+  if (fee < amount) return fee
+  const detail = `A withdrawal costs ${formatUsdc(fee)} USDC of gas at the moment. Withdraw more, or free of charge tomorrow.`
+  throw new SoukError('invalid_request', detail, { members: { fee: formatUsdc(fee) } })
+}
+
+function notAccepted(amount: Atoms, fee: Atoms): SoukError {
+  const members = { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee) }
+  const detail =
+    `The free withdrawal of today is used. This one costs ${members.fee} USDC for gas, and pays out ${members.receives} USDC. ` +
+    `Send it again with "max_fee": "${members.fee}" or more.`
+  return new SoukError('fee_not_accepted', detail, { members })
 }
 
 /** @throws SoukError `idempotency_mismatch` */

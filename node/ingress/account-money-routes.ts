@@ -8,14 +8,20 @@ import { isPayment, paymentResponse } from './payment-headers.ts'
 
 export interface AccountMoneyInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
   readonly deposits: Pick<AccountDeposits, 'deposit'>
-  readonly withdrawals: Pick<AccountWithdrawals, 'withdraw' | 'get'>
+  readonly withdrawals: Pick<AccountWithdrawals, 'quote' | 'withdraw' | 'get'>
 }
 
 const amountSchema = z.strictObject({ amount: z.string() })
+const withdrawalSchema = z.strictObject({
+  amount: z.string(),
+  max_fee: z.string().optional(),
+  dry_run: z.boolean().optional()
+})
 
 /**
  * `POST /v1/account/deposits {amount}`: 402 with what an x402 client needs to pay so much in, then the same with its payment.
- * `POST /v1/account/withdrawals {amount}`: back to where it came from; 202, and `GET …/{id}` tells what became of it.
+ * `POST /v1/account/withdrawals {amount, max_fee}`: back to where it came from; 202, and `GET …/{id}` tells what became of it.
+ * With `dry_run` it only says what that costs.
  */
 export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyInit): void {
   const { accounts, deposits, withdrawals } = init
@@ -32,9 +38,15 @@ export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyIn
 
   app.post('/v1/account/withdrawals', async (request, reply) => {
     const [account] = await managedAccountOf(init, request)
-    const { amount } = await readBody(init, request, amountSchema)
+    const body = await readBody(init, request, withdrawalSchema)
+    const amount = parseUsdc(body.amount)
+    const feeMax = parseUsdc(body.max_fee ?? '0')
+    if (body.dry_run === true) {
+      const { to, fee } = await withdrawals.quote(account, amount)
+      return { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee), to }
+    }
     reply.code(202)
-    return view(await withdrawals.withdraw(account, parseUsdc(amount), idempotencyKeyOf(request)))
+    return view(await withdrawals.withdraw(account, { amount, feeMax, idempotencyKey: idempotencyKeyOf(request) }))
   })
 
   app.get<{ Params: { id: string } }>('/v1/account/withdrawals/:id', async (request) => {
@@ -59,6 +71,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   throw new SoukError('invalid_request', `An Idempotency-Key has up to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} characters.`)
 }
 
-function view({ id, state, amount, to, at, transaction }: AccountWithdrawal) {
-  return { id, state, amount, to, at: new Date(at).toISOString(), transaction: transaction ?? null }
+function view({ id, state, amount, fee = '0', to, at, transaction }: AccountWithdrawal) {
+  const receives = formatUsdc(parseUsdc(amount) - parseUsdc(fee))
+  return { id, state, amount, fee, receives, to, at: new Date(at).toISOString(), transaction: transaction ?? null }
 }

@@ -174,6 +174,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     id: text,
     state: { enum: ['pending', 'sent', 'done', 'failed'] },
     amount: usdc,
+    fee: usdc,
+    receives: usdc,
     to: text,
     at: moment,
     transaction: maybe
@@ -265,10 +267,11 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
     answer: of({ amount: usdc, balance: usdc })
   },
   'POST /v1/account/withdrawals': {
-    summary: 'Pays back to where it came from.',
+    summary:
+      'Pays back to where it came from. One a day is free; a fee is deducted up to `max_fee`. `dry_run` only shows the fee.',
     needsKey: true,
     headers: ['Idempotency-Key'],
-    body: of({ amount: usdc }, 'amount'),
+    body: of({ amount: usdc, max_fee: usdc, dry_run: flag }, 'amount'),
     answer: see('Withdrawal'),
     status: 202
   },

@@ -66,3 +66,11 @@ export class GasTank {
     return this.#seen && (gas * this.#seen.price * ETHER_ATOMS + ETHER - 1n) / ETHER
   }
 }
+
+/** As `Wallet.feeFor`: looks now. */
+export async function feeFor(chain: Chain, account: Address, gas: bigint): Promise<Atoms> {
+  const tank = new GasTank(chain, account)
+  await tank.look()
+  tank.check(gas)
+  return tank.cost(gas) ?? 0n
+}

@@ -8,6 +8,7 @@ import type { Ledger } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 import type { Wallet, Withdrawal } from '../../interface/wallet.ts'
+import { feeFor } from './gas-tank.ts'
 import { ZERO_ADDRESS } from '../signing/address.ts'
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 
@@ -36,6 +37,7 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
       ])
       return { latest, finalized, wei }
     },
+    feeFor: (gas) => feeFor(chain, address, gas),
     async withdraw(withdrawal, signal) {
       const { to, amount, id } = withdrawal
       if (amount <= 0n) throw new SoukError('invalid_request', 'The amount has to be above 0.')

@@ -2,14 +2,15 @@ import type { PaymentPayload } from '@x402/core/types'
 import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
-import { DEPOSIT_LOOK_MS } from '../../base/limits.ts'
-import type { Atoms } from '../../base/money.ts'
+import { DEPOSIT_LOOK_MS, WALLET_DEPOSIT_GAS } from '../../base/limits.ts'
+import { type Atoms, formatUsdc } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Deposits, DepositTransaction } from '../../interface/deposits.ts'
 import type { SettledTransaction } from '../../interface/earnings.ts'
 import type { Address } from '../../interface/signer.ts'
 import { PAYMENT_MEMBER } from '../../interface/till.ts'
 import type { Submitter } from '../../interface/submitter.ts'
+import { feeFor } from '../chain/gas-tank.ts'
 import { checksummed } from '../signing/address.ts'
 import { checkExact } from './exact-check.ts'
 import { type ExactPayment, foreignTransfer, nameOf, readExact, transferCall } from './exact-payment.ts'
@@ -73,6 +74,11 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     },
     async check({ text }, amount) {
       const { payload, payment } = await readText(text)
+      const fee = await feeFor(chain, wallet, WALLET_DEPOSIT_GAS)
+      if (fee > amount) {
+        const detail = `The gas to bring this deposit in costs ${formatUsdc(fee)} USDC at the moment. Deposit more, or later.`
+        throw new SoukError('payment_rejected', detail, { source: 'ingress' })
+      }
       await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, amount)
     },
     async collect({ text }, signal) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { DAY_MS } from '../../../lib/base/limits.ts'
-import type { ChannelId } from '../../../lib/interface/channel.ts'
-import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
+import type { ChannelId, DepositAuthorization } from '../../../lib/interface/channel.ts'
+import { channelSalt } from '../../../lib/pay/signing/channel-salt.ts'
+import { decodePayReply, decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
 import { type Mortal, mortal } from '../../helpers/mortal.ts'
 import { type Life, lifeBench, type LifeBench, type Shared, shared } from '../../helpers/life-bench.ts'
@@ -163,6 +164,33 @@ describe('the life of a channel', function () {
       await lives.wait(901)
       await lives.until('it is withdrawn', () => lives.channel(payer, id).state === 'closed')
       assert.equal((await lives.onChain(id)).claimed, 1_000n)
+    })
+
+    it('takes deposits for which it never earned the gas a few times only, and repeats of them always', async () => {
+      const { peer } = await lives.start('R', GAS)
+      await bench.mint(bench.payer.address, 10n * USDC)
+      const config = bench.newConfig({
+        receiver: bench.factory.splitterOf(lives.provider),
+        receiverAuthorizer: owner.signer.address,
+        salt: channelSalt(peer, 1n)
+      })
+      const send = async (deposit: DepositAuthorization) => {
+        const request = encodePayRequest({ kind: 'deposit', deposit: { ...deposit, config, counter: 1n } })
+        return decodePayReply(await lives.desks.get(owner.peer)!(request, peer))
+      }
+      const deposits = []
+      for (let i = 0; i < 4; i++) deposits.push(await bench.authorize(config, DEPOSIT))
+      const kinds = []
+      for (const deposit of deposits) kinds.push((await send(deposit)).kind)
+      assert.deepEqual(kinds, ['state', 'state', 'state', 'refusal'])
+      const refused = await send(deposits[3]!)
+      assert.ok(refused.kind === 'refusal' && refused.code === 'settlement_unavailable', JSON.stringify(refused.kind))
+      assert.match(refused.detail, /Spend what is in the channel/)
+      assert.equal((await send(deposits[2]!)).kind, 'state')
+      const id = bench.domain.channelId(config)
+      assert.equal((await lives.onChain(id)).balance, 3n * DEPOSIT)
+      const kept = await owner.store.documents.get('payee-channels', id)
+      assert.equal((JSON.parse(kept!) as { deposits: number }).deposits, 3)
     })
 
     it('is closed for its payer alone', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
-import { createMemoryStore, systemClock, systemRandom } from '../../../lib/index.ts'
+import { createMemoryStore, formatUsdc, limits, parseUsdc, systemClock, systemRandom } from '../../../lib/index.ts'
 import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
@@ -101,12 +101,13 @@ describe('money of prepaid accounts', function () {
     path: string,
     { key }: Pick<Customer, 'key'>,
     amount: string,
-    headers: Record<string, string> = {}
+    headers: Record<string, string> = {},
+    more: Json = {}
   ) => ({
     url: `${url}/v1/account${path}`,
     init: {
       method: 'POST',
-      body: JSON.stringify({ amount }),
+      body: JSON.stringify({ amount, ...more }),
       headers: { 'content-type': 'application/json', 'x-consumer-key': key, ...headers }
     }
   })
@@ -114,9 +115,10 @@ describe('money of prepaid accounts', function () {
     path: string,
     who: Pick<Customer, 'key'>,
     amount: string,
-    headers: Record<string, string> = {}
+    headers: Record<string, string> = {},
+    more: Json = {}
   ) => {
-    const request = post(path, who, amount, headers)
+    const request = post(path, who, amount, headers, more)
     const response = await fetch(request.url, request.init)
     return { status: response.status, headers: response.headers, body: (await response.json()) as Json }
   }
@@ -227,6 +229,32 @@ describe('money of prepaid accounts', function () {
     assert.equal((await send('/deposits', who, '30', headers)).status, 200)
   })
 
+  it('comes in so often a day only, as each deposit costs the operator gas', async () => {
+    const who = await customer(100n * USDC)
+    for (let i = 0; i < limits.ACCOUNT_DEPOSITS_MAX; i++) {
+      assert.equal((await payIn(who, '0.5')).status, 200)
+      // Only so much counts that is not final.
+      await mine(3)
+    }
+    const { status, body, headers } = await payIn(who, '0.5')
+    assert.deepEqual([status, body['code']], [429, 'quota_exceeded'])
+    assert.ok(Number(headers.get('retry-after')) > 0)
+    const last = { 'payment-signature': who.payments[0] ?? '' }
+    assert.equal((await send('/deposits', who, '0.5', last)).status, 200, 'a repeat is no deposit')
+    assert.equal((await payIn(await customer(), '0.5')).status, 200)
+  })
+
+  it('is refused where its gas costs more than it brings', async () => {
+    const who = await customer()
+    await bench.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 10n })
+    await mine(1)
+    const { body } = await payIn(who, '0.5')
+    assert.equal(body['code'], 'payment_rejected')
+    assert.match(String(body['detail']), /The gas to bring this deposit in costs/)
+    assert.equal(await balance(who), 0n)
+    await mine(60)
+  })
+
   it('comes from one payer only, of the amount that was said, and from who has it', async () => {
     const who = await customer()
     await payIn(who, '0.5')
@@ -264,8 +292,86 @@ describe('money of prepaid accounts', function () {
       await mine(2)
       await until(who, String(body['id']), 'done')
       assert.equal(await store.ledger.balance(`withdrawing/${who.id}`), 0n)
-      assert.equal((await send('/withdrawals', { key: who.key }, '0.5')).body['code'], 'insufficient_funds')
-      assert.equal((await send('/withdrawals', who, '0.4')).status, 202, 'all there is')
+    })
+
+    it('all of it where that is little, and not more than there is', async () => {
+      const who = await customer()
+      await payIn(who, '0.5')
+      assert.equal((await send('/withdrawals', who, '0.6')).body['code'], 'insufficient_funds')
+      assert.equal((await send('/withdrawals', who, '0.5')).status, 202)
+    })
+
+    /** Enough to be worth the fee on a dev chain, where gas is dear. */
+    const paidInMore = async () => {
+      const who = await customer(40n * USDC)
+      assert.equal((await payIn(who, '20')).status, 503)
+      await mine(3)
+      await eventually('the deposit', 10_000, async () => ((await balance(who)) === 20n * USDC ? true : undefined))
+      return who
+    }
+    const atoms = (value: unknown): bigint => parseUsdc(String(value))
+
+    it('free of charge once a day, then less the gas, which is shown before', async () => {
+      const who = await paidInMore()
+      const dry = { dry_run: true }
+      const free = await send('/withdrawals', who, '2', {}, dry)
+      assert.deepEqual([free.status, free.body], [200, { amount: '2', fee: '0', receives: '2', to: who.address }])
+      assert.equal(await balance(who), 20n * USDC, 'nothing is taken')
+      const first = await send('/withdrawals', who, '2')
+      assert.deepEqual([first.status, first.body['fee'], first.body['receives']], [202, '0', '2'])
+
+      const { body: quote } = await send('/withdrawals', who, '5', {}, dry)
+      const fee = atoms(quote['fee'])
+      assert.ok(fee > 0n && fee < 5n * USDC, String(quote['fee']))
+      assert.equal(atoms(quote['receives']), 5n * USDC - fee)
+      const refused = await send('/withdrawals', who, '5')
+      assert.deepEqual([refused.status, refused.body['code']], [409, 'fee_not_accepted'])
+      assert.ok(atoms(refused.body['fee']) > 0n)
+      assert.equal(atoms(refused.body['receives']), 5n * USDC - atoms(refused.body['fee']))
+      const low = await send('/withdrawals', who, '5', {}, { max_fee: formatUsdc(1n) })
+      assert.equal(low.body['code'], 'fee_not_accepted')
+      const small = await send('/withdrawals', who, '0.5', {}, { max_fee: '1' })
+      assert.deepEqual([small.status, small.body['code']], [400, 'invalid_request'])
+      assert.equal(await balance(who), 18n * USDC, 'nothing is taken')
+
+      const fees = () => store.ledger.balance('withdrawal-fees')
+      const before = await fees()
+      const paid = await send('/withdrawals', who, '5', {}, { max_fee: '4' })
+      assert.equal(paid.status, 202, JSON.stringify(paid.body))
+      const taken = atoms(paid.body['fee'])
+      assert.ok(taken > 0n && taken <= 4n * USDC)
+      await until(who, String(paid.body['id']), 'sent')
+      await until(who, String(first.body['id']), 'sent')
+      assert.equal(await bench.usdc(who.address), 20n * USDC + 2n * USDC + 5n * USDC - taken)
+      await mine(2)
+      await until(who, String(paid.body['id']), 'done')
+      assert.equal(await balance(who), 13n * USDC)
+      assert.equal(await store.ledger.balance(`withdrawing/${who.id}`), 0n)
+      assert.equal((await fees()) - before, -taken)
+    })
+
+    it('free of charge once a day also for an address with many accounts, and over restarts', async () => {
+      const who = await paidInMore()
+      assert.equal((await send('/withdrawals', who, '2')).status, 202)
+      const { account: twin, key } = await hosting.accounts.open('twin')
+      const other = { ...who, key: key.key, id: twin.id }
+      const request = post('/deposits', other, '1')
+      assert.equal((await who.pay(request.url, request.init)).status, 200)
+      await stop()
+      await start()
+      for (const each of [who, other]) {
+        const { body } = await send('/withdrawals', each, '1', {}, { max_fee: '0' })
+        assert.ok(body['code'] === 'fee_not_accepted' || body['fee'] !== undefined, JSON.stringify(body))
+        assert.equal(body['state'], undefined)
+      }
+    })
+
+    it('free of charge once where it is asked for many times at once, and again where it was not used', async () => {
+      const who = await paidInMore()
+      assert.equal((await send('/withdrawals', who, '21')).body['code'], 'insufficient_funds')
+      const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '5')))
+      assert.equal(all.filter(({ status }) => status === 202).length, 1)
+      assert.equal(await balance(who), 15n * USDC)
     })
 
     it('once for an Idempotency-Key', async () => {
@@ -293,8 +399,9 @@ describe('money of prepaid accounts', function () {
     })
 
     it('never beyond what is there, whoever asks at the same time', async () => {
-      const who = await paidIn()
-      const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '0.5')))
+      const who = await paidInMore()
+      const more = { max_fee: '10' }
+      const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '10', {}, more)))
       assert.equal(all.filter(({ status }) => status === 202).length, 2)
       assert.equal(await balance(who), 0n)
     })

@@ -26,6 +26,7 @@ class PlayChain {
     return {
       address: `0x${'cd'.repeat(20)}`,
       balance: async () => ({ latest: 10n ** 9n, finalized: 10n ** 9n, wei: 1n }),
+      feeFor: async () => 0n,
       withdraw: async (order) => {
         if (life.isDead) return new Promise(() => undefined)
         if (this.refuses) throw new SoukError('payment_rejected')
@@ -118,7 +119,7 @@ describe('money of accounts, whenever the process is killed', () => {
 
   it('is sent once for each withdrawal that left the balance, and none is sent that did not', async () => {
     await dieEverywhere(
-      async ({ withdrawals }) => withdrawals.withdraw(FUNDED, AMOUNT, 'key'),
+      async ({ withdrawals }) => withdrawals.withdraw(FUNDED, { amount: AMOUNT, idempotencyKey: 'key' }),
       async (wasTold) => {
         const sent = [...chain.sent.values()].reduce((sum, amount) => sum + amount, 0n)
         assert.equal(await balance(), 1_000_000n - sent)
@@ -133,7 +134,7 @@ describe('money of accounts, whenever the process is killed', () => {
     await dieEverywhere(
       async ({ withdrawals }) => {
         chain.refuses = true
-        return withdrawals.withdraw(FUNDED, AMOUNT, 'key')
+        return withdrawals.withdraw(FUNDED, { amount: AMOUNT, idempotencyKey: 'key' })
       },
       async () => {
         assert.equal(await balance(), 1_000_000n)
