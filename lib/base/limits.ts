@@ -1098,10 +1098,10 @@ export const CLAIM_ROW_GAS = 25_000n
 export const SETTLE_GAS = 90_000n
 export const DISTRIBUTE_GAS = 220_000n
 /** Gas of bringing a deposit in, and of giving back what was not spent, as their limits are set. */
-export const DEPOSIT_GAS = 140_000n
-export const REFUND_GAS = 90_000n
+export const DEPOSIT_GAS = 150_000n
+export const REFUND_GAS = 100_000n
 /** Gas of a payment into the node's wallet by a signed authorization, and of one out of it, as their limits are set. */
-export const WALLET_DEPOSIT_GAS = 80_000n
+export const WALLET_DEPOSIT_GAS = 86_000n
 export const WALLET_TRANSFER_GAS = 65_000n
 /** Gas of a withdrawal, beginning and end, as its limits are set. */
 export const WITHDRAW_GAS = 260_000n

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem/utils'
-import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import type { Ledger } from '../../../../lib/interface/ledger.ts'
 import type { Store } from '../../../../lib/interface/store.ts'
 import { Bookkeeper } from '../../../../lib/pay/settle/bookkeeper.ts'
@@ -274,95 +273,6 @@ describe('the bookkeeper', function () {
     await finalize()
     assert.equal((await earnings()).claimed, 200n)
     assert.deepEqual(await kinds(), ['claim'])
-  })
-
-  describe('where a deposit is taken back after calls were charged against it', () => {
-    const reorg = (depth: number) =>
-      bench.client.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
-    /** What is final is looked at by now, and the head again. */
-    const settle = async (channelId: ChannelId) => {
-      await finalize()
-      await settlement.watch.refresh([channelId])
-      await settlement.bookkeeper.look()
-    }
-    const written = async (channelId: string) => {
-      const accounts = ['receivable', 'uncollected', 'earned'].map((name) => `${name}/${channelId}`)
-      return Promise.all(accounts.map((account) => store.ledger.balance(account)))
-    }
-
-    it('writes the charges off once that is final, once, also after a restart', async () => {
-      const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
-      await capture(channelId, 300n, 'a')
-      await settlement.watch.refresh([channelId])
-      await settlement.bookkeeper.look()
-      await reorg(1)
-      assert.equal((await bench.state(config)).balance, 0n)
-      await settlement.watch.refresh([channelId])
-      assert.deepEqual(await written(channelId), [300n, 0n, -300n])
-      for (let looks = 0; looks < 3; looks++) await settle(channelId)
-      assert.deepEqual(await written(channelId), [0n, 300n, -300n])
-      assert.deepEqual(pick(await earnings()), { ...NOTHING, writtenOff: 300n })
-      await settlement.stop()
-      settlement = await start()
-      for (let looks = 0; looks < 3; looks++) await settle(channelId)
-      assert.deepEqual(await written(channelId), [0n, 300n, -300n])
-      assert.deepEqual(pick(await earnings()), { ...NOTHING, writtenOff: 300n })
-      assert.deepEqual(await kinds(), ['call', 'write_off'])
-      assert.equal(await sum(), 0n)
-    })
-
-    it('takes back what shows up again, when that is final, and has it claimed', async () => {
-      const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
-      await capture(channelId, 300n, 'a')
-      await reorg(1)
-      for (let looks = 0; looks < 3; looks++) await settle(channelId)
-      assert.deepEqual(await written(channelId), [0n, 300n, -300n])
-      const deposit = async (amount: bigint) => bench.act(bench.owner, await bench.deposit(config, amount))
-      await deposit(100n)
-      await settlement.watch.refresh([channelId])
-      await settlement.bookkeeper.look()
-      assert.deepEqual(await written(channelId), [0n, 300n, -300n])
-      await settle(channelId)
-      assert.deepEqual(await written(channelId), [100n, 200n, -300n])
-      await settlement.redeemer.settleNow()
-      await settle(channelId)
-      assert.deepEqual(await written(channelId), [0n, 200n, -300n])
-      await deposit(900n)
-      await settle(channelId)
-      await settlement.redeemer.settleNow()
-      await settle(channelId)
-      assert.deepEqual(await written(channelId), [0n, 0n, -300n])
-      const paid = { provider: 285n, treasury: 15n }
-      assert.deepEqual(pick(await earnings()), { ...NOTHING, gross: 300n, paid })
-      assert.equal(await sum(), 0n)
-    })
-
-    it('writes nothing off that is only too new to be final, or missing for a moment', async () => {
-      const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
-      await capture(channelId, 300n, 'a')
-      await settlement.watch.refresh([channelId])
-      await settlement.bookkeeper.look()
-      await reorg(1)
-      await settlement.watch.refresh([channelId])
-      await bench.client.mine({ blocks: 1 })
-      await settlement.bookkeeper.look()
-      await bench.act(bench.owner, await bench.deposit(config, 1_000n))
-      for (let looks = 0; looks < 3; looks++) await settle(channelId)
-      assert.deepEqual(await kinds(), ['call'])
-    })
-
-    it('writes off what a payer took out before it was claimed', async () => {
-      const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
-      await capture(channelId, 300n, 'a')
-      await settlement.stop()
-      await bench.act(bench.payer, bench.calls.initiateWithdraw(config, 900n))
-      await bench.wait(901)
-      await bench.act(bench.payer, bench.calls.finalizeWithdraw(config))
-      settlement = await start()
-      for (let looks = 0; looks < 3; looks++) await settle(channelId)
-      assert.deepEqual(await written(channelId), [100n, 200n, -300n])
-      assert.equal(await sum(), 0n)
-    })
   })
 
   it('catches up after it was away, in one entry for each step', async () => {

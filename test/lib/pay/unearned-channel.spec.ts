@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import type { SoukError } from '../../../lib/base/errors.ts'
+import { DAY_MS } from '../../../lib/base/limits.ts'
+import type { ChannelId, DepositAuthorization } from '../../../lib/interface/channel.ts'
+import { decodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
+import { channelSalt } from '../../../lib/pay/signing/channel-salt.ts'
+import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
+import { type Life, lifeBench, type LifeBench } from '../../helpers/life-bench.ts'
+
+const USDC = 1_000_000n
+const DEPOSIT = USDC / 2n
+const GAS = { gas: false }
+
+describe('a channel that earned less than its gas', function () {
+  this.timeout(60_000)
+  let bench: ChannelBench
+  let lives: LifeBench
+  let owner: Life
+  let payer: Life
+
+  before(async () => {
+    bench = await channelBench()
+  })
+  after(() => bench.close())
+  beforeEach(async () => {
+    lives = await lifeBench(bench)
+    owner = await lives.start('D')
+    payer = await lives.start('C', { ...GAS, usdc: USDC })
+  })
+  afterEach(() => lives.close())
+
+  const openOf = ({ till }: Life): ChannelId =>
+    till.channels().find(({ state }) => state === 'open')?.channelId ?? assert.fail('no open channel')
+  const code = (expected: string) => (error: Error & { code?: string }) => {
+    assert.equal(error.code, expected, error.message)
+    return true
+  }
+  const spend = async (calls: number): Promise<void> => {
+    for (let i = 0; i < calls; i++) await lives.call(payer, owner)
+  }
+
+  it('is closed a few times a day for a payer, who has another way out', async () => {
+    for (let times = 0; times < 2; times++) {
+      await spend(1)
+      await payer.till.close(openOf(payer))
+    }
+    await spend(1)
+    const id = openOf(payer)
+    const nonce = () => bench.chain.nonce(owner.signer.address, 'latest')
+    const before = await nonce()
+    for (let times = 0; times < 3; times++) {
+      await assert.rejects(payer.till.close(id), (error: SoukError) => {
+        assert.equal(error.code, 'settlement_unavailable')
+        assert.match(error.message, /Withdraw from the channel yourself, which ends after its delay, or close it later/)
+        assert.ok(error.retryAfterMs! > 0 && error.retryAfterMs! <= DAY_MS, `${error.retryAfterMs}`)
+        return true
+      })
+    }
+    assert.equal(await nonce(), before)
+    assert.equal(lives.channel(owner, id).state, 'open')
+    // The address is known under another name as well, and others still may leave.
+    const twin = await lives.start('T', { ...GAS, signer: payer.signer, usdc: USDC })
+    await lives.call(twin, owner)
+    await assert.rejects(twin.till.close(openOf(twin)), code('settlement_unavailable'))
+    const other = await lives.start('O', { ...GAS, usdc: USDC })
+    await lives.call(other, owner)
+    await other.till.close(openOf(other))
+    // Nobody keeps the money from its payer, and the owner has what it earned.
+    await bench.fundGas(payer.signer.address)
+    await payer.till.withdraw(id)
+    await owner.till.settlement.redeemer.settleNow()
+    await lives.wait(901)
+    await lives.until('it is withdrawn', () => lives.channel(payer, id).state === 'closed')
+    assert.equal((await lives.onChain(id)).claimed, 1_000n)
+  })
+
+  it('takes a few deposits more a day, and repeats of them always', async () => {
+    const { peer } = await lives.start('R', GAS)
+    await bench.mint(bench.payer.address, 10n * USDC)
+    const config = bench.newConfig({
+      receiver: bench.factory.splitterOf(lives.provider),
+      receiverAuthorizer: owner.signer.address,
+      salt: channelSalt(peer, 1n)
+    })
+    const send = async (deposit: DepositAuthorization) => {
+      const request = encodePayRequest({ kind: 'deposit', deposit: { ...deposit, config, counter: 1n } })
+      return decodePayReply(await lives.desks.get(owner.peer)!(request, peer))
+    }
+    const deposits = []
+    for (let i = 0; i < 4; i++) deposits.push(await bench.authorize(config, DEPOSIT))
+    const kinds = []
+    for (const deposit of deposits) kinds.push((await send(deposit)).kind)
+    assert.deepEqual(kinds, ['state', 'state', 'state', 'refusal'])
+    const refused = await send(deposits[3]!)
+    assert.ok(refused.kind === 'refusal' && refused.code === 'settlement_unavailable', JSON.stringify(refused.kind))
+    assert.match(refused.detail, /Spend what is in the channel/)
+    assert.equal((await send(deposits[2]!)).kind, 'state')
+    const id = bench.domain.channelId(config)
+    assert.equal((await lives.onChain(id)).balance, 3n * DEPOSIT)
+    const kept = await owner.store.documents.get('payee-channels', id)
+    assert.equal((JSON.parse(kept!) as { deposits: number }).deposits, 3)
+  })
+})
