@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
-import {
-  decodePayReply,
-  decodePayRequest,
-  encodePayReply,
-  encodePayRequest
-} from '../../../lib/pay/channel/pay-messages.ts'
+import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
 import { type Mortal, mortal } from '../../helpers/mortal.ts'
 import { type Life, lifeBench, type LifeBench, type Shared, shared } from '../../helpers/life-bench.ts'
