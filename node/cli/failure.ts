@@ -37,6 +37,8 @@ const HINTS: Readonly<Record<string, string>> = {
   settlement_unavailable: 'souk doctor, which says what is missing',
   spend_cap_reached: 'again after midnight UTC, or a higher --daily-cap of: souk up, or souk subscriptions change',
   description_too_complex: 'a description with fewer or smaller schemas; the message names the limit',
+  storage_full: 'free space on the disk of the profile; souk doctor says how much is needed',
+  store_unavailable: 'again when the database answers; souk status says why it does not',
   subscription_inactive: 'souk subscriptions list, which says why',
   request_expired: 'the clock of this machine',
   subscription_required: 'souk market show <api>, which lists its plans; then souk subscribe',

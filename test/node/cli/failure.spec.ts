@@ -15,6 +15,7 @@ const NEVER_TYPED: readonly ErrorCode[] = [
   'payment_malformed',
   'payment_rejected',
   'payment_id_conflict',
+  'fee_not_accepted',
   'ingress_not_allowed',
   'unsupported_media_type'
 ]
