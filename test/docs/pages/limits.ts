@@ -6,7 +6,7 @@ export async function limitsPage(): Promise<string> {
   const values = new Map<string, unknown>(Object.entries(limits))
   const lines: string[] = []
   let reason = ''
-  for (const line of source.split('\n')) {
+  for (const line of oneLineComments(source).split('\n')) {
     const heading = /^\/\/ ── (.+?) ─+$/.exec(line)?.[1]
     const comment = /^\/\*\* (.+) \*\/$/.exec(line)?.[1]
     const name = /^export const (\w+)/.exec(line)?.[1]
@@ -21,6 +21,17 @@ export async function limitsPage(): Promise<string> {
 All of them live in \`lib/base/limits.ts\`, with the unit at the end of the name: \`_BYTES\`, \`_MS\`, \`_CHARS\`; others are counts.
 ${lines.join('\n')}
 `
+}
+
+function oneLineComments(source: string): string {
+  return source.replaceAll(
+    /^\/\*\*\n((?: \* .*\n)+) \*\/$/gm,
+    (_, body: string) =>
+      `/** ${body
+        .trim()
+        .replaceAll(/(?:^|\s*\n) ?\* /g, ' ')
+        .trim()} */`
+  )
 }
 
 const KIB = 1024
