@@ -105,7 +105,15 @@ describe('the commands about money', function () {
       return view.gas.transactions >= 4 ? view : undefined
     })
     const { transactions, splitter: _, ...row } = providers[0]!
-    const zero = { direct: '0', others: '0', captured: '0', claiming: '0', claimed: '0', waiting: '0' }
+    const zero = {
+      direct: '0',
+      others: '0',
+      captured: '0',
+      claiming: '0',
+      claimed: '0',
+      waiting: '0',
+      written_off: '0'
+    }
     const sides = { paid_provider: '0.038', paid_treasury: '0.002' }
     assert.deepEqual(row, { payout, gross: '0.04', fee: '0.002', net: '0.038', ...zero, ...sides })
     assert.deepEqual(new Set(transactions.map(({ what }) => what)), new Set(['settle', 'distribute']))
