@@ -81,7 +81,7 @@ describe('the console of a provider', function () {
     await page.getByRole('region', { name: 'Your service is sent' }).getByText('"accountId": "text"').waitFor()
 
     await page.getByRole('button', { name: 'Rule for accountId' }).press('Enter')
-    await page.getByLabel('Pattern').fill('(a+)+')
+    await page.getByLabel('Pattern').fill('(?=a)b')
     assert.deepEqual(await axeViolations(page), [])
     await page.keyboard.press('Enter')
     await page.getByText('/operations/getBalance/input/accountId').waitFor()
