@@ -4,6 +4,7 @@
  */
 import { readdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { PAGE as RELIABILITY, reliabilityPage } from '../faults/figures.ts'
 import { read, ROOT } from './markdown.ts'
 import { adminPage } from './pages/admin.ts'
 import { cliPage } from './pages/cli.ts'
@@ -19,6 +20,7 @@ import { statesPage } from './pages/states.ts'
 /** Path in the repository → what it should hold. */
 export async function referencePages(): Promise<Map<string, string>> {
   const pages = new Map([
+    [RELIABILITY, await reliabilityPage()],
     ['docs/reference/admin-api.md', await adminPage()],
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/configuration.md', configurationPage()],
@@ -41,7 +43,7 @@ export async function referencePages(): Promise<Map<string, string>> {
 export async function markdownPaths(): Promise<string[]> {
   const docs = await readdir(resolve(ROOT, 'docs'), { recursive: true })
   const pages = docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages.toSorted()]
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...pages.toSorted()]
 }
 
 if (import.meta.main) for (const [path, page] of await referencePages()) await writeFile(resolve(ROOT, path), page)

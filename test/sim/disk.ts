@@ -29,6 +29,9 @@ export type Write =
       readonly account?: string
     }
 
+/** What is on the disk of a process that died at a commit: nothing of it, all of it, a part, or nobody was told. */
+const FATES = ['before', 'after', 'within', 'unknown'] as const
+
 interface Waiting {
   readonly write: Write
   readonly resolve: (result: unknown) => void
@@ -48,6 +51,8 @@ export interface DiskInit {
   readonly commitMs: number
   /** How likely a commit is the last thing its process does. */
   readonly crashes: () => number
+  /** Asked at each commit: whether it is the last thing its process does, whatever `crashes` says. */
+  readonly dies?: () => 'before' | 'after' | 'unknown' | undefined
   /** Told of every write when it is durable. */
   readonly onDurable: (write: Write) => void
 }
@@ -204,11 +209,11 @@ class Session {
 
   #finish(): void {
     if (this.#life.isDead) return
-    const { rng, crashes, world, name } = this.#init
+    const { rng, crashes, dies, world, name } = this.#init
     const batch = this.#underWay
     this.#isBusy = false
-    if (rng.chance(crashes())) {
-      const fate = rng.pick(['before', 'after', 'within', 'unknown'] as const)
+    const fate = dies?.() ?? (rng.chance(crashes()) ? rng.pick(FATES) : undefined)
+    if (fate !== undefined) {
       world.note(name, `dies at a commit of ${batch.length}: ${fate}`)
       this.#underWay = []
       if (fate === 'within') this.#apply(batch.slice(0, rng.between(0, batch.length)).map(({ write }) => write))

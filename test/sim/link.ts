@@ -30,13 +30,16 @@ export class SimNetwork {
   readonly world: World
   readonly rng: Rng
   readonly faults: () => LinkFaults
+  /** Asked at each message: whether the connection breaks before or after it, whatever `faults` says. */
+  readonly breaks: () => 'before' | 'after' | undefined
   readonly #links = new Map<string, SimLink>()
   readonly #severed = new Set<string>()
 
-  constructor(world: World, faults: () => LinkFaults) {
+  constructor(world: World, faults: () => LinkFaults, breaks: () => 'before' | 'after' | undefined = () => undefined) {
     this.world = world
     this.rng = world.rng.fork()
     this.faults = faults
+    this.breaks = breaks
   }
 
   /** The link of one process. */
@@ -181,16 +184,17 @@ export class SimLink implements Link {
   /** A request may come twice and its answer never. */
   #ask(other: SimLink, protocol: string, request: Uint8Array): Promise<Uint8Array> {
     const { rng, faults, world } = this.#network
+    const broken = this.#network.breaks()
     return new Promise((resolve, reject) => {
+      const gone = () => reject(new Error('the connection broke'))
+      if (broken === 'before') return gone()
       const deliver = () => {
         if (!other.isUp) return
-        other
-          .answer(protocol, request.slice(), this.self)
-          .then(
-            (answer) =>
-              rng.chance(faults().drop) || world.after(this.#network.delay(), () => this.isUp && resolve(answer)),
-            reject
-          )
+        other.answer(protocol, request.slice(), this.self).then((answer) => {
+          if (broken === 'after') return gone()
+          if (rng.chance(faults().drop)) return
+          world.after(this.#network.delay(), () => this.isUp && resolve(answer))
+        }, reject)
       }
       if (!rng.chance(faults().drop)) world.after(this.#network.delay(), deliver)
       if (rng.chance(faults().duplicate)) world.after(this.#network.delay() * 3, deliver)
@@ -235,6 +239,8 @@ class SimChannel implements Channel {
     if (this.#life.isDead) return
     const { rng, faults, world } = this.#network
     const { drop, duplicate, reorder, cut, delayMs } = faults()
+    const broken = this.#network.breaks()
+    if (broken === 'before') return this.end(new Error('the connection broke'))
     if (rng.chance(drop)) return
     const bytes = frame.slice()
     const arrive = () => this.other?.receive(bytes)
@@ -243,6 +249,7 @@ class SimChannel implements Channel {
     void world.after(wayMs, arrive)
     // At once: the second of two that are apart could be taken where the first was refused, and neither end would be wrong.
     if (rng.chance(duplicate)) void world.after(wayMs, arrive)
+    if (broken === 'after') void world.after(wayMs, () => this.end(new Error('the connection broke')))
     if (rng.chance(cut)) void world.after(rng.between(0, delayMs), () => this.end(new Error('the connection broke')))
   }
 

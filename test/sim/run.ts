@@ -21,6 +21,7 @@ import { Disk } from './disk.ts'
 import { idOf, Invariants } from './invariants.ts'
 import { SimNetwork } from './link.ts'
 import { type Running, SimNode } from './node.ts'
+import type { OneFault } from './one-fault.ts'
 import {
   manifestOf,
   OWNERS,
@@ -44,14 +45,17 @@ export interface Run {
 
 export interface RunOptions {
   readonly bug?: Bug | undefined
+  /** Nothing else goes wrong then. */
+  readonly fault?: OneFault
   /** Gets each line of what happens. */
   readonly onLine?: (line: string) => void
 }
 
 /** Runs one seed to its end. @throws Violation, or whatever else went wrong */
-export async function run(seed: number, { bug, onLine }: RunOptions = {}): Promise<Run> {
+export async function run(seed: number, { bug, fault, onLine }: RunOptions = {}): Promise<Run> {
   const world = new World(seed, onLine)
-  const stage = new Stage(world, scenarioOf(world.rng.fork()), bug)
+  const scenario = scenarioOf(world.rng.fork())
+  const stage = new Stage(world, fault === undefined ? scenario : withoutFaults(scenario), bug, fault)
   await world.run(stage.play())
   const fates = [...stage.invariants.fates.values()]
   return {
@@ -64,6 +68,10 @@ export async function run(seed: number, { bug, onLine }: RunOptions = {}): Promi
 
 const CALM = { reorg: 0, passedOver: 0, forgotten: 0, away: 0, lag: 0 }
 const QUIET = { delayMs: 5, drop: 0, duplicate: 0, reorder: 0, cut: 0 }
+function withoutFaults({ outage: _, ...scenario }: Scenario): Scenario {
+  return { ...scenario, link: QUIET, chain: CALM, crash: 0, kills: [], cuts: [] }
+}
+
 /** Longer than any call that was begun in trouble. */
 const SETTLE_MS = 17_000
 const LAST_TRIES = 8
@@ -88,20 +96,26 @@ class Stage {
   readonly #network: SimNetwork
   readonly #owners: SimNode[]
   readonly #payers: SimNode[]
+  readonly #fault: OneFault | undefined
   /** Channels that are to be empty in the end. */
   readonly #left = new Set<ChannelId>()
   #isCalm = false
   /** Where calls go, where not to anybody. */
   #only: string | undefined
 
-  constructor(world: World, scenario: Scenario, bug: Bug | undefined) {
+  constructor(world: World, scenario: Scenario, bug: Bug | undefined, fault: OneFault | undefined) {
+    this.#fault = fault
     this.#world = world
     this.#scenario = scenario
     this.invariants = new Invariants(world, scenario.rules)
     const wallets = new Map(PAYERS.map(({ signer }) => [signer.address, scenario.wallet]))
     const faults = () => (this.#isCalm ? CALM : this.#isAway ? { ...scenario.chain, away: 1 } : scenario.chain)
     this.#chain = new SimChain({ world, wallets, faults, invariants: this.invariants })
-    this.#network = new SimNetwork(world, () => (this.#isCalm ? QUIET : scenario.link))
+    this.#network = new SimNetwork(
+      world,
+      () => (this.#isCalm ? QUIET : scenario.link),
+      () => (this.#isCalm ? undefined : this.#fault?.atMessage())
+    )
     this.#owners = OWNERS.slice(0, scenario.owners).map((person) => this.#node(person, true, bug))
     this.#payers = PAYERS.slice(0, scenario.payers).map((person) => this.#node(person, false, bug))
   }
@@ -145,6 +159,7 @@ class Stage {
       rng: rng.fork(),
       commitMs,
       crashes: () => (this.#isCalm ? 0 : crash),
+      dies: () => (this.#isCalm ? undefined : this.#fault?.atCommit()),
       onDurable: (write) => invariants.onDurable(name, write)
     })
     const chain = this.#chain

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { isSoukError, limits } from '../../../lib/index.ts'
 import { checkJson, nestsDeeperThan } from '../../../lib/base/json-text.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const accepts = (text: string | Uint8Array): boolean => {
   try {
@@ -43,7 +44,7 @@ describe('checkJson', () => {
     const text = fc.array(fc.constantFrom(...pieces.split(' '), ' '), { maxLength: 12 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, (candidate) => accepts(candidate) === parses(candidate)),
-      { numRuns: 5_000 }
+      fuzzRuns(5_000)
     )
   })
 
@@ -57,7 +58,7 @@ describe('checkJson', () => {
       .map(([json, at, char]) => json.slice(0, at % json.length) + char + json.slice((at % json.length) + 1))
     fc.assert(
       fc.property(changed, (candidate) => accepts(candidate) === parses(candidate)),
-      { numRuns: 2_000 }
+      fuzzRuns(2_000)
     )
   })
 

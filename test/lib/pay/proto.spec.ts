@@ -13,6 +13,8 @@ import {
   type PayReply,
   type PayRequest
 } from '../../../lib/pay/channel/pay-messages.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
+import { mutated } from '../../helpers/mutated.ts'
 import { signReceipts } from '../../../lib/pay/signing/receipt.ts'
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as const
@@ -142,15 +144,19 @@ describe('docs/reference/souk-pay.proto', () => {
 
   it('is refused in any other form, and by nothing but payment_malformed', () => {
     const reads = [decodePayRequest, decodePayReply, decodeAuthorization]
+    const voucher = encodeAuthorization({ channelId: word('ab'), ceiling: 5n, signature })
+    const known = [...requests.map(encodePayRequest), ...replies.map(encodePayReply), voucher]
+    const nearly = fc.oneof(fc.uint8Array({ maxLength: 200 }), mutated(known))
     for (const decode of reads) {
       fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        fc.property(nearly, (bytes) => {
           try {
             decode(bytes)
           } catch (error) {
             assert.equal((error as { code?: string }).code, 'payment_malformed')
           }
-        })
+        }),
+        fuzzRuns(100)
       )
       assert.throws(() => decode(new Uint8Array(0)), { code: 'payment_malformed' })
     }

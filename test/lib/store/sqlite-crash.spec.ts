@@ -16,7 +16,7 @@ import { eventually } from '../../helpers/eventually.ts'
 
 const appendUntilKilledFile = fileURLToPath(new URL('../../helpers/append-until-killed.ts', import.meta.url))
 const appendUntilFullFile = fileURLToPath(new URL('../../helpers/append-until-full.ts', import.meta.url))
-const ROUNDS = 5
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5)
 const RECORDS_BEFORE_KILL_MAX = 2_000
 /** Of `ulimit -f`, in the 512 bytes that POSIX counts in. */
 const FILE_BLOCKS_MAX = 2_048

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
 import { inspect } from 'node:util'
 import { limits, systemRandom } from '../../../lib/index.ts'
 import type { Clock, Documents } from '../../../lib/interface/index.ts'
 import { keyKind, makeKey } from '../../../node/keys/format.ts'
 import { createKeys, type Keys } from '../../../node/keys/keys.ts'
 import { eventually, memoryDocuments } from '../ingress/harness.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const HOUR = 3_600_000
 const USUAL = (key: string) => ({ hint: `souk_test_…${key.slice(-4)}`, maxPrice: 50_000n, dailyCap: 1_000_000n })
@@ -281,6 +283,18 @@ describe('consumer keys', () => {
     release()
     await assert.rejects(verifying, { code: 'key_revoked' })
     await assert.rejects(verify(key, racing), { code: 'key_revoked' })
+  })
+
+  it('are none with a character changed, left out or put in, and any other text is none', () => {
+    const key = makeKey('test', systemRandom)
+    const edit = fc.tuple(fc.nat(key.length - 1), fc.nat(1), fc.string({ unit: 'binary', maxLength: 2 }))
+    const edited = edit.map(([at, cut, put]) => key.slice(0, at) + put + key.slice(at + cut))
+    fc.assert(
+      fc.property(fc.oneof(edited, fc.string({ unit: 'binary', maxLength: 60 })), (candidate) => {
+        assert.equal(keyKind(candidate), candidate === key ? 'test' : undefined)
+      }),
+      fuzzRuns(500)
+    )
   })
 
   it('are made of every character alike, and their checksum covers all of them', () => {

@@ -4,6 +4,7 @@ import { PATTERN_CHARS_MAX } from '../../../lib/base/limits.ts'
 import { ecmaPattern } from '../../../protocols/pattern/ecma-pattern.ts'
 import { PatternRefused } from '../../../protocols/pattern/linear-pattern.ts'
 import { Meter, OutOfSteps } from '../../../protocols/pattern/meter.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const PLENTY = 1e12
 /** Expressions of the subset that both languages have, each valid with the flag `u`. */
@@ -75,7 +76,7 @@ describe('patterns of JSON Schema', () => {
           )
         }
       }),
-      { numRuns: Number(process.env['FUZZ_RUNS'] ?? 300) }
+      fuzzRuns(300)
     )
   })
 

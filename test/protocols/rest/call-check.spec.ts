@@ -7,6 +7,7 @@ import { OutOfSteps } from '../../../protocols/pattern/meter.ts'
 import { checkCode } from '../../../protocols/rest/call-check/check-code.ts'
 import { loadCheck } from '../../../protocols/rest/call-check/check-runtime.ts'
 import type { Definitions } from '../../../protocols/rest/openapi-schemas.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const PLENTY = 1e9
 const accepts = (body: JsonSchema, value: unknown, definitions: Definitions = {}, steps = PLENTY) =>
@@ -87,7 +88,7 @@ describe('a check of calls', () => {
           assert.equal(problem === undefined, outcome, shown())
         }
       }),
-      { numRuns: Number(process.env['FUZZ_RUNS'] ?? 200) }
+      fuzzRuns(200)
     )
   })
 

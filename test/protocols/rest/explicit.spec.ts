@@ -5,6 +5,7 @@ import type { Adapter } from '../../../lib/interface/adapter.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'
 import { bytesOf, FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 describe('a REST call that says its request itself', () => {
   let upstream: ScriptedUpstream
@@ -113,7 +114,7 @@ describe('a REST call that says its request itself', () => {
           assert.deepEqual(url.searchParams.getAll('key'), ['own'])
         }
       }),
-      { numRuns: 400 }
+      fuzzRuns(400)
     )
     assert(upstream.received.length > 20, 'too few of them were requests')
   })

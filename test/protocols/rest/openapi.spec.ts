@@ -7,6 +7,7 @@ import { restFactory } from '../../../protocols/rest/rest-factory.ts'
 import { FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { OLD_SHOP, SHOP } from './shop-document.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 describe('an imported OpenAPI document', () => {
   const opened: Adapter[] = []
@@ -307,7 +308,7 @@ describe('an imported OpenAPI document', () => {
           assert(new URL(target, upstream.url).pathname.startsWith('/v1/items'), target)
         }
       }),
-      { numRuns: 300 }
+      fuzzRuns(300)
     )
   })
 

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { SSE_EVENT_BYTES_MAX } from '../../../lib/base/limits.ts'
 import { SSE_FRAMES, singleEvents } from '../../../protocols/rest/single-events.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 async function* chunked(text: string, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
@@ -45,7 +46,7 @@ describe('events of a REST API', () => {
         assert.equal(found.filter((chunk) => SSE_FRAMES.isEvent(chunk)).length, expected)
       }
     )
-    await fc.assert(property)
+    await fc.assert(property, fuzzRuns(100))
   })
 
   it('are passed on when their blank line is there, which may be half of a line end', async () => {

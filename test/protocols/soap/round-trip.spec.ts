@@ -10,6 +10,7 @@ import { parseXml } from '../../../protocols/soap/xml-parse.ts'
 import { isXmlText } from '../../../protocols/soap/xml-text.ts'
 import { elements } from '../../../protocols/soap/xml-tree.ts'
 import { reversed, wsdlOf } from './soap-kit.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 /** A piece of a schema, with the values that it takes. */
 interface Sample {
@@ -156,7 +157,7 @@ describe('SOAP round trips', () => {
         )
         assert.deepEqual(JSON.parse(JSON.stringify(json)), value, document)
       }),
-      { numRuns: 300 }
+      fuzzRuns(300)
     )
   })
 })

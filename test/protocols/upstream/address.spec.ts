@@ -6,6 +6,7 @@ import { targetOf } from '../../../protocols/upstream/target.ts'
 import { createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { type ScriptedUpstream, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 describe('addresses of upstreams', () => {
   for (const [text, canonical] of [
@@ -180,7 +181,7 @@ describe('a path of a call', () => {
         assert(!/[\x00-\x20#]/.test(target))
         assert.deepEqual(new URL(target, endpoint).searchParams.getAll('key'), ['own'])
       }),
-      { numRuns: 3_000 }
+      fuzzRuns(3_000)
     )
   })
 })

@@ -13,6 +13,7 @@ import { settlementDomain } from '../../../../lib/pay/signing/settlement-domain.
 import { signDigest, signerOf } from '../../../../lib/pay/signing/signature.ts'
 import { tokenDomain } from '../../../../lib/pay/signing/token-domain.ts'
 import { isSound, signVoucher } from '../../../../lib/pay/signing/voucher.ts'
+import { fuzzRuns } from '../../../helpers/fuzz-runs.ts'
 
 const CONTRACT = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
 const UINT128_MAX = 2n ** 128n - 1n
@@ -205,7 +206,8 @@ describe('signature', () => {
       fc.property(digests, fc.uint8Array({ minLength: 60, maxLength: 70 }), (digest, signature) => {
         const found = signerOf(digest, signature)
         assert.ok(found === undefined || found.length === 42)
-      })
+      }),
+      fuzzRuns(100)
     )
   })
 })

@@ -1,0 +1,15 @@
+import { atEveryPlace, FAULTS } from './one-fault.ts'
+import { BATCH_MS } from './seeds.ts'
+
+/** `npm run faults -- one-fault` tries every place of ten seeds. */
+const STEP = 17
+
+describe('a run in which one thing goes wrong', () => {
+  for (const what of FAULTS) {
+    it(`ends with equal books where a node or link is ${what}`, async function () {
+      this.timeout(BATCH_MS)
+      this.slow(BATCH_MS)
+      await atEveryPlace(what, { seed: 3, step: STEP })
+    })
+  }
+})
