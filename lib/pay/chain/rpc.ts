@@ -1,5 +1,5 @@
 import { BaseError, createClient, http } from 'viem'
-import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS } from '../../base/limits.ts'
+import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS, SECRET_CHARS_MIN } from '../../base/limits.ts'
 import { SoukError } from '../../base/errors.ts'
 
 /** Asks a chain's endpoint; what comes back is not checked. @throws viem's errors */
@@ -10,8 +10,42 @@ export function rpcOf(url: string): Rpc {
   const batch = { batchSize: CHAIN_BATCH_MAX }
   const transport = http(url, { batch, timeout: CHAIN_REQUEST_MS, retryCount: 1 })
   const client = createClient({ transport })
+  const hide = hiding(url)
   return (method, params) =>
-    client.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
+    client
+      .request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
+      .catch((error: unknown) => {
+        throw hide(error)
+      })
+}
+
+/**
+ * Takes the access key of an endpoint's URL out of an error and its causes: viem quotes the URL, and an endpoint that fails may
+ * repeat it in its answer.
+ */
+function hiding(url: string): (error: unknown) => unknown {
+  const { username = '', password = '', pathname = '', searchParams = new URLSearchParams() } = URL.parse(url) ?? {}
+  const parts = [username, password, ...pathname.split('/'), ...searchParams.values()]
+  const secrets = [...parts, ...parts.map(decoded)].filter((part) => part.length >= SECRET_CHARS_MIN)
+  const hidden = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+  return (error) => {
+    for (let at = error; at instanceof Error; at = at.cause) {
+      at.message = hidden(at.message)
+      if (at.stack !== undefined) at.stack = hidden(at.stack)
+      if (!(at instanceof BaseError)) continue
+      at.shortMessage = hidden(at.shortMessage)
+      at.details = hidden(at.details)
+    }
+    return error
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** Runs what asks an endpoint and reads its answer; whatever goes wrong is the endpoint's fault. */

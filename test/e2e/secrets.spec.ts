@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { checksummed } from '../../lib/index.ts'
+import type { IssuedKeyView } from '../../node/admin/key-api.ts'
+import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
+
+/** What is planted. Each is found as it is, percent-encoded, in base64 and in hex. */
+const planted = {
+  passphrase: 'passphrase-of-the-wallet-A1',
+  'wallet key': '5e'.repeat(32),
+  'upstream header': 'upstream-header-secret-B2',
+  'upstream query': 'upstream-query-secret-C3',
+  'upstream password': 'upstream-password-secret-D4',
+  'upstream token': 'upstream-bearer-secret-E5',
+  'RPC key': 'rpc-url-key-F6',
+  'database password': 'database-password-G7',
+  'password in a URL': 'userinfo-password-H8',
+  'broken auth file': 'broken-auth-file-I9'
+}
+const BOUND_MS = 20_000
+
+describe('secrets of a node', function () {
+  this.timeout(90_000)
+  const secrets = new Map<string, string>(Object.entries(planted))
+  /** Whatever anybody could read, and where it was. */
+  const seen: Array<readonly [where: string, text: string]> = []
+  let home: SoukHome
+  let chain: ChainBench
+  let rpc: ScriptedUpstream
+  let api: ScriptedUpstream
+  let node: NodeProcess
+  let key: string
+  let flags: string[]
+
+  const file = async (name: string, text: string) => {
+    const path = join(home.directory, name)
+    await writeFile(path, text, { mode: 0o600 })
+    return path
+  }
+  /** A command, whatever comes of it. */
+  async function cli(command: string, ...args: string[]) {
+    const run = await home.run(`--profile shop ${command}`, args, { boundMs: BOUND_MS })
+    seen.push([`souk ${command}`, `${run.stdout}\n${run.stderr}`])
+    return run
+  }
+  async function get(url: string, init: RequestInit = {}): Promise<Response> {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(BOUND_MS) })
+    const heads = Array.from(response.headers, ([name, value]) => `${name}: ${value}`).join('\n')
+    seen.push([`${init.method ?? 'GET'} ${url} ${response.status}`, `${heads}\n${await response.clone().text()}`])
+    return response
+  }
+  const call = (name: string, consumerKey = key) =>
+    get(`${node.ingress}/api/demo/api/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-consumer-key': consumerKey },
+      body: '{}'
+    })
+
+  const ok: Behaviour = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
+  /** As a chain endpoint of a careless provider does: it repeats the URL. */
+  const failing: Behaviour = (response, { target }) =>
+    response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: `no such ${target}` }))
+  const forwarding: Behaviour = (response, { body }) => {
+    void fetch(chain.parameters.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: body.toString()
+    })
+      .then(async (answer) =>
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+      )
+      .catch(() => response.destroy())
+  }
+  const echo = (target: string, headers: object) => `${target} ${JSON.stringify(headers)}`
+
+  before(async () => {
+    home = await soukHome()
+    chain = await chainBench()
+    rpc = await scriptedUpstream(forwarding)
+    api = await scriptedUpstream(ok)
+    const passphrase = await file('passphrase', `${planted.passphrase}\n`)
+    const walletKey = await file('key', `0x${planted['wallet key']}\n`)
+    const imported = await cli('wallet import', walletKey, '--network', 'dev', '--passphrase-file', passphrase)
+    assert.equal(imported.code, 0, imported.stderr)
+    flags = ['--till', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--passphrase-file', passphrase]
+    // The import has made the profile, without ports.
+    const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
+    node = await home.asProcess.up('shop', ...ports, ...flags)
+    secrets.set('admin token', (await readFile(join(home.directory, 'shop', 'admin.token'), 'utf8')).trim())
+    const issued = await home.run('--profile shop --json key issue')
+    ;({ key } = JSON.parse(issued.stdout) as IssuedKeyView)
+    secrets.set('consumer key', key)
+    await cli(`payout set ${checksummed(actor('secrets').address.toLowerCase() as `0x${string}`)}`)
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home?.close()
+    await Promise.all([rpc?.close(), api?.close()])
+    await chain?.close()
+  })
+
+  it('go to the API and the chain endpoint, which they are for', async () => {
+    const auth = await file(
+      'auth.json',
+      JSON.stringify({
+        headers: { 'x-upstream-key': planted['upstream header'] },
+        query: { api_key: planted['upstream query'] },
+        basic: { username: 'souk', password: planted['upstream password'] }
+      })
+    )
+    const bearer = await file('bearer.json', JSON.stringify({ bearer: planted['upstream token'] }))
+    const terms = `--protocol REST --price 0.001 --endpoint ${api.url}`
+    for (const [name, path] of [
+      ['one', auth],
+      ['two', bearer]
+    ] as const) {
+      const registered = await cli(`api register --name ${name} ${terms}/ --auth-file ${path}`)
+      assert.equal(registered.code, 0, registered.stderr)
+      assert.equal((await call(name)).status, 200)
+    }
+    const received = api.received.map(({ target, headers }) => echo(target, headers)).join('\n')
+    for (const name of ['upstream header', 'upstream query', 'upstream token'] as const) {
+      assert.ok(received.includes(planted[name]), name)
+    }
+    assert.ok(rpc.received.some(({ target }) => target.includes(planted['RPC key'])))
+  })
+
+  it('pass through commands and calls that fail', async () => {
+    const behaviours: readonly Behaviour[] = [
+      // In headers. What a body repeats is the API's own to say, and documented so.
+      (response, { target, headers }) => {
+        const at = encodeURIComponent(echo(target, headers))
+        response
+          .writeHead(401, { 'www-authenticate': `Basic realm="${at}"`, 'x-echo': at, 'content-location': target })
+          .end()
+      },
+      (response, { target }) => response.writeHead(302, { location: `http://other.invalid${target}` }).end(),
+      (response, { target }) => response.writeHead(302, { location: target }).end(),
+      (response) => response.destroy(),
+      (response) => response.socket?.end('HTTP/1.1 nonsense\r\n\r\n')
+    ]
+    for (const behaviour of behaviours) {
+      api.behave(behaviour)
+      for (const name of ['one', 'two']) assert.notEqual((await call(name)).status, 200)
+    }
+    await call('one', `${key}x`)
+    await call('one', '')
+    await call('none')
+    const broken = await file('broken.json', `{"bearer": "${planted['broken auth file']}`)
+    const register = 'api register --name bad --protocol REST --price 0.001 --endpoint'
+    await cli(`${register} ${api.url}/ --auth-file ${broken}`)
+    await cli(`${register} http://souk:${planted['password in a URL']}@127.0.0.1:9/`)
+    const { admin } = node.ready
+    for (const authorization of ['', `Bearer ${secrets.get('admin token')}x`, `Basic ${secrets.get('admin token')}`]) {
+      await get(`${admin}/admin/v1/status`, { headers: { authorization } })
+    }
+    const bearer = { authorization: `Bearer ${secrets.get('admin token')}` }
+    for (const path of ['status', 'apis', 'keys', 'settings', 'wallet', 'doctor', 'metrics', 'webhooks', 'none']) {
+      await get(`${admin}/admin/v1/${path}`, { headers: bearer })
+    }
+    for (const command of ['status', 'doctor', 'api list', 'api show one', 'key list', 'wallet show', 'books export']) {
+      await cli(command)
+    }
+    for (const path of ['/', '/openapi.json', '/readyz', '/livez', '/.well-known/souk']) await get(node.ingress + path)
+  })
+
+  it('pass through a chain endpoint that fails, is nonsense, and is gone', async () => {
+    const asked = rpc.received.length
+    rpc.behave(failing)
+    for (const command of ['doctor', 'wallet balance', 'settle', 'channel list', 'status']) await cli(command)
+    rpc.behave((response) => response.writeHead(200).end(`<html>${planted['RPC key']}</html>`))
+    for (const command of ['doctor', 'wallet balance', 'settle']) await cli(command)
+    await eventually('the chain to be asked', BOUND_MS, () => (rpc.received.length > asked ? true : undefined))
+    await rpc.close()
+    for (const command of ['doctor', 'wallet balance', 'settle']) await cli(command)
+    await cli(`wallet balance --chain-rpc ${rpc.url}/v2/${planted['RPC key']}`)
+    await node.end('SIGTERM')
+    await cli(`up --network dev --no-input --json --till channel --chain-rpc ftp://${planted['RPC key']}@x/`)
+  })
+
+  it('pass through a start that fails: a wrong passphrase, a database that is away', async () => {
+    const wrong = await file('wrong', `${planted.passphrase}x\n`)
+    const started = await cli(`up --network dev --no-input --json ${flags.slice(0, -1).join(' ')} ${wrong}`)
+    assert.notEqual(started.code, 0)
+    const store = `postgres://souk:${planted['database password']}@127.0.0.1:9/souk`
+    const shared = home.start(`up --network dev --no-input --json --till metered --profile other --store ${store}`)
+    await eventually('it to say that the database is away', BOUND_MS, () =>
+      shared.stderr.length > 0 || !shared.isRunning() ? true : undefined
+    )
+    await shared.end()
+    seen.push(['up with a store', [...shared.stdout, ...shared.stderr].join('\n')])
+    assert.match(seen.at(-1)?.[1] ?? '', /127\.0\.0\.1|database|PostgreSQL/i)
+  })
+
+  it('are in no output, log, problem document or header', () => {
+    seen.push(['stdout of the node', node.stdout.join('\n')], ['stderr of the node', node.stderr.join('\n')])
+    assert.ok(seen.length > 50)
+    assert.deepEqual(
+      seen.flatMap(([where, text]) => found(text).map((name) => `${name} in: ${where}\n${text}`)),
+      []
+    )
+  })
+
+  it('are in no file but their own', async () => {
+    const own = new Set(['passphrase', 'wrong', 'key', 'auth.json', 'bearer.json', 'broken.json', 'shop/admin.token', 'shop/profile.json'])
+    const entries = await readdir(home.directory, { recursive: true, withFileTypes: true })
+    let read = 0
+    for (const entry of entries) {
+      if (!entry.isFile()) continue
+      const path = join(entry.parentPath, entry.name)
+      const name = relative(home.directory, path)
+      if (own.has(name)) {
+        assert.equal((await stat(path)).mode & 0o777, 0o600, name)
+        continue
+      }
+      read++
+      assert.deepEqual(found((await readFile(path)).toString('latin1')), [], name)
+    }
+    assert.ok(read > 5)
+  })
+
+  function found(text: string): string[] {
+    const forms = (secret: string) => [
+      secret,
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString('hex'),
+      // Without what its neighbours change.
+      ...[0, 1, 2].map((at) =>
+        Buffer.from(secret.slice((3 - at) % 3))
+          .toString('base64')
+          .slice(0, -4)
+      )
+    ]
+    return [...secrets].flatMap(([name, secret]) => (forms(secret).some((form) => text.includes(form)) ? [name] : []))
+  }
+})
