@@ -206,7 +206,16 @@ describe('secrets of a node', function () {
   })
 
   it('are in no file but their own', async () => {
-    const own = new Set(['passphrase', 'wrong', 'key', 'auth.json', 'bearer.json', 'broken.json', 'shop/admin.token', 'shop/profile.json'])
+    const own = new Set([
+      'passphrase',
+      'wrong',
+      'key',
+      'auth.json',
+      'bearer.json',
+      'broken.json',
+      'shop/admin.token',
+      'shop/profile.json'
+    ])
     const entries = await readdir(home.directory, { recursive: true, withFileTypes: true })
     let read = 0
     for (const entry of entries) {
