@@ -146,10 +146,10 @@ describe('a call that is offered again', () => {
 
     it('runs where it never arrived, once, however often it is offered', async () => {
       const call = { ...incoming(), resentFromEpoch: EPOCH }
-      const answers = await Promise.all([1, 2, 3].map(() => bench.owner.handle(call, NEVER)))
+      const answers = await Promise.all(Array.from({ length: 50 }, () => bench.owner.handle(call, NEVER)))
       assert.deepEqual(
         answers.map(({ status }) => status),
-        [200, 200, 200]
+        answers.map(() => 200)
       )
       assert.equal(reached(), 1)
       assert.equal((await bench.records()).length, 1)

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import { type TillBench, tillBench, type TillNode } from '../../helpers/till-bench.ts'
 
 const USDC = 1_000_000n
@@ -53,6 +57,33 @@ describe('the channel till on a disk that is not the one it had', () => {
       (await owner.store.ledger.entries({ limit: 100 })).filter(({ kind }) => kind === 'recovered').length,
       1
     )
+  })
+
+  it('an owner with an old copy of its books charges no call again, and claims no more than was signed', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'souk-old-books-'))
+    try {
+      const kept = createSqliteStore({ path: join(directory, 'kept.db') })
+      owner = await restart(owner, 'D', kept)
+      for (let i = 0; i < 3; i++) await bench.call(payer, owner)
+      await kept.backUp(join(directory, 'old.db'))
+      for (let i = 0; i < 4; i++) await bench.call(payer, owner)
+      onChain().claimed = 500n
+      await owner.till.stop()
+      await kept.close()
+      const old = createSqliteStore({ path: join(directory, 'old.db') })
+      await old.open()
+      owner = await bench.start('D', {}, { store: old, signer: owner.signer })
+      const earned = async () => -(await old.ledger.balance(`earned/${channelId()}`))
+      assert.equal(await earned(), 300n)
+      for (let i = 0; i < 2; i++) await bench.call(payer, owner)
+      // The copy knows three. Five were claimed, two were not and are lost, two are new.
+      const { earned: inBooks, spent } = await books()
+      assert.deepEqual([inBooks, spent], [700n, 900n])
+      await owner.till.stop()
+      await old.close()
+    } finally {
+      await rm(directory, { recursive: true })
+    }
   })
 
   it('an owner with another wallet serves nothing on channels that it cannot claim from, until it has the old one again', async () => {

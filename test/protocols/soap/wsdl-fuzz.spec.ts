@@ -7,11 +7,10 @@ import { Meter, OutOfSteps } from '../../../protocols/pattern/meter.ts'
 import { openSnapshot, withMapping } from '../../../protocols/soap/snapshot.ts'
 import { translateReply, translateRequest } from '../../../protocols/soap/translation.ts'
 import { readWsdl } from '../../../protocols/soap/wsdl-tasks.ts'
+import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { envelope, rpc, wsdlOf } from './soap-kit.ts'
 
-/** `FUZZ_RUNS=100000 npx mocha test/protocols/soap/wsdl-fuzz.spec.ts` for more, `FUZZ_SEED=7` for the same again. */
-const CASES = Number(process.env['FUZZ_RUNS'] ?? 400)
-const SEED = process.env['FUZZ_SEED']
+const RUNS = fuzzRuns(400)
 /** One WSDL of a few kilobytes, and two calls, on a machine that is busy. */
 const CASE_MS = 5_000
 
@@ -184,8 +183,8 @@ function use(snapshot: string): void {
 }
 
 describe('mutated WSDLs', () => {
-  it(`are read, opened and called, or refused: ${CASES}`, async function () {
-    this.timeout(CASES * CASE_MS)
+  it(`are read, opened and called, or refused: ${RUNS.numRuns}`, async function () {
+    this.timeout(RUNS.numRuns * CASE_MS)
     let taken = 0
     const texts = fc
       .tuple(fc.constantFrom(...BASES), fc.array(mutation, { minLength: 1, maxLength: 6 }))
@@ -207,8 +206,8 @@ describe('mutated WSDLs', () => {
         }
         assert(performance.now() - started < CASE_MS, 'it takes too long')
       }),
-      { numRuns: CASES, ...(SEED === undefined ? {} : { seed: Number(SEED) }) }
+      RUNS
     )
-    assert(taken > CASES / 10, `only ${taken} were taken`)
+    assert(taken > RUNS.numRuns / 10, `only ${taken} were taken`)
   })
 })

@@ -104,24 +104,27 @@ describe('the submitter, when things go wrong', function () {
     assert.equal(await sent(), 1n)
   })
 
-  it('sends again what a reorganisation took back', async () => {
-    const { start, transfer, chain, mine, final, sent, nonce, reorg } = account
-    const submitter = await start()
-    await mine()
-    const first = await submitter.submit('a', transfer(1n))
-    await bench.client.setAutomine(false)
-    await reorg(1)
-    await bench.client.dropTransaction({ hash: first.hash }).catch(() => undefined)
-    await eventually('it is mined again', BOUND_MS, async () => {
+  for (const depth of [1, 2, 3, 5, 10]) {
+    it(`sends again what a reorganisation of ${depth} blocks took back`, async () => {
+      const { start, transfer, chain, mine, final, sent, nonce, reorg } = account
+      const submitter = await start()
       await mine()
-      const receipt = await chain.receipt(first.hash)
-      return receipt !== undefined && receipt.blockHash !== first.receipt.blockHash ? true : undefined
+      const first = await submitter.submit('a', transfer(1n))
+      await bench.client.setAutomine(false)
+      for (let block = 1; block < depth; block++) await mine()
+      await reorg(depth)
+      await bench.client.dropTransaction({ hash: first.hash }).catch(() => undefined)
+      await eventually('it is mined again', BOUND_MS, async () => {
+        await mine()
+        const receipt = await chain.receipt(first.hash)
+        return receipt !== undefined && receipt.blockHash !== first.receipt.blockHash ? true : undefined
+      })
+      const last = await final(submitter, 'a')
+      assert.equal(last.hash, first.hash)
+      assert.notEqual(last.receipt.blockHash, first.receipt.blockHash)
+      assert.deepEqual([await sent(), await nonce()], [1n, 1])
     })
-    const last = await final(submitter, 'a')
-    assert.equal(last.hash, first.hash)
-    assert.notEqual(last.receipt.blockHash, first.receipt.blockHash)
-    assert.deepEqual([await sent(), await nonce()], [1n, 1])
-  })
+  }
 
   it('plans again where another used its nonce, but only once that is final', async () => {
     const { start, killed, transfer, elsewhere, nonce, sent, mine, seen } = account

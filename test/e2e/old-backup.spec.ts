@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Problem } from '../../lib/index.ts'
+import type { ApiView } from '../../node/admin/api.ts'
+import type { IssuedKeyView } from '../../node/admin/key-api.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type Answered, post } from '../helpers/ingress-client.ts'
+import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
+import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
+
+const BOUND_MS = 20_000
+
+describe('an owner that is restored from an old backup', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  let backup: string
+  let owner: NodeProcess
+  let consumer: HomeNode
+  let api: JudgeApi
+  let key: string
+
+  before(async () => {
+    home = await soukHome()
+    backup = join(home.directory, 'kept')
+    api = await judgeApi('judge')
+    owner = await home.asProcess.up('owner', '--no-ingress')
+    consumer = await home.up('consumer', '--bootstrap', ...owner.p2p)
+    await owner.cli(`api register --name judge --protocol REST --endpoint ${api.url} --price 0.01`)
+    ;({ key } = await consumer.cli<IssuedKeyView>('key issue'))
+  })
+  tellWhenFailed(() => home)
+  after(async () => {
+    await home.close()
+    await api.close()
+  })
+
+  const call = (id: string) =>
+    post(consumer.ingress, 'judge', { key, body: { id }, headers: { 'idempotency-key': id } })
+  /** Once the owner is found again. */
+  const answered = (id: string): Promise<Answered> =>
+    eventually(`${id} to be answered`, BOUND_MS, async () => {
+      const answer = await call(id)
+      return answer.status === 503 ? undefined : answer
+    })
+  const hits = (id: string) => api.reached.filter((reached) => reached === id).length
+
+  /** In place of what it had. */
+  async function restore(): Promise<void> {
+    await rm(join(home.directory, 'owner'), { recursive: true })
+    const { code, stderr } = await home.run(`--profile owner restore ${backup}`)
+    assert.equal(code, 0, stderr)
+    owner = await home.asProcess.up('owner', '--no-ingress')
+  }
+
+  it('answers what the backup knows, and charges nothing of it again', async () => {
+    assert.equal((await call('known')).status, 200)
+    await owner.cli(`backup ${backup}`)
+    for (const id of ['later', 'latest']) assert.equal((await call(id)).status, 200)
+    await owner.end('SIGKILL')
+    await restore()
+    const again = await answered('known')
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [200, 'true'])
+    assert.equal(again.headers.get('souk-charged'), '0')
+    assert.equal(hits('known'), 1)
+  })
+
+  it('serves new calls, and its books hold those and the ones of the backup', async () => {
+    assert.equal((await answered('new')).status, 200)
+    const { calls, metered } = await owner.cli<ApiView>('api show judge')
+    assert.deepEqual([calls.captured, metered], [2, '0.02'])
+  })
+
+  it('runs no call again that was under way when it was lost, and that the backup does not know', async () => {
+    api.hold()
+    const lost = call('under way')
+    await eventually('the call to reach the API', BOUND_MS, () => (api.held > 0 ? true : undefined))
+    await owner.end('SIGKILL')
+    api.release()
+    await restore()
+    const { status, json } = await lost
+    assert.deepEqual([status, (json as Problem).code, hits('under way')], [502, 'call_interrupted', 1])
+  })
+})
