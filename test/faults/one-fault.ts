@@ -1,4 +1,5 @@
-import { atEveryPlace, FAULTS } from '../sim/one-fault.ts'
+import { atEveryPlace } from '../sim/every-place.ts'
+import { FAULTS } from '../sim/one-fault.ts'
 
 const SEEDS = 10
 

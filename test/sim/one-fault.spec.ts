@@ -1,4 +1,5 @@
-import { atEveryPlace, FAULTS } from './one-fault.ts'
+import { atEveryPlace } from './every-place.ts'
+import { FAULTS } from './one-fault.ts'
 import { BATCH_MS } from './seeds.ts'
 
 /** `npm run faults -- one-fault` tries every place of ten seeds. */

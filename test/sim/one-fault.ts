@@ -1,6 +1,3 @@
-import assert from 'node:assert/strict'
-import { run } from './run.ts'
-
 export const FAULTS = [
   'killed before a commit',
   'killed after a commit',
@@ -42,29 +39,4 @@ export class OneFault {
     this.#isOver = true
     return this.what === 'cut before a message' ? 'before' : 'after'
   }
-}
-
-export interface EveryPlaceInit {
-  readonly seed: number
-  /** Tries every `step`-th place. Default: each. */
-  readonly step?: number
-}
-
-/** Runs a seed again and again without any other fault, with this one at one place after the other. Gives the number of runs. */
-export async function atEveryPlace(what: FaultName, { seed, step = 1 }: EveryPlaceInit): Promise<number> {
-  let runs = 0
-  for (let at = 1; ; at += step) {
-    const fault = new OneFault(what, at)
-    try {
-      await run(seed, { fault })
-    } catch (cause) {
-      throw new Error(`seed ${seed}, ${what} ${at}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-        cause
-      })
-    }
-    if (!fault.isOver) break
-    runs++
-  }
-  assert.ok(runs > 0, `seed ${seed} came to no place to be ${what}`)
-  return runs
 }
