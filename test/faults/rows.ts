@@ -95,9 +95,10 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'database',
-    fault: 'PostgreSQL fails, or its connections are ended',
-    happens: 'The errors page has the codes. Nothing is answered that is not stored.',
-    limit: NOTHING_TWICE,
+    fault: 'PostgreSQL is restarted, is away, or its connections are ended under load',
+    happens:
+      'What needs the database gets 503 `store_unavailable` with `Retry-After`. A commit without an acknowledgement is looked up before anything is told.',
+    limit: `served again within 5 s of its return; ${NOTHING_TWICE}`,
     run: { specs: ['test/lib/store/postgres-*.spec.ts'] },
     minutesMax: 15
   },
