@@ -43,7 +43,7 @@ export const ROWS: readonly Row[] = [
     run: {
       program: 'test/e2e/killed-while-paid/main.ts',
       args: ['--rounds', '50'],
-      short: ['--rounds', '1', '--callers', '40'],
+      short: ['--rounds', '2'],
       figures:
         /(?<calls>\d+) calls, (?<answered>\d+) answered, (?<charged>\d+) charged, \d+ streams cut off; (?<provider_kills>\d+) \+ (?<consumer_kills>\d+) kills/
     },
