@@ -15,6 +15,9 @@ if (unknown.length > 0) {
   process.exit(64)
 }
 
+// A row ends with this process: `exit` kills its group.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 for (const row of ROWS) {
   if (positionals.length > 0 && !positionals.includes(row.name)) continue
   const { ok, figures, why } = await runRow(row, isShort)
