@@ -167,7 +167,8 @@ export const ROWS: readonly Row[] = [
     limit: '100,000 cases of each; calls of other APIs are answered meanwhile',
     run: {
       specs: [
-        'test/node/registrations/hostile-descriptions.spec.ts',
+        'test/node/registrations/hostile-descriptions.long.spec.ts',
+        'test/protocols/soap/hostile-wsdls.long.spec.ts',
         'test/protocols/description-worker/*.spec.ts',
         'test/protocols/pattern/*.spec.ts',
         'test/protocols/rest/call-check.spec.ts',

@@ -1,0 +1,3 @@
+import { hostileDescriptions } from './hostile-descriptions-story.ts'
+
+hostileDescriptions(() => true)
