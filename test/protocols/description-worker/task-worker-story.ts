@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { TaskWorker } from '../../../protocols/description-worker/task-worker.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import type { HOSTILE_TASKS } from '../../helpers/hostile-tasks.ts'
+
+const LIMITS = {
+  entry: new URL('../../helpers/hostile-tasks.ts', import.meta.url),
+  doing: 'Reading it',
+  // A busy machine takes seconds to fill the memory of a process.
+  taskMs: 30_000,
+  heapMib: 64,
+  waitingMax: 4,
+  idleMs: 10_000
+}
+
+export interface HostileTasks {
+  readonly memory: ReadonlyArray<'objects' | 'array' | 'map'>
+  readonly endless: ReadonlyArray<'loop' | 'backtrack' | 'sleep'>
+}
+
+/** Each hostile task takes a processor for seconds. */
+export const taskWorker = ({ memory, endless }: HostileTasks) =>
+  describe('a worker for what strangers wrote', () => {
+    let worker: TaskWorker<typeof HOSTILE_TASKS>
+    beforeEach(() => {
+      worker = new TaskWorker(LIMITS)
+    })
+    afterEach(() => worker.close())
+
+    it('does one task after the other in the same process, which has nothing of this one’s environment', async () => {
+      const results = await Promise.all([1, 2, 3].map((one) => worker.run('double', one)))
+      assert.deepEqual(results, [2, 4, 6])
+      assert.equal(await worker.run('pid', undefined), worker.pid)
+      assert.deepEqual(await worker.run('environment', undefined), [])
+    })
+
+    it('passes on what a task refuses', async () => {
+      await assert.rejects(worker.run('refuse', undefined), { code: 'invalid_request', message: 'No such thing.' })
+    })
+
+    it('calls a document unreadable over which the reader stumbles', async () => {
+      await assert.rejects(worker.run('fail', undefined), { code: 'invalid_request' })
+      await assert.rejects(worker.run('recurse', undefined), {
+        code: 'description_too_complex',
+        message: /nested too deeply/
+      })
+    })
+
+    for (const name of memory) {
+      it(`survives a task that takes all memory: ${name}`, async () => {
+        await assert.rejects(worker.run(name, undefined), {
+          code: 'description_too_complex',
+          message: /more than 64 MiB of memory/
+        })
+        assert.equal(await worker.run('double', 4), 8)
+      })
+    }
+
+    for (const name of ['exit', 'crash'] as const) {
+      it(`survives a task that ends the process: ${name}`, async () => {
+        await assert.rejects(worker.run(name, undefined), { code: 'description_too_complex' })
+        assert.equal(await worker.run('double', 4), 8)
+      })
+    }
+
+    for (const name of endless) {
+      it(`ends a task that takes too long: ${name}`, async () => {
+        const impatient = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 1_500 })
+        try {
+          const running = impatient.run(name, undefined)
+          const after = impatient.run('double', 4)
+          await assert.rejects(running, { code: 'description_too_complex', message: /longer than 1.5 seconds/ })
+          assert.equal(await after, 8)
+        } finally {
+          impatient.close()
+        }
+      })
+    }
+
+    it('gives a task up with its signal, waiting or running', async () => {
+      const [first, second] = [new AbortController(), new AbortController()]
+      const running = worker.run('loop', undefined, first.signal)
+      const waiting = worker.run('loop', undefined, second.signal)
+      const [why, too] = [new Error('no use for it'), new Error('nor for this')]
+      second.abort(too)
+      await assert.rejects(waiting, too)
+      first.abort(why)
+      await assert.rejects(running, why)
+      assert.equal(await worker.run('double', 4), 8)
+    })
+
+    it('refuses more than may wait', async () => {
+      const stop = new AbortController()
+      const running = worker.run('loop', undefined, stop.signal)
+      const waiting = Array.from({ length: LIMITS.waitingMax }, () => worker.run('double', 1))
+      await assert.rejects(worker.run('double', 1), { code: 'overloaded' })
+      stop.abort(new Error('enough'))
+      await assert.rejects(running)
+      await Promise.all(waiting)
+    })
+
+    it('ends its process when there is nothing to do', async () => {
+      const hasty = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, idleMs: 50 })
+      const pid = await hasty.run('pid', undefined)
+      await eventually('the end of the process', 10_000, () => hasEnded(pid))
+      assert.equal(hasty.pid, undefined)
+      assert.notEqual(await hasty.run('pid', undefined), pid)
+      hasty.close()
+    })
+
+    it('ends it as well when this process is killed in the middle of a task', async () => {
+      const source = `
+      const { TaskWorker } = await import(${JSON.stringify(new URL('../../../protocols/description-worker/task-worker.ts', import.meta.url).href)})
+      const worker = new TaskWorker({ ...${JSON.stringify(LIMITS)}, entry: new URL(${JSON.stringify(LIMITS.entry.href)}) })
+      await worker.run('double', 1)
+      void worker.run('loop')
+      setImmediate(() => console.log(worker.pid))`
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', source], {
+        stdio: ['ignore', 'pipe', 'inherit']
+      })
+      const [chunk] = (await once(parent.stdout, 'data')) as [Buffer]
+      const pid = Number(String(chunk))
+      assert.ok(pid > 1)
+      process.kill(pid, 0)
+      parent.kill('SIGKILL')
+      await eventually('the end of the process', 10_000, () => hasEnded(pid))
+    })
+  })
+
+function hasEnded(pid: number): true | undefined {
+  try {
+    process.kill(pid, 0)
+    return undefined
+  } catch {
+    return true
+  }
+}
