@@ -21,7 +21,10 @@ const SLOW_FIRST = [
   'test/lib/pay/',
   'test/node/'
 ]
-/** More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Four are a minute faster, and meet time limits on a busy machine. */
+/**
+ * More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Four are a minute faster, and meet
+ * time limits on a busy machine.
+ */
 const JOBS = 3
 
 const isLong = process.argv[2] === 'long'
