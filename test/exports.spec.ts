@@ -43,6 +43,7 @@ const EXPORTS: Record<string, Names> = {
       'isApiName',
       'isErrorCode',
       'isProviderId',
+      'isPublicIp',
       'isSoukError',
       'keySigner',
       'limits',
