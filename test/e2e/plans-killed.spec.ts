@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createNode, createSqliteStore, isSoukError, type SoukNode } from '../../lib/index.ts'
+import { freePort } from '../helpers/free-port.ts'
 
 const INCLUDED = 300
 const KILLS = 5
@@ -40,7 +40,7 @@ describe('an owner that is killed while it sells and counts', function () {
   }
 
   before(async () => {
-    port = await freePort()
+    port = String(await freePort())
     consumer = await createNode({ network: 'testnet', bootstrap: [await boot()] })
     await consumer.start()
   })
@@ -100,13 +100,4 @@ async function usedIn(path: string): Promise<string> {
   const [use] = await store.documents.list('plan-use')
   await store.close()
   return use?.value ?? assert.fail('nothing was counted')
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? String(address.port) : assert.fail()
 }

