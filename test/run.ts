@@ -38,8 +38,26 @@ files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
 
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(JOBS), ...options, ...files], {
-  stdio: 'inherit'
+  stdio: 'inherit',
+  // A group of its own: whatever the tests started ends with them.
+  detached: true
 })
+const { pid } = child
+const endGroup = () => {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nothing is left.
+  }
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    endGroup()
+    process.kill(process.pid, signal)
+  })
+}
 child.once('exit', (code) => {
+  endGroup()
   process.exitCode = code ?? 1
 })
