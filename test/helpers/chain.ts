@@ -21,7 +21,8 @@ import { compile } from '../../.ci/contracts.ts'
 async function fresh() {
   const chain = await startDevChain({ mining: 'instant' })
   const client = clientOf(chain)
-  return { chain, client, snapshot: await client.snapshot(), stop: () => chain.close(), kill: () => {} }
+  const baseFeePerGas = (await client.getBlock()).baseFeePerGas ?? 0n
+  return { chain, client, baseFeePerGas, snapshot: await client.snapshot(), stop: () => chain.close(), kill: () => {} }
 }
 
 const lease = perWorker(fresh, async (server) => {
@@ -29,6 +30,8 @@ const lease = perWorker(fresh, async (server) => {
   await client.setAutomine(true)
   await client.revert({ id: server.snapshot })
   server.snapshot = await client.snapshot()
+  // anvil forgets the blocks, and keeps the fee that they led to.
+  await client.setNextBlockBaseFeePerGas({ baseFeePerGas: server.baseFeePerGas })
   // Its clock went back as well.
   await rpc(server.chain.url, 'evm_setTime', [Math.floor(Date.now() / 1_000)])
 })
