@@ -53,7 +53,8 @@ export class Streams {
   read(): ReadonlyMap<string, number> {
     const read = new Map<string, number>()
     if (!existsSync(this.#init.diary)) return read
-    for (const line of readFileSync(this.#init.diary, 'utf8').trimEnd().split('\n')) {
+    // After the last line end is nothing, or a line that is being written.
+    for (const line of readFileSync(this.#init.diary, 'utf8').split('\n').slice(0, -1)) {
       const [id = '', event] = line.split(' ')
       const expected = (read.get(id) ?? 0) + 1
       if (Number(event) !== expected) throw new Error(`event ${event} of ${id} was read in place of ${expected}`)
