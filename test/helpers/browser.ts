@@ -61,21 +61,28 @@ export async function openPage(
 
 const require = createRequire(import.meta.url)
 
-/** What axe finds wrong with a page as it is now, a line each. */
+/** What axe finds wrong with a page as it is now, a line each: by all rules in its colours, and by their contrast in the others. */
 export async function axeViolations(page: Page): Promise<string[]> {
   const source = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
   // As a debugger would: the page's own policy lets no such script in.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: source })
-  const run =
-    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))"
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: run,
-    awaitPromise: true,
-    returnByValue: true
-  })
+  const run = async (options: string): Promise<string[]> => {
+    const { result } = await session.send('Runtime.evaluate', {
+      expression: `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
+      awaitPromise: true,
+      returnByValue: true
+    })
+    return result.value as string[]
+  }
+  const found = await run('')
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [own, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await page.emulateMedia({ colorScheme: other })
+  found.push(...(await run("{ runOnly: ['color-contrast'] }")).map((violation) => `${other}: ${violation}`))
+  await page.emulateMedia({ colorScheme: own })
   await session.detach()
-  return result.value as string[]
+  return found
 }
 
 /** A file that a page gives to be saved. */

@@ -29,21 +29,19 @@ describe('the console', () => {
     await bench?.stop()
   })
 
-  const enter = (scheme: 'light' | 'dark' = 'light') => entered(browser, bench, scheme)
+  const enter = () => entered(browser, bench)
 
-  for (const scheme of ['light', 'dark'] as const) {
-    it(`shows every page in ${scheme}, usable by everybody, without an error or a request to anywhere else`, async function () {
-      this.timeout(60_000)
-      const { page, mishaps } = await enter(scheme)
-      for (const [path, title] of PAGES) {
-        await page.goto(bench.url + path)
-        await page.getByRole('heading', { name: title, level: 1 }).waitFor()
-        await page.waitForFunction(() => document.querySelector('.loading') === null)
-        assert.deepEqual(await axeViolations(page), [], path)
-      }
-      assert.deepEqual(mishaps, [])
-    })
-  }
+  it('shows every page, usable by everybody, without an error or a request to anywhere else', async function () {
+    this.timeout(60_000)
+    const { page, mishaps } = await enter()
+    for (const [path, title] of PAGES) {
+      await page.goto(bench.url + path)
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await page.waitForFunction(() => document.querySelector('.loading') === null)
+      assert.deepEqual(await axeViolations(page), [], path)
+    }
+    assert.deepEqual(mishaps, [])
+  })
 
   it('lets nobody in without the code, and says where to get one', async () => {
     const { page } = await openPage(browser, bench.url)

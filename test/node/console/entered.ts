@@ -5,10 +5,9 @@ import type { Bench } from '../admin/harness.ts'
 /** A page of the console, let in by a setup code. */
 export async function entered(
   browser: Browser,
-  bench: Pick<Bench, 'url' | 'client'>,
-  colorScheme: 'light' | 'dark' = 'light'
+  bench: Pick<Bench, 'url' | 'client'>
 ): Promise<{ page: Page; mishaps: string[] }> {
-  const { page, mishaps } = await openPage(browser, bench.url, { colorScheme })
+  const { page, mishaps } = await openPage(browser, bench.url)
   await page.goto(bench.url)
   await page.getByLabel('Setup code').fill((await bench.client.setupCode()).code.toLowerCase())
   await page.getByRole('button', { name: 'Enter' }).click()
