@@ -5,7 +5,8 @@ import { createChain } from '../../../lib/pay/index.ts'
 import { toHex } from '../../../lib/base/hex.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { readChannel, readVoucher } from '../../../lib/pay/payee/payee-channel.ts'
-import { readPayerChannel } from '../../../lib/pay/payer/payer-channel.ts'
+import { readPayerChannel, type ReadPayerChannel } from '../../../lib/pay/payer/payer-channel.ts'
+import { depositNonce } from '../../../lib/pay/chain/settlement-calls.ts'
 import { ReceiptCheck, readReceipt, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
 import { storeAt } from './roles/store.ts'
 import { checkStreams } from './stream-books.ts'
@@ -28,9 +29,9 @@ export async function checkBooks(world: World, refused: readonly string[]): Prom
     await checkSums(owner)
     await checkSums(payer)
     await checkReceipts(world, payer, charged)
-    const channelId = await checkChannels(owner, payer)
+    const channel = await checkChannels(owner, payer)
     assert.deepEqual(refused, [])
-    await checkChain(world, channelId, owner, payer)
+    await checkChain(world, channel, owner, payer)
     const { kills } = world.owner
     const answered = [...world.told.values()].filter(({ kind }) => kind === 'answered').length
     return `${world.told.size} calls, ${answered} answered, ${charged.size} charged, ${cut} streams cut off; ${kills} + ${world.consumer.kills} kills`
@@ -126,11 +127,17 @@ async function checkChannels(owner: Store, payer: Store) {
   const { ceiling } = readVoucher(channelId, voucher)
   assert.ok(earned <= ceiling, 'more was captured than is signed for')
   assert.ok(state.ceiling >= ceiling, 'the payer does not know what it signed')
-  return channelId
+  return state
 }
 
 /** What the chain says: nothing was lost on the way, and nobody got anything else. */
-async function checkChain(world: World, channelId: `0x${string}`, owner: Store, payer: Store): Promise<void> {
+async function checkChain(
+  world: World,
+  { info, pending }: ReadPayerChannel,
+  owner: Store,
+  payer: Store
+): Promise<void> {
+  const { channelId } = info
   const chain = createChain(world.chain.parameters)
   const earned = -(await owner.ledger.balance(`earned/${channelId}`))
   const [state] = (await chain.channels([channelId], 'latest')).channels
@@ -144,6 +151,11 @@ async function checkChain(world: World, channelId: `0x${string}`, owner: Store, 
   assert.equal(await world.usdc(world.payout), earned - earned / 20n)
   const wallet = await world.usdc(world.signers.consumer.address)
   assert.equal(wallet + state.balance, WALLET_ATOMS)
-  assert.equal(-(await payer.ledger.balance('wallet')), state.balance, 'each deposit is booked once')
-  assert.equal(await payer.ledger.balance(`channel/${channelId}`), state.balance - earned)
+  // A payer that is killed before it sees its deposit on the chain looks when it next needs one.
+  const { address } = world.signers.consumer
+  const isMined =
+    pending !== undefined && (await chain.authorizationUsed(address, depositNonce(channelId, pending.salt)))
+  const booked = state.balance - (isMined ? pending.amount : 0n)
+  assert.equal(-(await payer.ledger.balance('wallet')), booked, 'each deposit is booked once')
+  assert.equal(await payer.ledger.balance(`channel/${channelId}`), booked - earned)
 }
