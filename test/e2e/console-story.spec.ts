@@ -85,7 +85,13 @@ describe('a newcomer at the console', function () {
   const nav = (page: Page, name: string) =>
     page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+  /** What a button copies: the clipboard is written after the click. */
+  async function copied(page: Page, button: string): Promise<string> {
+    await page.evaluate("navigator.clipboard.writeText('')")
+    await press(page, button)
+    const read = () => page.evaluate<string>('navigator.clipboard.readText()')
+    return eventually('the copy', BOUND_MS, async () => (await read()) || undefined)
+  }
 
   it(`sells an API and is paid for a call of it within ${PROMISED_S} seconds`, async () => {
     const startedAt = performance.now()
@@ -142,14 +148,12 @@ describe('a newcomer at the console', function () {
     await press(consumer, 'Issue a key')
     await consumer.getByRole('textbox', { name: 'Name', exact: true }).fill('first program')
     await press(consumer, 'Issue')
-    await press(consumer, 'Copy the line for a shell')
-    const exported = await copied(consumer)
+    const exported = await copied(consumer, 'Copy the line for a shell')
     await press(consumer, 'I have it')
     await nav(consumer, 'Marketplace')
     await consumer.getByRole('link', { name: 'weather', exact: true }).click()
     await consumer.getByRole('link', { name: 'Try it' }).click()
-    await press(consumer, 'Copy the code')
-    const curl = await copied(consumer)
+    const curl = await copied(consumer, 'Copy the code')
     const { stdout } = await run('bash', ['-c', `${exported}\n${curl.replace('curl ', 'curl --silent --show-error ')}`])
     const seconds = (performance.now() - startedAt) / 1000
     assert.deepEqual(JSON.parse(stdout), { temperature: 21 })

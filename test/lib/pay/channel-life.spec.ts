@@ -295,9 +295,11 @@ describe('the life of a channel', function () {
         assert.equal(error.source, 'owner')
         return code('settlement_unavailable')(error)
       })
-    const leave = async () => {
+    /** The owner has the time of the withdrawal to claim what it earned; the chain's clock is put forward when it has. */
+    const leave = async (earned: bigint) => {
       await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
       const id = idOf(payer)
+      await lives.until('it is claimed', async () => (await lives.onChain(id)).claimed === earned)
       await refused()
       await lives.wait(901)
       await lives.until('it is out', () => lives.channel(payer, id).state === 'closed')
@@ -312,7 +314,7 @@ describe('the life of a channel', function () {
       await spend(18, PRICE)
       await bench.fundGas(payer.signer.address)
       await lie()
-      const id = await leave()
+      const id = await leave(SPENT)
       assert.equal(await wallet(), USDC - SPENT)
       assert.equal(lives.channel(payer, id).isDisputed, false)
       await restart()
@@ -326,7 +328,7 @@ describe('the life of a channel', function () {
       await bench.fundGas(payer.signer.address)
       const reservation = await lie()
       await reservation.capture({ status: 200, requestHash: new Uint8Array(32), at: 0, ownerMs: 0, upstreamMs: 0 })
-      const id = await leave()
+      const id = await leave(SPENT + 1_000n)
       assert.equal(await wallet(), USDC - SPENT - 1_000n)
       await bench.mint(payer.signer.address, USDC)
       for (let times = 0; times < 2; times++) {

@@ -85,7 +85,7 @@ describe('a check of calls', () => {
           const outcome = outcomeOf(() => expected(given))
           const problem = check({ parameters: {}, body: given }, PLENTY)
           const shown = () => `${JSON.stringify(body)} with ${JSON.stringify(definitions)} on ${JSON.stringify(given)}`
-          assert.equal(problem === undefined, outcome, shown())
+          if (outcome !== undefined) assert.equal(problem === undefined, outcome, shown())
         }
       }),
       fuzzRuns(200)
@@ -147,12 +147,13 @@ describe('a check of calls', () => {
 })
 
 /** Code that Ajv generates may fail; what it would check is then left to the API. `unevaluated…` fails too often to be compared. */
-function outcomeOf(validate: () => boolean): boolean {
+/** Undefined where Ajv's own code is broken: it names a variable that it declares nowhere, `props0`. */
+function outcomeOf(validate: () => boolean): boolean | undefined {
   try {
     return validate()
   } catch (error) {
     assert.ok(error instanceof ReferenceError, String(error))
-    return true
+    return undefined
   }
 }
 
