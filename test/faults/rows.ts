@@ -78,7 +78,7 @@ export const ROWS: readonly Row[] = [
     fault: '`kill -9` of a provider that sells plans and counts calls',
     happens: 'The quota counts each answered call once.',
     limit: NOTHING_TWICE,
-    run: { specs: ['test/e2e/plans-killed.spec.ts', 'test/e2e/owner-killed.spec.ts'] },
+    run: { specs: ['test/e2e/plans-killed.long.spec.ts', 'test/e2e/owner-killed.spec.ts'] },
     minutesMax: 10
   },
   {
@@ -108,7 +108,7 @@ export const ROWS: readonly Row[] = [
     happens: 'One copy reaches the upstream. The others wait for its response, or get `idempotency_in_flight`.',
     limit: 'one upstream call, one charge',
     run: {
-      specs: ['test/lib/owner/repeats.spec.ts', 'test/lib/owner/keyed-calls.spec.ts', 'test/e2e/retries.spec.ts']
+      specs: ['test/lib/owner/repeats.spec.ts', 'test/lib/owner/keyed-calls.spec.ts', 'test/e2e/retries.long.spec.ts']
     },
     minutesMax: 10
   },
