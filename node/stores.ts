@@ -1,4 +1,4 @@
-import { createPostgresStore, createSqliteStore, isSoukError, limits, type SqliteStore, sleep } from '../lib/index.ts'
+import { createPostgresStore, createSqliteStore, isSoukError, limits, sleep } from '../lib/index.ts'
 import type { Clock, Store } from '../lib/interface/index.ts'
 import type { Log } from './log.ts'
 import type { NodeConfig } from './node-config.ts'
@@ -18,7 +18,7 @@ export interface StoresInit {
 
 /** What a node keeps: on its own disk, and, where several share them, keys, accounts and subscriptions in one database. */
 export interface Stores {
-  readonly own: SqliteStore
+  readonly own: Store
   readonly shared: Store | undefined
 }
 

@@ -87,7 +87,6 @@ const EXPORTS: Record<string, Names> = {
       'SoukGossipInit',
       'SoukInit',
       'SoukNode',
-      'SqliteStore',
       'SqliteStoreInit',
       'StoreFault',
       'Timer'

@@ -54,6 +54,7 @@ export const ERRORS = {
   rate_limited: kind(429, 'Too many requests.', true),
   quota_exceeded: kind(429, 'The quota is used up.'),
   internal_error: kind(500, 'Something went wrong here.', true),
+  backup_not_supported: kind(501, 'This store cannot back itself up.'),
   upstream_unreachable: kind(502, 'The API behind this listing cannot be reached.', true),
   upstream_invalid_response: kind(502, 'The API behind this listing gave an answer that could not be read.'),
   response_too_large: kind(502, 'The answer is larger than allowed.'),

@@ -254,6 +254,13 @@ export interface Store {
    * before is still taken in by `calls.append`, `ledger.book` and `ledger.draw`, which wait for a database that is away.
    */
   refusal?(): SoukError | undefined
+  /**
+   * Copies the whole store, as it is between two commits, into a new file of mode 0600 while it is used. `createSqliteStore` opens
+   * the file.
+   * @throws SoukError `invalid_request` if the file exists, `internal_error` if it cannot be written, `backup_not_supported` from a
+   *   store that only other tools can copy; the message names them
+   */
+  backUp(path: string): Promise<void>
   /** Nothing happens where it is open already. @throws SoukError `internal_error`, `store_unavailable`: it may be possible later */
   open(): Promise<void>
   /** Writes what is waiting, then lets go. May be opened again. */

@@ -1,4 +1,5 @@
 import { STORED_BYTES_MAX } from '../base/limits.ts'
+import { SoukError } from '../base/errors.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { CallLog, CallRecord, Documents, Store, UsageRow } from '../interface/store.ts'
@@ -57,6 +58,10 @@ export function createMemoryStore({ storedBytesMax = STORED_BYTES_MAX }: MemoryS
       carried
     }),
     listings: memoryListings(check),
+    async backUp() {
+      check()
+      throw new SoukError('backup_not_supported', 'This store is in memory only: nothing can copy it.')
+    },
     async open() {
       isOpen = true
     },

@@ -123,6 +123,13 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
     listings: listingsOf(() => reached().listings),
     retention: { trim: async (rules) => told(reached().retention.trim(rules)) },
     refusal: () => session?.writer.away,
+    async backUp() {
+      opened()
+      throw new SoukError(
+        'backup_not_supported',
+        'Back up the PostgreSQL database with its own tools, such as pg_dump.'
+      )
+    },
     async open() {
       session ??= await openSession({ url, clock, storedBytesMax }, onFenced)
     },

@@ -41,14 +41,6 @@ export interface SqliteStoreInit {
   readonly onFailure?: (error: Error) => void
 }
 
-export interface SqliteStore extends Store {
-  /**
-   * Copies it as it is at one moment into a new file, while it is used.
-   * @throws SoukError `invalid_request` where the file is there already, `internal_error`
-   */
-  backUp(path: string): Promise<void>
-}
-
 interface Session {
   readonly file: OpenFile
   readonly queue: CommitQueue
@@ -74,7 +66,7 @@ interface OpenFile {
  * One file, one process. `open` throws `StoreBroken`, a SoukError `internal_error` with the `fault`, when another process has it, when it
  * is no database of Souk's, or when a newer Souk wrote it.
  */
-export function createSqliteStore(init: SqliteStoreInit): SqliteStore {
+export function createSqliteStore(init: SqliteStoreInit): Store {
   const { path, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
   const { freeBytesMin = STORE_FREE_BYTES_MIN } = init
   let session: Session | undefined

@@ -171,6 +171,7 @@ class Session {
       get listings() {
         return state().listings
       },
+      backUp: (path) => read((store) => store.backUp(path)),
       open: async () => {
         this.#isOpen = true
       },

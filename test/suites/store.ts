@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isSoukError } from '../../lib/base/errors.ts'
 import type { CallRecord, Store } from '../../lib/interface/store.ts'
 import { callRecord, freshIds, peerId, storedResponse } from '../helpers/call-record.ts'
+import { backupCases } from './store-backup.ts'
 import { claimCases } from './store-claims.ts'
 import { documentCases } from './store-documents.ts'
 import { ledgerCases } from './store-ledger.ts'
@@ -15,6 +16,8 @@ export interface StoreSubject {
   readonly store: Store
   /** What a later process would open: the same data, after `store` was closed. */
   again(): Store
+  /** Copies the store where `backUp` refuses to. */
+  readonly backupTool?: string
   /** Removes whatever is left; every store is closed by then. */
   dispose(): void
 }
@@ -68,6 +71,11 @@ export function storeSuite(name: string, create: () => StoreSubject | Promise<St
     describe('the ledger', () => ledgerCases(() => store, reopen))
     describe('retention', () => retentionCases(() => store, reopen))
     describe('listings', () => listingCases(() => store, reopen))
+    describe('backups', () =>
+      backupCases(
+        () => store,
+        () => subject.backupTool
+      ))
     describe('opening and closing', () => lifeCases(() => store, reopen))
   })
 }

@@ -4,5 +4,5 @@ import { SUITE_STORED_BYTES } from '../../suites/store-retention.ts'
 
 storeSuite('the memory store', () => {
   const store = createMemoryStore({ storedBytesMax: SUITE_STORED_BYTES })
-  return { store, again: () => store, dispose: () => {} }
+  return { store, again: () => store, backupTool: 'in memory only', dispose: () => {} }
 })

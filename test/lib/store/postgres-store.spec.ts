@@ -19,6 +19,7 @@ describe('PostgreSQL', function () {
     return {
       store: createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }),
       again: () => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }),
+      backupTool: 'pg_dump',
       dispose: () => {}
     }
   })

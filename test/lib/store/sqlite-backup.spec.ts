@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSqliteStore, type SqliteStore } from '../../../lib/store/sqlite-store.ts'
+import type { Store } from '../../../lib/interface/store.ts'
+import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
 import { callRecord } from '../../helpers/call-record.ts'
 
 describe('a backup of the SQLite store', () => {
   let directory: string
-  let store: SqliteStore
+  let store: Store
   const target = () => join(directory, 'copy.db')
 
   beforeEach(async () => {
