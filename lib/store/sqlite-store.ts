@@ -1,9 +1,6 @@
-import { chmodSync, closeSync, existsSync, fdatasyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { isSoukError } from '../base/errors.ts'
-import { SQLITE_CACHE_BYTES, STORE_FREE_BYTES_MIN, STORED_BYTES_MAX } from '../base/limits.ts'
+import { STORE_FREE_BYTES_MIN, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
 import type { CallLog, ClaimLog, Documents, Retention, Store } from '../interface/store.ts'
@@ -16,11 +13,11 @@ import { sqliteCalls } from './sqlite-calls.ts'
 import { sqliteClaims } from './sqlite-claims.ts'
 import { preparePut, sqliteDocuments } from './sqlite-documents.ts'
 import { sqliteBook, sqliteLedger } from './sqlite-ledger.ts'
-import { faultOf, isOfSqlite, StoreBroken } from './sqlite-errors.ts'
+import { faultOf } from './sqlite-errors.ts'
+import { openSqliteFile, type SqliteDatabase } from './sqlite-file.ts'
 import { sqliteListings } from './sqlite-listings.ts'
 import { sqliteNames } from './sqlite-names.ts'
 import { sqliteRetention } from './sqlite-retention.ts'
-import { migrate } from './sqlite-schema.ts'
 import { sqliteStoredBytes } from './sqlite-stored-bytes.ts'
 import { sqliteTransactions } from './sqlite-transactions.ts'
 import { sqliteUsage } from './sqlite-usage.ts'
@@ -42,7 +39,7 @@ export interface SqliteStoreInit {
 }
 
 interface Session {
-  readonly file: OpenFile
+  readonly database: SqliteDatabase
   readonly queue: CommitQueue
   readonly calls: CallLog
   readonly claims: ClaimLog
@@ -53,13 +50,7 @@ interface Session {
   backUp(path: string): Promise<void>
   /** Of backups that are being written: the database stays open for them. */
   readonly backups: ReadonlySet<Promise<void>>
-  readonly space: FreeSpace
-}
-
-interface OpenFile {
-  readonly db: DatabaseSync
-  /** Descriptor of its write-ahead log. It stays the same file while the database is open. */
-  readonly wal: number
+  readonly space?: FreeSpace
 }
 
 /**
@@ -67,8 +58,28 @@ interface OpenFile {
  * is no database of Souk's, or when a newer Souk wrote it.
  */
 export function createSqliteStore(init: SqliteStoreInit): Store {
-  const { path, clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
-  const { freeBytesMin = STORE_FREE_BYTES_MIN } = init
+  const { clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
+  const { freeBytesMin: bytesMin = STORE_FREE_BYTES_MIN } = init
+  const path = resolve(init.path)
+  return databaseStore({
+    clock,
+    onFailure,
+    storedBytesMax,
+    open: (use) => openSqliteFile(path, use),
+    watch: () => new FreeSpace({ directory: dirname(path), bytesMin, clock })
+  })
+}
+
+/** What differs between a store in a file and one in memory. */
+export interface DatabaseStoreInit extends SessionInit {
+  /** Opens the database, and closes it where `use` throws. */
+  readonly open: <T>(use: (database: SqliteDatabase) => T) => T
+  /** Absent where no disk can fill up. */
+  readonly watch?: () => FreeSpace
+}
+
+/** A store over one database: see `createSqliteStore` and `createMemoryStore`. */
+export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Store {
   let session: Session | undefined
   let closing: Promise<void> | undefined
   const opened = (): Session => {
@@ -131,15 +142,13 @@ export function createSqliteStore(init: SqliteStoreInit): Store {
     // What others published: no answer hangs on whether it is on this disk yet.
     listings: listingsOf(() => opened().listings),
     backUp: async (path) => opened().backUp(path),
-    refusal: () => session?.space.refusal,
+    refusal: () => session?.space?.refusal,
     async open() {
-      await closing
+      if (closing !== undefined) await closing
       if (session !== undefined) return
-      const space = new FreeSpace({ directory: dirname(resolve(path)), bytesMin: freeBytesMin, clock })
-      session = opening((files) =>
-        openSession(openDatabase(resolve(path), files), { clock, onFailure, storedBytesMax, space })
-      )
-      await space.start()
+      const space = watch?.()
+      session = { ...open((database) => openSession(database, init)), ...(space && { space }) }
+      await space?.start()
     },
     async close() {
       if (session !== undefined) closing = closeSession(session)
@@ -149,68 +158,17 @@ export function createSqliteStore(init: SqliteStoreInit): Store {
   }
 }
 
-/** Closes what was opened where it throws. @throws StoreBroken */
-function opening(open: (opened: OpenedFiles) => Session): Session {
-  const opened: OpenedFiles = {}
-  try {
-    return open(opened)
-  } catch (error) {
-    if (opened.wal !== undefined) closeSync(opened.wal)
-    if (opened.db?.isOpen === true) opened.db.close()
-    if (isSoukError(error)) throw error
-    // Statements that this version prepares on its own tables can fail for no other reason.
-    const fault = faultOf(error) ?? (isOfSqlite(error) ? 'damaged' : 'failing')
-    throw new StoreBroken(fault, `The store cannot be opened${fault === 'busy' ? ': another process uses it.' : '.'}`, {
-      cause: error
-    })
-  }
-}
-
-interface OpenedFiles {
-  db?: DatabaseSync
-  wal?: number
-}
-
-/** Open, up to date, and on disk. */
-function openDatabase(path: string, opened: OpenedFiles): OpenFile {
-  makePrivate(path)
-  const db = (opened.db = new DatabaseSync(path))
-  // Exclusive: a second process would share neither the caches here nor a group commit, so it is refused at once.
-  const mode = db.prepare('PRAGMA locking_mode = EXCLUSIVE').get() && db.prepare('PRAGMA journal_mode = WAL').get()
-  if (mode?.['journal_mode'] !== 'wal') throw new Error('the file system takes no write-ahead log')
-  // Normal: SQLite waits for the disk where it moves its log into the database, and the queue after each commit. It is what
-  // `FULL` does, but for the process, which goes on meanwhile. Without fullfsync, macOS does not wait for the disk's own cache.
-  db.exec(`
-    PRAGMA synchronous = NORMAL;
-    PRAGMA fullfsync = ON;
-    PRAGMA checkpoint_fullfsync = ON;
-    PRAGMA foreign_keys = ON;
-    PRAGMA cache_size = ${-SQLITE_CACHE_BYTES / 1024};`)
-  migrate(db)
-  const wal = (opened.wal = openSync(`${path}-wal`, 'r+'))
-  fdatasyncSync(wal)
-  return { db, wal }
-}
-
-/** SQLite gives its `-wal` file the mode of the database. */
-function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // By name once it exists: closing any descriptor of the file would drop the lock of a store that this process has open on it.
-  if (existsSync(path)) chmodSync(path, 0o600)
-  else closeSync(openSync(path, 'wx', 0o600))
-}
-
-interface SessionInit extends Pick<Session, 'space'>, Required<Pick<SqliteStoreInit, 'onFailure' | 'storedBytesMax'>> {
+interface SessionInit extends Required<Pick<SqliteStoreInit, 'onFailure' | 'storedBytesMax'>> {
   readonly clock: Pick<Clock, 'soon'>
 }
 
-function openSession(file: OpenFile, { clock, onFailure, storedBytesMax, space }: SessionInit): Session {
-  const { db, wal } = file
+function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMax }: SessionInit): Session {
+  const { db } = database
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
   const balances = sqliteBalances(db)
   const stored = sqliteStoredBytes(db, storedBytesMax)
-  const transactions = sqliteTransactions(db, wal, {
+  const transactions = sqliteTransactions(database, {
     beforeCommit() {
       usage.write()
       balances.write()
@@ -233,7 +191,7 @@ function openSession(file: OpenFile, { clock, onFailure, storedBytesMax, space }
   const book = sqliteBook(db, names, balances, putDocuments)
   const backups = new Set<Promise<void>>()
   return {
-    file,
+    database,
     queue,
     calls: sqliteCalls({ db, queue, names, usage, stored, book, putDocuments }),
     claims: sqliteClaims(db, queue, names),
@@ -242,7 +200,6 @@ function openSession(file: OpenFile, { clock, onFailure, storedBytesMax, space }
     listings: sqliteListings(db, queue),
     retention: sqliteRetention({ db, queue, names, usage, balances }),
     backups,
-    space,
     async backUp(path) {
       const written = backUp(db, path)
       backups.add(written)
@@ -255,14 +212,12 @@ function openSession(file: OpenFile, { clock, onFailure, storedBytesMax, space }
   }
 }
 
-async function closeSession({ file, queue, backups, space }: Session): Promise<void> {
-  space.stop()
+async function closeSession({ database, queue, backups, space }: Session): Promise<void> {
+  space?.stop()
   await Promise.allSettled(backups)
   await queue.close()
-  // Before the database, which removes the log.
-  closeSync(file.wal)
   try {
-    file.db.close()
+    database.close()
   } catch (error) {
     // What failed before has been told; everything that was promised is on disk.
     if (!queue.failed) throw error

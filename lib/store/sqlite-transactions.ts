@@ -1,7 +1,6 @@
-import { fdatasync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import type { Transactions } from './commit-queue.ts'
 import { faultOf } from './sqlite-errors.ts'
+import type { SqliteDatabase } from './sqlite-file.ts'
 
 /** What belongs to a transaction beside its writes. */
 export interface TransactionHooks {
@@ -12,8 +11,7 @@ export interface TransactionHooks {
   afterSavepointRollback(): void
 }
 
-/** `wal`: descriptor of the write-ahead log. What was committed is in it, and durable once it is synced. */
-export function sqliteTransactions(db: DatabaseSync, wal: number, hooks: TransactionHooks): Transactions {
+export function sqliteTransactions({ db, sync }: SqliteDatabase, hooks: TransactionHooks): Transactions {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   return {
@@ -39,7 +37,7 @@ export function sqliteTransactions(db: DatabaseSync, wal: number, hooks: Transac
       }
       db.exec('RELEASE entry')
     },
-    sync: (done) => fdatasync(wal, done),
+    sync,
     isFatal: (error) => faultOf(error) !== undefined,
     get active() {
       return db.isTransaction

@@ -414,7 +414,7 @@ class Stage {
     const [balances, carried, entries] = await Promise.all([
       ledger.balances(''),
       ledger.carried(''),
-      ledger.entries({ limit: Infinity })
+      ledger.entries({ limit: Number.MAX_SAFE_INTEGER })
     ])
     const left = new Map(balances.map(({ account, amount }) => [account, amount]))
     for (const { account, amount } of [...carried, ...entries.flatMap(({ postings }) => postings)]) {
