@@ -11,6 +11,7 @@ import { requestIds } from './base/request-id.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { Consumer } from './call/consumer.ts'
 import { LocalCaller } from './call/local-caller.ts'
+import { UsedKeys } from './call/used-keys.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { CallHandler } from './interface/call.ts'
 import type { Directory, Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
@@ -32,6 +33,7 @@ import { Announcer } from './owner/announcer.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { Owner } from './owner/owner.ts'
 import { Provider } from './owner/provider.ts'
+import { restoredAt } from './owner/restored.ts'
 import { TrackRecord } from './owner/track-record.ts'
 import { createMeteredTill } from './pay/metered-till.ts'
 import type { GossipSub } from '@libp2p/gossipsub'
@@ -130,7 +132,8 @@ class SoukService implements Souk, Startable {
   async start(): Promise<void> {
     await this.store.open()
     await this.#options.sharedStore?.open()
-    this.#running = this.#assemble(await nextEpoch(this.store.documents, this.#options.clock))
+    const { documents } = this.store
+    this.#running = this.#assemble(await nextEpoch(documents, this.#options.clock), await restoredAt(documents))
     await this.#running.discovery.quality.start()
     await this.#running.track.start()
     await this.#running.till.start?.()
@@ -324,8 +327,19 @@ class SoukService implements Souk, Startable {
     this.#running?.discovery.catalogue.peerJoined()
   }
 
+  #desk(): PlanDesk {
+    const { clock, sharedStore, onSold } = this.#options
+    return new PlanDesk({
+      clock,
+      documents: this.store.documents,
+      self: this.#link.self,
+      ...(sharedStore && { shared: sharedStore.documents }),
+      ...(onSold && { onSold })
+    })
+  }
+
   /** The only wiring. */
-  #assemble(epoch: bigint): Running {
+  #assemble(epoch: bigint, restoredAt: number): Running {
     const { clock, random, network, agent } = this.#options
     const { calls: log, claims, documents, ledger } = this.store
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
@@ -335,15 +349,9 @@ class SoukService implements Souk, Startable {
     const components = { calls: log, documents, ledger, link, clock, random, payouts }
     const till = this.#options.till?.(components) ?? createMeteredTill({ log })
     const shared = this.#options.sharedStore?.documents
-    const { onSold } = this.#options
-    const desk = new PlanDesk({
-      clock,
-      documents,
-      self: link.self,
-      ...(shared && { shared }),
-      ...(onSold && { onSold })
-    })
-    const owner = new Owner({ clock, till, calls: log, claims, self: link.self, epoch, plans: desk, refusal })
+    const desk = this.#desk()
+    const [self, plans] = [link.self, desk]
+    const owner = new Owner({ clock, till, calls: log, claims, self, epoch, restoredAt, plans, refusal })
     const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
     const track = new TrackRecord({ documents, clock, isOwn })
     const handler = valuing(this.#options, till, track.watching(owner.handle.bind(owner)))
@@ -374,6 +382,7 @@ class SoukService implements Souk, Startable {
       caller: new LocalCaller({ clock, self: link.self, handle: handler, remote: calls }),
       till,
       requestIds: ids,
+      usedKeys: new UsedKeys({ clock, claims: this.#options.sharedStore?.claims ?? claims, self }),
       refusal,
       observe: (id, peer, outcome) => {
         discovery.observe(id, peer, outcome)

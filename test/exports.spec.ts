@@ -47,6 +47,7 @@ const EXPORTS: Record<string, Names> = {
       'isSoukError',
       'keySigner',
       'limits',
+      'markRestored',
       'nestsDeeperThan',
       'parseAddress',
       'parseApiRef',

@@ -6,7 +6,7 @@ import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../ba
 import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
-import type { Attempt, CallAnswer, Caller, CallTerms } from '../interface/call.ts'
+import type { Attempt, CallAnswer, Caller, CallTerms, KeyUse } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
@@ -16,7 +16,8 @@ import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
-import { callFor, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
+import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
+import type { UsedKey, UsedKeys } from './used-keys.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock
@@ -24,6 +25,7 @@ export interface ConsumerInit {
   readonly caller: Caller
   readonly till: Till
   readonly requestIds: RequestIds
+  readonly usedKeys: UsedKeys
   /** As `Store.refusal`, of where payments are kept. Default: there is always room. */
   readonly refusal?: () => SoukError | undefined
   /** Told how each call went, as far as that says something of its API. Default: nobody is. */
@@ -82,21 +84,45 @@ export class Consumer {
     tried: Set<string>,
     last?: SoukError
   ): Promise<CallReply | SoukError> {
-    const { resolver, clock } = this.#init
     const { init, terms } = prepared
-    const { id, manifest } = found.signed
+    const { manifest } = found.signed
     if (terms === undefined && manifest.payPerCall === false) throw new SoukError('subscription_required')
     const owners = ownersFor(prepared, found)
     const telling = owners.length > 0 ? this.#tellPrice(prepared, terms?.price ?? manifest.price) : undefined
     if (telling !== undefined) await telling
     const refusal = manifest.price > 0n && init.payment === undefined ? this.#init.refusal?.() : undefined
     if (refusal !== undefined) throw refusal
+    // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
+    const untried = owners.filter((owner) => !tried.has(owner.id))
+    const key = await this.#keyOf(prepared, found, untried)
+    try {
+      const asked = key?.before === undefined ? untried : ownersOf(key, found, tried)
+      return await this.#offer({ prepared, found, owners: asked, lookupMs, tried, last, key })
+    } finally {
+      await key?.end()
+    }
+  }
+
+  /** A payment is its own key: what it paid for is in the books of its owner, and on the chain. */
+  async #keyOf({ init }: PreparedCall, { signed }: Resolution, owners: readonly PeerAddress[]) {
+    const { idempotencyKey: key, payment } = init
+    const [first] = owners
+    if (key === undefined || payment !== undefined || first === undefined) return undefined
+    return this.#init.usedKeys.use({ api: signed.id, consumer: consumerOf(init, signed.id), key }, first.id)
+  }
+
+  /** Each owner in turn, until one takes the call. As `#tryOwners`. */
+  async #offer({ prepared, found, owners, lookupMs, tried, key, ...before }: Offer): Promise<CallReply | SoukError> {
+    const { resolver, clock } = this.#init
+    const { init, terms } = prepared
+    const { id, manifest } = found.signed
+    let { last } = before
     for (const owner of owners) {
-      // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
-      if (tried.has(owner.id)) continue
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
-      const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest)
+      await key?.sendTo(owner.id)
+      const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest, key?.before)
+      key?.note(attempt)
       if (attempt.fate === 'answered') {
         const { ms } = attempt
         const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
@@ -196,7 +222,13 @@ export class Consumer {
   }
 
   /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
-  async #ask(prepared: PreparedCall, owner: PeerAddress, order: Order, manifest: Manifest): Promise<Asked> {
+  async #ask(
+    prepared: PreparedCall,
+    owner: PeerAddress,
+    order: Order,
+    manifest: Manifest,
+    keyUse: KeyUse | undefined
+  ): Promise<Asked> {
     const events = eventsFor(prepared, manifest.events, order)
     const { till, clock, caller } = this.#init
     const { signal } = prepared
@@ -215,7 +247,7 @@ export class Consumer {
       }
       const now = clock.elapsed()
       payMs += now - startedAt
-      const call = callFor(prepared, order, now, { authorization, api: manifest.api })
+      const call = callFor(prepared, order, now, { authorization, api: manifest.api, keyUse })
       const attempt = await caller.call(owner, events === 0 ? call : { ...call, events }, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer
@@ -226,6 +258,20 @@ export class Consumer {
       if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
     }
   }
+}
+
+/** A call on its way to these owners. */
+interface Offer {
+  readonly prepared: PreparedCall
+  readonly found: Resolution
+  readonly owners: readonly PeerAddress[]
+  readonly lookupMs: number
+  /** Owners that refused it. */
+  readonly tried: Set<string>
+  /** Why the last of them did. */
+  readonly last: SoukError | undefined
+  /** Of a call with an idempotency key. */
+  readonly key: UsedKey | undefined
 }
 
 /** How many events it pays for beside its opening. A payment of its own is for the call alone. */
@@ -246,6 +292,11 @@ function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): reado
   if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
   const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
   return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]
+}
+
+/** The one that has the key in its books, also where it is not found any more: another would run the call a second time. */
+function ownersOf({ owner }: UsedKey, { owners }: Resolution, tried: Set<string>): readonly PeerAddress[] {
+  return tried.has(owner) ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
 }
 
 /** Of a count that replicas share another may have some left; and what was promised nothing for costs something everywhere. */

@@ -101,6 +101,8 @@ const FIELDS = {
     14: VARINT,
     15: BYTES,
     16: BYTES,
+    17: VARINT,
+    18: VARINT,
     20: VARINT,
     21: BYTES,
     30: BYTES,
@@ -159,6 +161,8 @@ function writeRequest(request: RequestFrame, w: MessageBytes): void {
   if (request.resentFromEpoch !== undefined) w.bigint(14, request.resentFromEpoch)
   writeOptionalText(w, 15, request.payment)
   writeOptionalBytes(w, 16, request.consumer)
+  writeNumber(w, 17, request.keyFirstAt)
+  writeNumber(w, 18, request.keyAnswered ? 1 : 0)
   writeNumber(w, 20, request.service)
   writeOptionalBytes(w, 21, request.subscription)
   writeOptionalBytes(w, 30, request.stream)
@@ -183,6 +187,8 @@ const emptyRequest = (): Omit<RequestMessage, 'headers'> => ({
   resentFromEpoch: undefined,
   payment: undefined,
   consumer: undefined,
+  keyFirstAt: 0,
+  keyAnswered: false,
   service: 0,
   subscription: undefined,
   stream: undefined,
@@ -242,6 +248,12 @@ function readRequest(r: Reader, end: number): Frame {
         break
       case 16:
         request.consumer = r.bytes()
+        break
+      case 17:
+        request.keyFirstAt = readNumber(r)
+        break
+      case 18:
+        request.keyAnswered = readNumber(r) !== 0
         break
       case 20:
         request.service = readNumber(r)

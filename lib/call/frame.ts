@@ -48,6 +48,10 @@ export interface RequestFrame {
   readonly payment: string | undefined
   /** Who calls, by a name that only this provider is told. */
   readonly consumer: Uint8Array | undefined
+  /** When a call with the same idempotency key was first sent, milliseconds since the epoch. 0: this is the first. */
+  readonly keyFirstAt: number
+  /** That call was answered. */
+  readonly keyAnswered: boolean
   /** What of the listing it is for: 0 is the API itself, 1 its subscriptions. */
   readonly service: number
   /** Id of the subscription it is on the terms of. */

@@ -113,7 +113,7 @@ export class IncomingCalls {
     checkRequest(request)
     const { peer } = this.#session.channel
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const { payment, consumer, service, subscription, stream, events } = request
+    const { payment, consumer, keyFirstAt, keyAnswered, service, subscription, stream, events } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
     const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
     return {
@@ -134,6 +134,7 @@ export class IncomingCalls {
       ...(payment === undefined ? {} : { payment }),
       // A copy: the frame it came in is not kept for it.
       ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) }),
+      ...(keyFirstAt === 0 && !keyAnswered ? {} : { keyUse: { firstAt: keyFirstAt, isAnswered: keyAnswered } }),
       ...(service === 0 ? {} : { service: SUBSCRIPTION_SERVICE }),
       ...(subscription === undefined ? {} : { subscription: Uint8Array.from(subscription) }),
       ...(stream === undefined ? {} : { stream }),

@@ -85,6 +85,8 @@ export class OutgoingCalls {
         resentFromEpoch,
         payment: call.payment,
         consumer: call.consumer,
+        keyFirstAt: call.keyUse?.firstAt ?? 0,
+        keyAnswered: call.keyUse?.isAnswered ?? false,
         service: call.service ?? 0,
         subscription: call.subscription,
         stream: call.stream,

@@ -1,4 +1,4 @@
-import { type ApiRef, parseApiRef } from '../base/api-name.ts'
+import { type ApiId, type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
@@ -6,7 +6,7 @@ import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits.ts'
 import { parseUsdc } from '../base/money.ts'
 import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
-import type { Call, CallTerms } from '../interface/call.ts'
+import type { Call, CallTerms, KeyUse } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
@@ -74,15 +74,22 @@ export function orderFor({ requestId, maxPrice, terms }: PreparedCall, { signed 
   }
 }
 
+/** What differs from owner to owner, and from try to try. */
+export interface CallExtras {
+  readonly authorization?: Uint8Array | undefined
+  readonly api?: ApiDescription
+  readonly keyUse?: KeyUse | undefined
+}
+
 /** The call as one owner is sent it. */
 export function callFor(
   { init, requestId, body, maxPrice, deadlineAt, terms }: PreparedCall,
   order: Order,
   now: number,
-  { authorization, api }: { readonly authorization?: Uint8Array | undefined; readonly api?: ApiDescription } = {}
+  { authorization, api, keyUse }: CallExtras = {}
 ): Call {
   const { idempotencyKey, traceparent, payment } = init
-  const consumer = init.consumer?.(order.api.slice(order.api.indexOf('@') + 1))
+  const consumer = consumerOf(init, order.api)
   return {
     requestId,
     api: order.api,
@@ -95,12 +102,18 @@ export function callFor(
     ...(maxPrice === undefined ? {} : { maxPrice }),
     ...(authorization === undefined ? {} : { authorization }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(keyUse === undefined ? {} : { keyUse }),
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(payment === undefined ? {} : { payment }),
     ...(consumer === undefined ? {} : { consumer }),
     ...(terms?.service === undefined ? {} : { service: terms.service }),
     ...(terms?.subscription === undefined ? {} : { subscription: terms.subscription })
   }
+}
+
+/** For whom the node calls, by the name that this API's provider is told. */
+export function consumerOf({ consumer }: CallInit, api: ApiId): Uint8Array | undefined {
+  return consumer?.(api.slice(api.indexOf('@') + 1))
 }
 
 /** A provider is a stranger: it may name whatever it likes, and gets what is nobody's secret. */

@@ -38,6 +38,8 @@ export interface Call {
    */
   readonly consumer?: Uint8Array
   readonly idempotencyKey?: string
+  /** Absent: as far as the consumer node knows, this is the first call with its idempotency key. */
+  readonly keyUse?: KeyUse
   readonly traceparent?: string
   /** Absent: the API itself. */
   readonly service?: typeof SUBSCRIPTION_SERVICE
@@ -52,6 +54,14 @@ export interface Call {
   readonly events?: number
   /** It may have been sent to this owner before, under the same id: asks what became of it, and never has it run. */
   readonly isRepeat?: boolean
+}
+
+/** What the consumer node remembers of an earlier call with the same idempotency key, sent to the same owner. */
+export interface KeyUse {
+  /** When it was first sent: milliseconds since the epoch, by the consumer node's clock. */
+  readonly firstAt: number
+  /** The owner answered it, so the key is in the owner's books, unless these are of an older backup. */
+  readonly isAnswered: boolean
 }
 
 /** How a call is made that is on other terms than the manifest's price for everybody. */

@@ -129,13 +129,15 @@ export interface ClaimMark {
   readonly requestHash?: Uint8Array
 }
 
-/** The calls that came with idempotency keys, in an owner's books. */
+/** The calls that came with idempotency keys, in an owner's books; and the keys that a consumer node has sent. */
 export interface ClaimLog {
   /**
    * Claims a name that nobody has, or whose claim is from before `expired`. Durable when it resolves; with the claim that stands in
    * the way, where there is one: of many that try at once, one has it.
    */
   take(claim: Claim, expired: number): Promise<KnownClaim | undefined>
+  /** Writes a claim in place of the one under its name. Durable when it resolves. */
+  put(claim: Claim): Promise<void>
   /** The call was not run. */
   free(name: Uint8Array): Promise<void>
   /** Drops claims from before `at`, and the oldest ones past `most`; returns how many. */

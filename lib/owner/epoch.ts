@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { Documents } from '../interface/store.ts'
 
-const NODE = 'node'
+/** The collection of what a node remembers about itself. */
+export const NODE = 'node'
 const EPOCH = 'epoch'
 
 /**

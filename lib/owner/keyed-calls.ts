@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { sha256, utf8 } from '../base/bytes.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { CLAIM_MS, IDEMPOTENCY_MS, OVERLOAD_PAUSE_MS } from '../base/limits.ts'
+import { CLAIM_MS, IDEMPOTENCY_MS, OVERLOAD_PAUSE_MS, REQUEST_ID_SKEW_MS } from '../base/limits.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import { planOf } from './answers.ts'
 import type { Payload } from '../interface/payload.ts'
@@ -14,6 +14,8 @@ export interface KeyedCallsInit {
   /** Peer id of this node, and boot epoch of its process. */
   readonly self: string
   readonly epoch: bigint
+  /** When the books were restored from a backup. Default: never. */
+  readonly restoredAt?: number
 }
 
 /** A call with an idempotency key that was let through: it alone is run under its name. */
@@ -61,6 +63,8 @@ export class KeyedCalls {
       const { clock, claims, self: holder, epoch } = this.#init
       const at = clock.now()
       const known = await claims.take({ name, holder, epoch, at }, at - IDEMPOTENCY_MS)
+      // The claim stays: a repeat that knows less is not run either.
+      if (known === undefined && this.#isForgotten(call)) throw forgotten()
       if (known === undefined) return this.#begin(call, name, end)
       const record = await this.#recordOf(known, call)
       end()
@@ -97,6 +101,16 @@ export class KeyedCalls {
     const isSame = [requestHash(), headHash].some((hash) => hash && Buffer.compare(hash, answered.requestHash) === 0)
     if (isSame) return answered.record
     throw new SoukError('idempotency_mismatch', undefined, { notAccepted: true })
+  }
+
+  /**
+   * The consumer node says that it sent the key before, and the books do not know it: they are of a backup. A key whose first call was
+   * not answered may also never have arrived; these books would know it, unless the call is older than they are.
+   */
+  #isForgotten({ keyUse }: IncomingCall): boolean {
+    if (keyUse === undefined) return false
+    const { restoredAt = 0 } = this.#init
+    return keyUse.isAnswered || keyUse.firstAt <= restoredAt + REQUEST_ID_SKEW_MS
   }
 
   /** Its process was ended: it is an earlier one of this node, or was not heard of for longer than any call may take. */
@@ -173,5 +187,12 @@ function unheardOf(): SoukError {
   return new SoukError(
     'call_interrupted',
     'The first call with this idempotency key broke off; it may have reached the API. To run it in any case, use another key.'
+  )
+}
+
+function forgotten(): SoukError {
+  return new SoukError(
+    'call_interrupted',
+    'The key was used before, and the books of this owner do not know it: they come from an older backup. The API may have been called. To run it in any case, use another key.'
   )
 }

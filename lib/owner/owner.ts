@@ -32,6 +32,8 @@ export interface OwnerInit {
   readonly self: string
   /** Boot epoch of this process. */
   readonly epoch: bigint
+  /** When its books were restored from a backup, milliseconds since the epoch. Default: never. */
+  readonly restoredAt?: number
   /** Absent: no subscriptions are sold here, and none are known. */
   readonly plans?: PlanDesk
   /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */

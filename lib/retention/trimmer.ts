@@ -57,9 +57,11 @@ export class Trimmer {
     const { clock, store, sharedStore } = this.#init
     const now = clock.now()
     await store.calls.dropResponses(now - STORED_RESPONSE_MS)
-    await store.claims.drop(now - IDEMPOTENCY_MS, IDEMPOTENCY_KEYS_MAX)
     const stores = sharedStore === undefined || sharedStore === store ? [store] : [store, sharedStore]
-    for (const { documents } of stores) await this.#inSlices(() => documents.sweep(now, TRIM_ROWS))
+    for (const { claims, documents } of stores) {
+      await claims.drop(now - IDEMPOTENCY_MS, IDEMPOTENCY_KEYS_MAX)
+      await this.#inSlices(() => documents.sweep(now, TRIM_ROWS))
+    }
     if (clock.elapsed() - this.#passedAt < TRIM_PASS_MS) return
     await this.#trimReceipts(now)
     for (const each of stores) await this.#pass(each, now)

@@ -13,6 +13,8 @@ interface Taking {
 }
 
 const ROW_BYTES = 128
+/** Every claim is from before it. */
+const ANY_AGE = Number.MAX_SAFE_INTEGER
 
 export function postgresClaims(queue: PostgresQueue, names: PostgresNames): ClaimLog {
   const takes: Writer<Taking, KnownClaim | undefined> = {
@@ -30,6 +32,9 @@ export function postgresClaims(queue: PostgresQueue, names: PostgresNames): Clai
   return {
     take: (claim, expired) =>
       queue.write(takes, { claim: { ...claim, name: Uint8Array.from(claim.name) }, expired }, ROW_BYTES),
+    async put(claim) {
+      await queue.write(takes, { claim: { ...claim, name: Uint8Array.from(claim.name) }, expired: ANY_AGE }, ROW_BYTES)
+    },
     free: (name) => queue.write(frees, Buffer.from(name), ROW_BYTES),
     async drop(before, most) {
       for (let dropped = 0; ; ) {

@@ -83,6 +83,7 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
     },
     claims: {
       take: async (claim, expired) => reached().claims.take(claim, expired),
+      put: async (claim) => opened().claims.put(claim),
       free: async (name) => opened().claims.free(name),
       drop: async (before, most) => reached().claims.drop(before, most)
     },

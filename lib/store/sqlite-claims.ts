@@ -7,6 +7,8 @@ import { toCallRecord } from './sqlite-call-row.ts'
 import type { Names } from './sqlite-names.ts'
 
 const ROW_BYTES = 128
+/** Every claim is from before it. */
+const ANY_AGE = Number.MAX_SAFE_INTEGER
 
 export function sqliteClaims(db: DatabaseSync, queue: CommitQueue, names: Names): ClaimLog {
   const insert = db.prepare(`
@@ -37,6 +39,10 @@ export function sqliteClaims(db: DatabaseSync, queue: CommitQueue, names: Names)
       return queue.write(ROW_BYTES, () =>
         insert.run(own, names.idOf(holder), epoch, at, expired).changes === 1 ? undefined : known(own)
       )
+    },
+    async put({ name, holder, epoch, at }) {
+      const own = Uint8Array.from(name)
+      await queue.write(ROW_BYTES, () => insert.run(own, names.idOf(holder), epoch, at, ANY_AGE))
     },
     async free(name) {
       const own = Uint8Array.from(name)

@@ -115,6 +115,7 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
     },
     claims: {
       take: async (claim, expired) => opened().claims.take(claim, expired),
+      put: async (claim) => opened().claims.put(claim),
       free: async (name) => opened().claims.free(name),
       drop: async (before, most) => opened().claims.drop(before, most)
     },

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createSqliteStore, SoukError } from '../../lib/index.ts'
+import { createSqliteStore, markRestored, SoukError, systemClock } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 import { identityOf } from './identity.ts'
 import { ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
@@ -98,6 +98,7 @@ export async function restoreProfile(profile: ProfileLocation, directory: string
     }
     await identityOf(profile)
     checkStore(profileFile(profile, 'store'))
+    await markStore(profile)
     return await listed(profile)
   } catch (error) {
     for (const path of made) await rm(path, { force: true })
@@ -118,6 +119,19 @@ function checkStore(path: string): void {
   }
   if (found === 'ok') return
   throw new SetupError('profile_broken', 'The store in the backup is damaged.', { hint: 'an earlier backup' })
+}
+
+/** The node has to know that calls may be missing in its books. @throws SetupError as `storeFault` */
+async function markStore(profile: ProfileLocation): Promise<void> {
+  const store = createSqliteStore({ path: profileFile(profile, 'store') })
+  try {
+    await store.open()
+    await markRestored(store.documents, systemClock)
+  } catch (error) {
+    throw storeFault(error, profile) ?? error
+  } finally {
+    await store.close()
+  }
 }
 
 async function makeNew(directory: string): Promise<void> {

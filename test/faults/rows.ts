@@ -130,10 +130,11 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'old-backup',
-    fault: 'A provider is restored from an old backup, while consumers hold newer vouchers and request ids',
+    fault:
+      'A provider is restored from an old backup, while consumers hold newer vouchers, request ids and idempotency keys',
     happens:
-      'The node takes what was claimed on the chain as charged. A request id of an earlier process that the books do not know gets `call_interrupted`. [Idempotency keys first used after the backup](../how-to/when-something-breaks.md#backups) run again.',
-    limit: 'no request id runs twice; the provider loses what it had not claimed',
+      'The node takes what was claimed on the chain as charged. A request id of an earlier process that the books do not know gets `call_interrupted`. So does [an idempotency key that was first used after the backup](../how-to/when-something-breaks.md#backups).',
+    limit: 'no request id and no idempotency key runs twice; the provider loses what it had not claimed',
     run: {
       specs: ['test/lib/pay/lost-books.spec.ts', 'test/e2e/backup.spec.ts', 'test/e2e/old-backup.spec.ts']
     },

@@ -10,6 +10,7 @@ import type { World } from './world.ts'
 export type Write =
   | { readonly kind: 'append'; readonly record: CallRecord; readonly effects: CallEffects }
   | { readonly kind: 'take'; readonly claim: Claim; readonly expired: number }
+  | { readonly kind: 'put claim'; readonly claim: Claim }
   | { readonly kind: 'free'; readonly name: Uint8Array }
   | { readonly kind: 'drop claims'; readonly before: number; readonly most: number }
   | { readonly kind: 'acknowledge'; readonly peer: string; readonly requestIds: readonly Uint8Array[] }
@@ -143,6 +144,7 @@ class Session {
       },
       claims: {
         take: (claim, expired) => write({ kind: 'take', claim, expired }),
+        put: (claim) => write({ kind: 'put claim', claim }),
         free: (name) => write({ kind: 'free', name }),
         drop: (before, most) => write({ kind: 'drop claims', before, most })
       },
@@ -253,6 +255,8 @@ async function perform({ calls, claims, documents, ledger, retention }: Store, w
       return calls.acknowledge(write.peer, write.requestIds)
     case 'take':
       return claims.take(write.claim, write.expired)
+    case 'put claim':
+      return claims.put(write.claim)
     case 'free':
       return claims.free(write.name)
     case 'drop claims':

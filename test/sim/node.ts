@@ -4,6 +4,7 @@ import { requestIds, type RequestIds } from '../../lib/base/request-id.ts'
 import { CallProtocol } from '../../lib/call/call-protocol.ts'
 import { Consumer } from '../../lib/call/consumer.ts'
 import { LocalCaller } from '../../lib/call/local-caller.ts'
+import { UsedKeys } from '../../lib/call/used-keys.ts'
 import type { Resolver } from '../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../lib/interface/manifest.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
@@ -164,7 +165,8 @@ export class SimNode {
       resolver: this.#resolver(),
       caller: new LocalCaller({ clock, self: peer, handle: handler, remote: calls }),
       till,
-      requestIds: ids
+      requestIds: ids,
+      usedKeys: new UsedKeys({ clock, claims: store.claims, self: peer })
     })
     await channelTill.start()
     await link.start()

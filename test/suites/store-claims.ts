@@ -43,6 +43,15 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.deepEqual(await claims.take(claimOf(), 0), later)
   })
 
+  it('puts a claim in place of another, and where there is none', async () => {
+    const { claims } = current()
+    await claims.take(claimOf(), 0)
+    const put = [claimOf({ holder: peerId('Q'), epoch: 1n, at: AT - 5 }), claimOf({ name: name(2), epoch: 0n })]
+    for (const claim of put) await claims.put(claim)
+    const again = await reopen()
+    for (const claim of put) assert.deepEqual(await again.claims.take({ ...claimOf(), name: claim.name }, 0), claim)
+  })
+
   it('finds the call that answers a name, written with its record', async () => {
     const { claims, calls } = current()
     const record = callRecord({ at: AT + 5, response: storedResponse() })

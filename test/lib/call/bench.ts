@@ -136,6 +136,8 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   idempotencyKey: undefined,
   traceparent: undefined,
   resentFromEpoch: undefined,
+  keyFirstAt: 0,
+  keyAnswered: false,
   payment: undefined,
   consumer: undefined,
   service: 0,

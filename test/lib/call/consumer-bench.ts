@@ -4,12 +4,15 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { LocalCaller } from '../../../lib/call/local-caller.ts'
+import { UsedKeys } from '../../../lib/call/used-keys.ts'
 import type { Attempt, Call, CallAnswer, CallTerms, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import type { Failure, Order, Settled } from '../../../lib/interface/till.ts'
+import type { Store } from '../../../lib/interface/store.ts'
+import { createMemoryStore } from '../../../lib/store/memory-store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
@@ -50,10 +53,12 @@ export class ConsumerBench {
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
   /** Whether the till wants the same owner tried again. */
   fail: (order: Order, failure: Failure) => boolean = () => false
+  readonly store: Store = createMemoryStore()
   readonly consumer: Consumer
 
   constructor() {
     const paid = () => this.movesMoney
+    void this.store.open()
     this.consumer = new Consumer({
       clock: this.clock,
       resolver: this.#resolver(),
@@ -85,7 +90,8 @@ export class ConsumerBench {
         },
         admit: () => assert.fail('a consumer admits nothing')
       },
-      requestIds: freshIds
+      requestIds: freshIds,
+      usedKeys: new UsedKeys({ clock: this.clock, claims: this.store.claims, self: SELF })
     })
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
+import { UsedKeys } from '../../../lib/call/used-keys.ts'
 import { type IncomingCall, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
@@ -225,7 +226,8 @@ describe('Consumer', () => {
         fail: () => false,
         admit: () => assert.fail()
       },
-      requestIds: freshIds
+      requestIds: freshIds,
+      usedKeys: new UsedKeys({ clock: bench.clock, claims: bench.store.claims, self: SELF })
     })
     const calling = assert.rejects(never.call({ api: 'ticker', body: {}, timeoutMs: 300 }), { code: 'lookup_timeout' })
     await bench.clock.advance(300)

@@ -38,6 +38,8 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
     resentFromEpoch: optional(amount),
     payment: optional(text),
     consumer: optional(bytes),
+    keyFirstAt: count,
+    keyAnswered: fc.boolean(),
     service: fc.nat(0xffff),
     subscription: optional(bytes),
     stream: optional(bytes),

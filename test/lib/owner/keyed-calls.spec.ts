@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
-import { CLAIM_MS, IDEMPOTENCY_MS, STORED_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { CLAIM_MS, IDEMPOTENCY_MS, REQUEST_ID_SKEW_MS, STORED_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
@@ -36,8 +36,9 @@ describe('calls with an idempotency key', () => {
       return true
     })
   /** The same books, after a kill. */
-  const restarted = async (store: Store = bench.store, self = SELF) => {
+  const restarted = async (store: Store = bench.store, self = SELF, restoredAt = 0) => {
     const owner = new Owner({
+      restoredAt,
       clock: bench.clock,
       till: createMeteredTill({ log: store.calls }),
       calls: store.calls,
@@ -80,6 +81,46 @@ describe('calls with an idempotency key', () => {
       assert.deepEqual([again.status, again.replayed, await textOf(again.body)], [status, true, 'no'])
     }
     assert.equal(reached(), 2)
+  })
+
+  describe('where the books are of an older backup', () => {
+    const keyUse = (firstAt: number, isAnswered = false) => ({ keyUse: { firstAt, isAnswered } })
+
+    it('are not run where they were answered before, and the books do not know them', async () => {
+      await refused('call_interrupted', keyUse(bench.clock.now(), true), false)
+      assert.equal(reached(), 0)
+      assert.deepEqual(await bench.records(), [])
+      await refused('call_interrupted', {}, false)
+      assert.equal(reached(), 0, 'a repeat that knows less was run')
+    })
+
+    it('are not run where they were sent before the restore, and nobody knows what became of them', async () => {
+      const restoredAt = bench.clock.now()
+      const owner = await restarted(bench.store, SELF, restoredAt)
+      const sent = (firstAt: number, idempotencyKey: string) =>
+        owner.handle(incoming({ idempotencyKey, ...keyUse(firstAt) }), NEVER)
+      for (const firstAt of [restoredAt - IDEMPOTENCY_MS, restoredAt, restoredAt + REQUEST_ID_SKEW_MS]) {
+        await assert.rejects(sent(firstAt, `lost ${firstAt}`), { code: 'call_interrupted' })
+      }
+      assert.equal(reached(), 0)
+      assert.equal((await sent(restoredAt + REQUEST_ID_SKEW_MS + 1, 'later')).status, 200)
+      assert.equal((await owner.handle(incoming(KEY), NEVER)).status, 200, 'a first use was refused')
+    })
+
+    it('are answered from the books where these know them', async () => {
+      await call()
+      const owner = await restarted(bench.store, SELF, bench.clock.now())
+      const again = await owner.handle(incoming({ ...KEY, ...keyUse(0, true) }), NEVER)
+      assert.deepEqual([again.replayed, again.charged, reached()], [true, 0n, 1])
+    })
+  })
+
+  it('are run where they were sent before and never arrived', async () => {
+    const use = { keyUse: { firstAt: bench.clock.now() - 1, isAnswered: false } }
+    assert.equal((await call(use)).replayed, undefined)
+    assert.equal((await call(use)).replayed, true)
+    const owner = await restarted()
+    assert.equal((await owner.handle(incoming({ idempotencyKey: 'other', ...use }), NEVER)).status, 200)
   })
 
   it('are apart by consumer, API and key', async () => {
