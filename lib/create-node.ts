@@ -2,8 +2,9 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { GossipSub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
-import type { Libp2p, PrivateKey } from '@libp2p/interface'
+import type { ComponentLogger, Libp2p, PrivateKey } from '@libp2p/interface'
 import type { KadDHT } from '@libp2p/kad-dht'
+import { defaultLogger } from '@libp2p/logger'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
@@ -56,6 +57,11 @@ export interface NodeOptions extends SoukInit {
   readonly privateAddresses?: boolean
   /** How many connections it keeps, and of whom. */
   readonly connections?: ConnectionRules
+  /**
+   * Makes the logs of Souk's components (`souk:call`) and of libp2p's (`libp2p:tcp`). Default: that of `@libp2p/logger`, which the
+   * environment variable `DEBUG` turns on. Stores have an option of the same name.
+   */
+  readonly logger?: ComponentLogger
 }
 
 /** A libp2p node with Souk in it, for those who have none of their own. */
@@ -85,7 +91,7 @@ const STORED = [
 /** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
-  const { connections = {}, ...init } = rest
+  const { connections = {}, logger = defaultLogger(), ...init } = rest
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   const key = privateKey ?? (await generateKeyPair('Ed25519'))
@@ -95,6 +101,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const libp2p = await createLibp2p({
     start: false,
     privateKey: key,
+    logger,
     datastore: new BoundedDatastore(STORED, [self.toString(), self.toCID().toString()]),
     addresses: {
       listen: [...listen],

@@ -5,6 +5,7 @@ import type { KadDHT } from '@libp2p/kad-dht'
 import type { TypedEventTarget } from 'main-event'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { deadline, sleep } from './base/clock.ts'
+import { logOf, reasonOf } from './base/component-log.ts'
 import { SoukError } from './base/errors.ts'
 import { DAY_MS, DRAIN_MS, JOIN_MS, LOOKUP_MS } from './base/limits.ts'
 import { requestIds } from './base/request-id.ts'
@@ -30,6 +31,7 @@ import { Neighbours } from './link/neighbours.ts'
 import { announcementTopic } from './link/souk-gossip.ts'
 import { type SoukInit, type SoukOptions, soukOptions } from './options.ts'
 import { Announcer } from './owner/announcer.ts'
+import { loggedCalls } from './owner/logged-calls.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { Owner } from './owner/owner.ts'
 import { Provider } from './owner/provider.ts'
@@ -99,7 +101,6 @@ class SoukService implements Souk, Startable {
   readonly store: Store
   readonly #options: SoukOptions
   readonly #components: SoukComponents
-  readonly #log: Logger
   readonly #link: Libp2pLink
   readonly #directory: Directory
   readonly #notary: Notary
@@ -111,10 +112,9 @@ class SoukService implements Souk, Startable {
     const providerKey = options.providerKey ?? components.privateKey
     this.#options = options
     this.#components = components
-    this.#log = components.logger.forComponent('souk')
     this.store = options.store ?? createMemoryStore()
     this.#link = new Libp2pLink(components, clock)
-    this.#directory = options.directory ?? kadDirectory(components, options, this.#log)
+    this.#directory = options.directory ?? kadDirectory(components, options)
     this.#notary = createNotary({ providerKey, clock })
     this.#neighbours = new Neighbours({
       // One by one: libp2p's components are a proxy that must not be spread.
@@ -123,7 +123,7 @@ class SoukService implements Souk, Startable {
       documents: this.store.documents,
       clock,
       bootstrap,
-      log: this.#log
+      log: logOf(components.logger, 'souk:link')
     })
     serveManifests({ link: this.#link, local: () => this.#local() })
     serveCatalogue({ link: this.#link, index: this.store.listings, network: options.network, clock })
@@ -278,12 +278,13 @@ class SoukService implements Souk, Startable {
 
   #trimmer({ retention }: Till): Trimmer {
     const { clock, sharedStore, keepDays, trimmedKinds } = this.#options
+    const log = logOf(this.#components.logger, 'souk:store')
     return new Trimmer({
       clock,
       store: this.store,
       keepMs: keepDays * DAY_MS,
       kinds: trimmedKinds,
-      onError: (error) => this.#log('old rows could not be deleted - %e', error),
+      onError: (error) => log('old rows could not be deleted: %s', reasonOf(error)),
       ...(sharedStore && { sharedStore }),
       ...(retention && { till: retention })
     })
@@ -333,6 +334,7 @@ class SoukService implements Souk, Startable {
       clock,
       documents: this.store.documents,
       self: this.#link.self,
+      log: logOf(this.#components.logger, 'souk:plans'),
       ...(sharedStore && { shared: sharedStore.documents }),
       ...(onSold && { onSold })
     })
@@ -341,12 +343,13 @@ class SoukService implements Souk, Startable {
   /** The only wiring. */
   #assemble(epoch: bigint, restoredAt: number): Running {
     const { clock, random, network, agent } = this.#options
+    const { logger } = this.#components
     const { calls: log, claims, documents, ledger } = this.store
     const [link, directory, notary] = [this.#link, this.#directory, this.#notary]
     const [local, refusal] = [() => this.#local(), () => this.store.refusal?.()]
 
     const payouts = () => this.#payouts()
-    const components = { calls: log, documents, ledger, link, clock, random, payouts }
+    const components = { calls: log, documents, ledger, link, clock, random, payouts, logger }
     const till = this.#options.till?.(components) ?? createMeteredTill({ log })
     const shared = this.#options.sharedStore?.documents
     const desk = this.#desk()
@@ -354,10 +357,13 @@ class SoukService implements Souk, Startable {
     const owner = new Owner({ clock, till, calls: log, claims, self, epoch, restoredAt, plans, refusal })
     const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
     const track = new TrackRecord({ documents, clock, isOwn })
-    const handler = valuing(this.#options, till, track.watching(owner.handle.bind(owner)))
+    const logged = loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner'))
+    const handler = valuing(this.#options, till, track.watching(logged))
     const onAck = log.acknowledge.bind(log)
-    const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck })
-    const gossip = gossipOf(this.#components, network, this.#log)
+    const callLog = logOf(logger, 'souk:call')
+    const calls = new CallProtocol({ link, clock, network, epoch, agent, handler, onAck, log: callLog })
+    const announceLog = logOf(logger, 'souk:announce')
+    const gossip = gossipOf(this.#components, network, announceLog)
     const discovery = createDiscovery({
       index: this.store.listings,
       directory,
@@ -374,7 +380,17 @@ class SoukService implements Souk, Startable {
     })
     const learn = discovery.catalogue.learn.bind(discovery.catalogue)
     const hasOthers = () => this.#neighbours.hasOthers
-    const resolver = createResolver({ directory, link, documents, local, clock, random, learn, hasOthers })
+    const resolver = createResolver({
+      directory,
+      link,
+      documents,
+      local,
+      clock,
+      random,
+      learn,
+      hasOthers,
+      log: logOf(logger, 'souk:resolve')
+    })
     const ids = requestIds(clock, random)
     const consumer = new Consumer({
       clock,
@@ -384,13 +400,14 @@ class SoukService implements Souk, Startable {
       requestIds: ids,
       usedKeys: new UsedKeys({ clock, claims: this.#options.sharedStore?.claims ?? claims, self }),
       refusal,
+      log: callLog,
       observe: (id, peer, outcome) => {
         discovery.observe(id, peer, outcome)
         if (outcome.isGood) this.#options.worth?.answered(peer)
       }
     })
-    const onError = (error: unknown) => this.#log('an announcement failed - %e', error)
-    const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements })
+    const onError = (error: unknown) => announceLog('an announcement failed: %s', reasonOf(error))
+    const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements, log: announceLog })
     const report = this.#options.selfReport ? track.report.bind(track) : undefined
     const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
     // What nodes that share a store hold, they hold together: an account calls through any of them.
@@ -434,17 +451,14 @@ function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHan
   return worth?.watching(handler) ?? handler
 }
 
-function kadDirectory(
-  { dht, privateKey }: SoukComponents,
-  { clock, providerKey }: SoukOptions,
-  log: Logger
-): Directory {
+function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, providerKey }: SoukOptions): Directory {
   if (dht === undefined) {
     throw new SoukError(
       'invalid_request',
       'Souk needs a libp2p service called "dht": add `dht: soukDht({ network })` before it.'
     )
   }
+  const log = logOf(logger, 'souk:resolve')
   return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
 }
 

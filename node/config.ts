@@ -72,7 +72,9 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   const saved = readSaved(await readProfileJson(profile, 'settings'))
   const asked = { ...readEnvironment(options.env), ...readFlags(options.flags) }
   const network = await chooseNetwork(profile, asked, saved, options.askNetwork)
-  return compose(profile, network, asked, saved)
+  const config = compose(profile, network, asked, saved)
+  const log = config.log ?? given(options.env['DEBUG'])
+  return log === undefined ? config : { ...config, log }
 }
 
 async function chooseNetwork(

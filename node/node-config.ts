@@ -62,6 +62,8 @@ export interface NodeConfig {
   readonly watchdogMs?: number
   /** Days that books are kept in detail; `Infinity` for ever. Default: the library's. */
   readonly keepDays?: number
+  /** Logs of components that are on, as `DEBUG` takes them. Default: none. */
+  readonly log?: string
 }
 
 /** How a node pays and is paid. */
@@ -107,6 +109,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
     ...(all.selfReport === undefined ? {} : { selfReport: all.selfReport }),
     ...(all.probe === undefined ? {} : { probe: all.probe }),
     ...(all.keepDays === undefined ? {} : { keepDays: checkKeepDays(all.keepDays) }),
+    ...(all.log === undefined ? {} : { log: all.log }),
     ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }

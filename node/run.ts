@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import type { ComponentLogger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { checksummed, createNode, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
 import type { Clock, Souk, Store } from '../lib/interface/index.ts'
@@ -16,6 +18,7 @@ import { MoneyWatch } from './events/watch-money.ts'
 import { identityOf } from './profile/identity.ts'
 import { createIngress, type Ingress, type IngressInit } from './ingress/ingress.ts'
 import { dnsLookup, Scopes } from './names/scopes.ts'
+import { createComponentLogger } from './component-logger.ts'
 import { createLog, type Log } from './log.ts'
 import { NETWORKS } from './networks.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -83,10 +86,13 @@ export async function runNode(config: NodeConfig, options: RunOptions = {}): Pro
   }
   const undo = new AsyncDisposableStack()
   const { askSecret, signal = new AbortController().signal } = options
+  const write = (text: string) => options.log?.(text)
+  const logger = config.log === undefined ? defaultLogger() : createComponentLogger(config.log, write)
   try {
     const started = await start({
       config,
       log,
+      logger,
       onFailure,
       signal,
       clock: systemClock,
@@ -105,6 +111,7 @@ export async function runNode(config: NodeConfig, options: RunOptions = {}): Pro
 }
 
 interface Start extends PaymentsInit {
+  readonly logger: ComponentLogger
   readonly onFailure: (error: Error) => void
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -195,7 +202,7 @@ interface SoukParts {
 }
 
 async function startSouk(
-  { config, log, clock, undo }: Start,
+  { config, log, logger, clock, undo }: Start,
   { store, shared, payments, guard, sealer, events }: SoukParts
 ): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
   const { profile, p2p } = config
@@ -208,6 +215,7 @@ async function startSouk(
   const node = await createNode({
     network: network.name,
     privateKey: await identityOf(profile),
+    logger,
     listen: [listen.multiaddr],
     announce: p2p.announce,
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
@@ -252,7 +260,7 @@ async function startSouk(
 }
 
 async function startIngress(
-  { config, log, clock, undo }: Start,
+  { config, log, logger, clock, undo }: Start,
   souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>,
   parts: Hosting & Pick<IngressInit, 'refusal'> & { readonly subscriptions: SubscriptionParts }
 ): Promise<string | undefined> {
@@ -267,6 +275,7 @@ async function startIngress(
     clock,
     random: systemRandom,
     log,
+    logger,
     options: {
       ...rest,
       ...port,
@@ -311,7 +320,7 @@ interface Parts {
 }
 
 async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
-  const { config, log, clock, undo } = init
+  const { config, log, logger, clock, undo } = init
   const { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions } = parts
   const { events, webhooks } = telling
   const { feed: calls, captures } = telling.calls
@@ -377,6 +386,7 @@ async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
       token,
       sessions,
       log,
+      logger,
       status,
       doctor,
       backUp: (directory) => backUpProfile(profile, directory, (path) => parts.stores.own.backUp(path)),

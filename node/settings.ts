@@ -1,5 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { z } from 'zod'
+import { limits } from '../lib/index.ts'
 import { NETWORK_NAMES } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -34,6 +35,10 @@ const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0))
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
 const postgresUrl = z.string().refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database')
+const logNames = z
+  .string()
+  .max(limits.LOG_NAMES_CHARS_MAX)
+  .regex(/^[\w:.*@/\s,-]+$/, 'give names of logs such as souk:call, or souk:* for all of them')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
 
 const keepDays = z.union(
@@ -86,7 +91,8 @@ const settingsSchema = z.object({
   selfReport: flag.optional(),
   probe: flag.optional(),
   watchdog: seconds.optional(),
-  keepDays: keepDays.optional()
+  keepDays: keepDays.optional(),
+  log: logNames.optional()
 })
 
 export type Settings = z.output<typeof settingsSchema>

@@ -1,4 +1,6 @@
 import { createPostgresStore, createSqliteStore, isSoukError, limits, sleep } from '../lib/index.ts'
+import type { ComponentLogger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
 import type { Clock, Store } from '../lib/interface/index.ts'
 import type { Log } from './log.ts'
 import type { NodeConfig } from './node-config.ts'
@@ -10,6 +12,8 @@ export interface StoresInit {
   readonly config: Pick<NodeConfig, 'profile' | 'store'>
   readonly clock: Clock
   readonly log: Pick<Log, 'info'>
+  /** Default: that of `@libp2p/logger`. */
+  readonly logger?: ComponentLogger
   readonly onFailure: (error: Error) => void
   /** Ends the wait for a database that is away. */
   readonly signal: AbortSignal
@@ -24,14 +28,14 @@ export interface Stores {
 
 /** Waits for the shared store where it is away. @throws SetupError `store_failed`, `profile_broken`, `config_invalid`; the signal's reason */
 export async function openStores(init: StoresInit): Promise<Stores> {
-  const { config, onFailure, undo } = init
-  const own = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure })
+  const { config, onFailure, undo, logger = defaultLogger() } = init
+  const own = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure, logger })
   await own.open().catch((error: unknown) => {
     throw storeFault(error, config.profile) ?? error
   })
   undo.defer(() => own.close())
   if (config.store === undefined) return { own, shared: undefined }
-  const shared = createPostgresStore({ url: config.store })
+  const shared = createPostgresStore({ url: config.store, logger })
   await openShared(shared, init)
   undo.defer(() => shared.close())
   return { own, shared }

@@ -1,6 +1,9 @@
+import type { Logger } from '@libp2p/interface'
 import { type Clock, deadline, sleep } from '../base/clock.ts'
+import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { RESEND_MS, RESEND_PAUSE_MS } from '../base/limits.ts'
+import { formatRequestId } from '../base/request-id.ts'
 import { within } from '../base/within.ts'
 import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { Channel, Link, PeerAddress } from '../interface/link.ts'
@@ -22,6 +25,8 @@ export interface CallProtocolInit {
   readonly handler: CallHandler
   /** A consumer has these answers for good. */
   readonly onAck: (peer: string, requestIds: readonly Uint8Array[]) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 interface PeerCalls {
@@ -33,6 +38,7 @@ interface PeerCalls {
 /** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel for each peer. */
 export class CallProtocol implements Caller {
   readonly #init: CallProtocolInit
+  readonly #log: Logger
   readonly #mailbox: BulkMailbox
   readonly #channels = new Map<Channel, PeerCalls>()
   /** The channel to use for a peer: the newest that takes calls. */
@@ -40,6 +46,7 @@ export class CallProtocol implements Caller {
 
   constructor(init: CallProtocolInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
     this.#mailbox = new BulkMailbox(init.clock)
     init.link.onChannel = (channel) => this.#adopt(channel)
     init.link.onBulk = (peer, tag, source) => this.#mailbox.deliver(peer, tag, source)
@@ -76,6 +83,7 @@ export class CallProtocol implements Caller {
       } else {
         const result = await peer.outgoing.send(call, deadlineAt - clock.elapsed(), signal, sentTo)
         if (result.fate !== 'broken' && !isUncertain(result, sentTo)) return result
+        if (this.#log.enabled) this.#logBroken(owner, call, result)
         // A body that was a stream is spent and cannot be offered again.
         if (!(call.body instanceof Uint8Array)) return lost()
         if (sentTo === undefined) {
@@ -89,6 +97,11 @@ export class CallProtocol implements Caller {
       // A pause cut short is seen at the top.
       await sleep(clock, RESEND_PAUSE_MS, signal).catch(() => {})
     }
+  }
+
+  #logBroken({ id }: PeerAddress, { requestId }: Call, result: Attempt | { readonly fate: 'broken' }): void {
+    const why = 'error' in result ? reasonOf(result.error) : 'the link broke'
+    this.#log('%s at %s: %s; asking again under the same id', formatRequestId(requestId), id, why)
   }
 
   /** The calls with a peer over a channel that said hello: no turn is lost where there is one. */

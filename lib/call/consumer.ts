@@ -1,11 +1,13 @@
-import type { ApiId } from '../base/api-name.ts'
+import type { Logger } from '@libp2p/interface'
+import { type ApiId, formatApiRef } from '../base/api-name.ts'
 import { sha256, utf8 } from '../base/bytes.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
+import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX } from '../base/limits.ts'
-import type { Atoms } from '../base/money.ts'
-import type { RequestIds } from '../base/request-id.ts'
+import { type Atoms, formatUsdc } from '../base/money.ts'
+import { formatRequestId, type RequestIds } from '../base/request-id.ts'
 import type { Attempt, CallAnswer, Caller, CallTerms, KeyUse } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
@@ -30,6 +32,8 @@ export interface ConsumerInit {
   readonly refusal?: () => SoukError | undefined
   /** Told how each call went, as far as that says something of its API. Default: nobody is. */
   readonly observe?: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /**
@@ -38,16 +42,19 @@ export interface ConsumerInit {
  */
 export class Consumer {
   readonly #init: ConsumerInit
+  readonly #log: Logger
 
   constructor(init: ConsumerInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
   }
 
   /** @throws SoukError */
   async call(init: CallInit, terms?: CallTerms): Promise<CallReply> {
     const { clock, requestIds } = this.#init
+    let prepared: PreparedCall | undefined
     try {
-      const prepared = prepareCall(init, clock, requestIds, terms)
+      prepared = prepareCall(init, clock, requestIds, terms)
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
       const found = await this.#resolve(prepared)
@@ -61,8 +68,10 @@ export class Consumer {
       const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first)
       if (second instanceof SoukError) throw second
       return second
-    } catch (error) {
-      throw init.signal?.aborted === true ? givenUp(init.signal) : asSoukError(error)
+    } catch (thrown) {
+      const error = init.signal?.aborted === true ? givenUp(init.signal) : asSoukError(thrown)
+      if (this.#log.enabled) this.#log('%s %s fails: %s', ...named(prepared, init), reasonOf(error))
+      throw error
     }
   }
 
@@ -123,6 +132,7 @@ export class Consumer {
       await key?.sendTo(owner.id)
       const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest, key?.before)
       key?.note(attempt)
+      if (this.#log.enabled) this.#logAttempt(prepared, order, attempt, { lookupMs, payMs })
       if (attempt.fate === 'answered') {
         const { ms } = attempt
         const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
@@ -166,6 +176,21 @@ export class Consumer {
     const { eventBudget: budget } = prepared.init
     const paying = { till, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
     return { ...answer, body: new EventPayments(paying).paying(body) }
+  }
+
+  #logAttempt(
+    { requestId, startedAt }: PreparedCall,
+    { api, owner, price }: Order,
+    attempt: Attempt,
+    { lookupMs, payMs }: { readonly lookupMs: number; readonly payMs: number }
+  ): void {
+    const result =
+      attempt.fate === 'answered'
+        ? `${attempt.answer.status} in ${inMs(attempt.ms)}, charged ${formatUsdc(attempt.answer.charged)} of ${formatUsdc(price)} USDC`
+        : `${attempt.fate}, ${reasonOf(attempt.error)}`
+    const totalMs = this.#init.clock.elapsed() - startedAt
+    const times = `lookup ${inMs(lookupMs)}, payment ${inMs(payMs)}, so far ${inMs(totalMs)}`
+    this.#log('%s %s at %s: %s (%s)', formatRequestId(requestId), api, owner, result, times)
   }
 
   #observe(id: ApiId, owner: string, outcome: CallOutcomeSeen | undefined): void {
@@ -272,6 +297,12 @@ interface Offer {
   readonly last: SoukError | undefined
   /** Of a call with an idempotency key. */
   readonly key: UsedKey | undefined
+}
+
+/** A call as log lines name it. One that is not valid has no request id of its own yet. */
+function named(prepared: PreparedCall | undefined, { api }: CallInit): [id: string, api: string] {
+  const id = prepared === undefined ? '-' : formatRequestId(prepared.requestId)
+  return [id, formatApiRef(prepared?.ref ?? (typeof api === 'string' ? { name: '(not valid)' } : api))]
 }
 
 /** How many events it pays for beside its opening. A payment of its own is for the call alone. */

@@ -1,3 +1,4 @@
+import type { ComponentLogger } from '@libp2p/interface'
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Atoms } from '../base/money.ts'
@@ -99,6 +100,7 @@ export interface TillComponents {
   readonly random: Random
   /** Where the providers of what this node serves are paid. */
   readonly payouts: () => Iterable<Address>
+  readonly logger: ComponentLogger
 }
 
 /** Why an order brought no answer. */

@@ -1,6 +1,7 @@
 import type { GossipSub, TopicValidatorFn } from '@libp2p/gossipsub'
 import { TopicValidatorResult } from '@libp2p/gossipsub'
 import type { Logger } from '@libp2p/interface'
+import { reasonOf } from '../base/component-log.ts'
 import type { Gossip, GossipHandler } from '../interface/gossip.ts'
 
 const RESULTS = {
@@ -25,7 +26,7 @@ export class Libp2pGossip implements Gossip {
     try {
       await this.#pubsub.publish(this.#topic, message)
     } catch (error) {
-      this.#log('a message was told to nobody - %e', error)
+      this.#log('a message was told to nobody: %s', reasonOf(error))
     }
   }
 
@@ -34,7 +35,7 @@ export class Libp2pGossip implements Gossip {
       try {
         return RESULTS[await handler(data, peer.toString())]
       } catch (error) {
-        this.#log('a message could not be judged - %e', error)
+        this.#log('a message could not be judged: %s', reasonOf(error))
         return TopicValidatorResult.Ignore
       }
     }

@@ -5,6 +5,7 @@ import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { type Clock, deadline } from '../base/clock.ts'
+import { inMs, logOf, reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import {
   BULK_OPEN_MS,
@@ -67,7 +68,7 @@ export class Libp2pLink implements Link {
     this.self = components.peerId.toString()
     this.#components = components
     this.#clock = clock
-    this.#log = components.logger.forComponent('souk:link')
+    this.#log = logOf(components.logger, 'souk:link')
   }
 
   async start(): Promise<void> {
@@ -132,8 +133,10 @@ export class Libp2pLink implements Link {
       await messages.write(request, { signal: limit.signal })
       const answer = await messages.read({ signal: limit.signal })
       await stream.close({ signal: limit.signal })
+      this.#log.trace('%s responded by %s', peer.id, protocol)
       return answer.subarray()
     } catch (error) {
+      if (this.#log.enabled) this.#log('%s did not respond by %s: %s', peer.id, protocol, reasonOf(error))
       stream?.abort(asError(error))
       options.signal.throwIfAborted()
       throw new SoukError('owner_unreachable', 'A node could not be asked.', { cause: error })
@@ -156,6 +159,7 @@ export class Libp2pLink implements Link {
   }
 
   async #open(peer: PeerAddress): Promise<Channel> {
+    const startedAt = this.#clock.elapsed()
     const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not answer in time'))
     try {
       const connection = await this.#dial(peer, limit.signal)
@@ -167,6 +171,11 @@ export class Libp2pLink implements Link {
       if (!this.#isRunning) channel.abort(new Error('the link was stopped'))
       return channel
     } catch (error) {
+      if (this.#log.enabled) {
+        const ms = inMs(this.#clock.elapsed() - startedAt)
+        const known = peer.addresses.length === 0 ? 'no address given' : peer.addresses.join(' ')
+        this.#log('%s was not reached in %s (%s): %s', peer.id, ms, known, reasonOf(error))
+      }
       throw new SoukError('owner_unreachable', undefined, { cause: error })
     } finally {
       limit.clear()
@@ -192,11 +201,14 @@ export class Libp2pLink implements Link {
     )
     this.#channels.add(channel)
     this.#byPeer.set(channel.peer, channel)
+    const way = channel.outbound ? 'dialled' : 'accepted'
+    if (this.#log.enabled) this.#log('%s %s at %s', way, channel.peer, connection.remoteAddr.toString())
     this.onChannel(channel)
     const { onClose } = channel
     channel.onClose = (error) => {
       this.#channels.delete(channel)
       if (this.#byPeer.get(channel.peer) === channel) this.#byPeer.delete(channel.peer)
+      if (this.#log.enabled) this.#log('closed %s: %s', channel.peer, error?.message ?? 'either side ended it')
       onClose(error)
     }
     return channel
@@ -219,7 +231,7 @@ export class Libp2pLink implements Link {
     try {
       this.onBulk(connection.remotePeer.toString(), await source.tag, source)
     } catch (error) {
-      this.#log('a bulk stream of %p was given up - %e', connection.remotePeer, error)
+      this.#log('a bulk stream of %p was given up: %s', connection.remotePeer, reasonOf(error))
       stream.abort(asError(error))
     } finally {
       timer.cancel()
@@ -237,7 +249,7 @@ export class Libp2pLink implements Link {
       await messages.write(answer, options)
       await stream.close(options)
     } catch (error) {
-      this.#log('an exchange with %p failed - %e', connection.remotePeer, error)
+      this.#log('a request of %p failed: %s', connection.remotePeer, reasonOf(error))
       stream.abort(asError(error))
     } finally {
       limit.clear()

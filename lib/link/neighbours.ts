@@ -3,6 +3,7 @@ import type { ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
+import { reasonOf } from '../base/component-log.ts'
 import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits.ts'
 import type { Documents } from '../interface/store.ts'
 
@@ -69,7 +70,9 @@ export class Neighbours {
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )
       // One who answers is enough; the others may take their time to fail.
-      await Promise.any(dials).catch((error: unknown) => log.trace('nobody to join the network by - %e', error))
+      await Promise.any(dials).catch((error: unknown) => {
+        if (dials.length > 0) log('none of %d known peers can be reached: %s', dials.length, reasonOf(error))
+      })
     }
     if (this.#stopped.signal.aborted) return
     const isAlone = connectionManager.getConnections().length === 0
@@ -102,7 +105,7 @@ export class Neighbours {
       this.#met.delete(oldest[0])
       await documents.delete(PEERS, oldest[0])
     } catch (error) {
-      log('a peer could not be remembered - %e', error)
+      log('a peer could not be remembered: %s', reasonOf(error))
     }
   }
 }

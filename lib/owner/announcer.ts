@@ -1,6 +1,8 @@
+import type { Logger } from '@libp2p/interface'
 import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
+import { SILENT_LOG } from '../base/component-log.ts'
 import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits.ts'
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
@@ -18,6 +20,8 @@ export interface AnnouncerInit {
   readonly teller?: Teller
   /** Told of what went wrong behind the scenes. */
   readonly onError: (error: unknown) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 interface Announced {
@@ -122,11 +126,13 @@ export class Announcer {
   }
 
   #publish(announced: Announced): Promise<void> {
-    const { directory, teller, onError } = this.#init
+    const { directory, teller, onError, log = SILENT_LOG } = this.#init
     return this.#limited(async (signal) => {
       const { offer, signed } = announced
       void teller?.announce(offer, signed).catch(onError)
       announced.published = await directory.publish(offer, signal)
+      const { asked, stored } = announced.published
+      log('%s revision %d: %d of %d peers stored the record', offer.id, offer.revision, stored, asked)
     })
   }
 

@@ -1,12 +1,16 @@
+import type { Logger } from '@libp2p/interface'
+import { logOf, reasonOf } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
+import { formatUsdc } from '../base/money.ts'
+import { formatRequestId } from '../base/request-id.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { Deposits } from '../interface/deposits.ts'
 import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
-import type { Till, TillComponents, TillRetention } from '../interface/till.ts'
+import type { Order, Till, TillComponents, TillRetention } from '../interface/till.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
@@ -135,6 +139,7 @@ class ChannelTillService implements ChannelTill {
   readonly wallet: Wallet
   readonly deposits: Deposits
   readonly earnings: () => Promise<Earnings>
+  readonly #log: Logger
   readonly #receipts: ReceiptBook
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
@@ -150,7 +155,9 @@ class ChannelTillService implements ChannelTill {
     rules: PayRules,
     factory: SplitterFactory
   ) {
-    const { calls, documents, ledger, link, clock, random, payouts } = components
+    const { calls, documents, ledger, link, clock, random, payouts, logger } = components
+    const log = logOf(logger, 'souk:pay')
+    this.#log = log
     const { chainId, settlement, usdc } = chain.parameters
     const domain = settlementDomain({ chainId, address: settlement.address })
     const token = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address })
@@ -167,7 +174,7 @@ class ChannelTillService implements ChannelTill {
       onError,
       ...(policy === undefined ? {} : { policy })
     }
-    this.settlement = make({ ...shared, books: channels })
+    this.settlement = make({ ...shared, books: channels, log: logOf(logger, 'souk:settle') })
     const { watch, redeemer, submitter, transactions } = this.settlement
     this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions })
     this.deposits = walletDeposits({ chain, clock, wallet: signer.address, submitter, transactions })
@@ -175,7 +182,7 @@ class ChannelTillService implements ChannelTill {
     this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const desk = new ReceiptDesk(signer, digest, clock)
-    this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self })
+    this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self, log })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     const unearned = new UnearnedGas({ documents, clock })
@@ -192,7 +199,7 @@ class ChannelTillService implements ChannelTill {
       const onDispute = (channel: PayerChannel) => departures.leave(channel)
       const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute })
       const ask = payLine({ link, clock })
-      const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random })
+      const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random, log })
       const { submitter } = this.settlement
       const calls = settlementCalls(chain.parameters)
       const departures = new Departures({ ...wired, calls, submitter, signer, channels, opener, ask, onError })
@@ -206,7 +213,7 @@ class ChannelTillService implements ChannelTill {
         channels,
         inspector,
         departures,
-        payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self })
+        payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self, log })
       }
     }
   }
@@ -236,7 +243,11 @@ class ChannelTillService implements ChannelTill {
 
   receipts: ChannelTill['receipts'] = (query) => this.#receipts.page(query)
   receipt: ChannelTill['receipt'] = (requestId) => this.#receipts.paid(requestId)
-  authorise: Till['authorise'] = (order) => this.#paying().payer.authorise(order)
+  authorise: Till['authorise'] = (order) => {
+    const signing = this.#paying().payer.authorise(order)
+    if (this.#log.enabled) signing.catch((error: unknown) => this.#logUnpaid(order, error))
+    return signing
+  }
   accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
   admit: Till['admit'] = (admission) => {
@@ -290,6 +301,16 @@ class ChannelTillService implements ChannelTill {
         const error = await departures.close(channel.info.channelId, signal).then(() => undefined, asSoukError)
         return { channel: payerSummary(channel), ...(error && { error }) }
       })
+    )
+  }
+
+  #logUnpaid({ requestId, price, owner }: Order, error: unknown): void {
+    this.#log(
+      '%s: %s USDC to %s are not paid: %s',
+      formatRequestId(requestId),
+      formatUsdc(price),
+      owner,
+      reasonOf(error)
     )
   }
 

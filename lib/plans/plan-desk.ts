@@ -1,5 +1,7 @@
+import type { Logger } from '@libp2p/interface'
 import { collect } from '../base/collect.ts'
 import type { Clock } from '../base/clock.ts'
+import { SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { PAGE_MAX, SUBSCRIPTION_BODY_BYTES_MAX, SUBSCRIPTION_FRESH_MS } from '../base/limits.ts'
 import { KeyedMutex } from '../base/mutex.ts'
@@ -37,17 +39,21 @@ export interface PlanDeskInit {
   readonly self: string
   /** Told of each change once it is on disk. Never throws. */
   readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** Sells subscriptions, lets their calls in, and counts these. */
 export class PlanDesk implements Desk {
   readonly #init: PlanDeskInit
+  readonly #log: Logger
   readonly #book: SoldBook
   /** By subscription. */
   readonly #changes = new KeyedMutex()
 
   constructor(init: PlanDeskInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
     this.#book = new SoldBook(init)
   }
 
@@ -112,7 +118,7 @@ export class PlanDesk implements Desk {
       this.#check(held.sold, signed, call)
       const place = book.reserve()
       if (typeof place === 'object') return this.#ticket(held, book, place, call)
-      if (place === undefined) throw this.#exceeded(book)
+      if (place === undefined) throw this.#exceeded(id, book)
       await this.#book.take(held, book, place)
     }
   }
@@ -147,8 +153,9 @@ export class PlanDesk implements Desk {
     }
   }
 
-  #exceeded(book: QuotaBook): SoukError {
+  #exceeded(id: string, book: QuotaBook): SoukError {
     const quota = book.quota()
+    this.#log('subscription %s: %d of %s calls of this period are used', id, quota.used, quota.limit)
     return new SoukError('quota_exceeded', 'The calls of this period are used up.', {
       retryAfterMs: Math.max(0, quota.resetsAt - this.#init.clock.now()),
       members: { quota: quotaMember(quota) },
@@ -204,6 +211,7 @@ export class PlanDesk implements Desk {
         try {
           if (isCaptured && isChanged) {
             await this.#book.keep(sold)
+            this.#log('subscription %s of %s to %s: %s, plan %s', sold.id, sold.peer, api, sold.state, sold.plan.id)
             await onSold?.(told(sold), before && { ...told(before), state: stateAt(before, now) })
           }
         } finally {

@@ -1,9 +1,10 @@
-import type { PrivateKey } from '@libp2p/interface'
+import type { Logger, PrivateKey } from '@libp2p/interface'
 import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
 import type { CID } from 'multiformats/cid'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../base/api-name.ts'
 import { type Clock, deadline, sleep } from '../base/clock.ts'
+import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import {
   ADDRESSES_PER_PEER_MAX,
@@ -33,8 +34,8 @@ export interface KadDirectoryInit {
   /** Signs records of APIs that this node's provider owns. Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly clock: Clock
-  /** Takes libp2p's formatted log calls. */
-  readonly log?: (formatter: string, ...args: unknown[]) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** The directory on a Kademlia DHT: signed records as values, hints as provider records. */
@@ -53,7 +54,7 @@ class KadDirectory implements Directory {
   readonly #dht: KadDHT
   readonly #clock: Clock
   readonly #author: RecordAuthor
-  readonly #log: (formatter: string, ...args: unknown[]) => void
+  readonly #log: Logger
   /** What this node announces: the hints of each API, and when each was last heard by somebody. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
   readonly #own = new Map<ApiId, Uint8Array>()
@@ -62,7 +63,7 @@ class KadDirectory implements Directory {
   #isUnanswered = false
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
-  constructor({ dht, privateKey, providerKey, clock, log = ignore }: KadDirectoryInit) {
+  constructor({ dht, privateKey, providerKey, clock, log = SILENT_LOG }: KadDirectoryInit) {
     this.#dht = dht
     this.#clock = clock
     this.#log = log
@@ -147,7 +148,7 @@ class KadDirectory implements Directory {
       // kad-dht keeps its own puts unseen; judged like everybody else's, this node cannot be made to go back either.
       await this.#dht.validators[RECORD_NAMESPACE]?.(recordKey(id), bytes)
     } catch (error) {
-      this.#log('this node itself refuses the record of %s - %e', id, error)
+      this.#log('%s: this node refuses its own record: %s', id, reasonOf(error))
       return { asked, stored }
     }
     this.#own.set(id, bytes)
@@ -155,7 +156,7 @@ class KadDirectory implements Directory {
     const onProgress = ({ type }: { type: string }) => {
       if (type === 'kad-dht:query:final-peer') asked++
     }
-    await this.#drain(this.#dht.put(recordKey(id), bytes, { signal, onProgress }), signal, (event) => {
+    await this.#drain('put', id, this.#dht.put(recordKey(id), bytes, { signal, onProgress }), signal, (event) => {
       if (event.name !== 'PEER_RESPONSE' || event.messageName !== 'PUT_VALUE') return
       if (event.record !== undefined && equals(event.record.value, bytes)) stored++
     })
@@ -171,7 +172,7 @@ class KadDirectory implements Directory {
     })
     await eachOf([api, ...due], ANNOUNCEMENTS_AT_ONCE, async (cid) => {
       let heard = 0
-      await this.#drain(this.#dht.provide(cid, { signal }), signal, (event) => {
+      await this.#drain('provide', cid, this.#dht.provide(cid, { signal }), signal, (event) => {
         if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') heard++
       })
       if (heard > 0) this.#announcedAt.set(cid.toString(), this.#clock.elapsed())
@@ -179,7 +180,14 @@ class KadDirectory implements Directory {
   }
 
   /** Runs a query to its end or to the signal's; what goes wrong on the way is logged, the events tell how far it got. */
-  async #drain(query: AsyncIterable<QueryEvent>, signal: AbortSignal, take: (event: QueryEvent) => void) {
+  async #drain(
+    kind: 'get' | 'put' | 'provide',
+    what: ApiId | CID,
+    query: AsyncIterable<QueryEvent>,
+    signal: AbortSignal,
+    take: (event: QueryEvent) => void
+  ): Promise<void> {
+    const startedAt = this.#clock.elapsed()
     let answers = 0
     const run = async () => {
       for await (const event of query) {
@@ -190,9 +198,10 @@ class KadDirectory implements Directory {
     try {
       await within(run(), signal)
     } catch (error) {
-      this.#log('a query ended early - %e', error)
+      if (this.#log.enabled) this.#log('DHT %s %s ended early: %s', kind, what, reasonOf(error))
     } finally {
       this.#isUnanswered = answers === 0
+      this.#queried(kind, what, answers, startedAt)
     }
   }
 
@@ -243,7 +252,7 @@ class KadDirectory implements Directory {
     const leave = await this.#walks.enter(signal).catch(ignore)
     if (leave === undefined) return
     try {
-      await this.#drain(this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+      await this.#drain('get', id, this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
     } finally {
       leave()
     }
@@ -253,6 +262,7 @@ class KadDirectory implements Directory {
   async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
     const seen = new Set<string>()
     if (signal.aborted || this.#isAlone) return
+    const startedAt = this.#clock.elapsed()
     let leave = ignore
     let answers = 0
     try {
@@ -268,10 +278,17 @@ class KadDirectory implements Directory {
         }
       }
     } catch (error) {
-      this.#log('looking for %s ended early - %e', cid, error)
+      if (this.#log.enabled) this.#log('DHT providers %s ended early: %s', cid, reasonOf(error))
     } finally {
       this.#isUnanswered = answers === 0
+      this.#queried('providers', cid, answers, startedAt)
       leave()
     }
+  }
+
+  #queried(kind: string, what: ApiId | CID, answers: number, startedAt: number): void {
+    if (!this.#log.enabled) return
+    const ms = inMs(this.#clock.elapsed() - startedAt)
+    this.#log('DHT %s %s: %d peers responded (%s)', kind, what.toString(), answers, ms)
   }
 }

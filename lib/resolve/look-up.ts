@@ -1,5 +1,7 @@
+import type { Logger } from '@libp2p/interface'
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
+import { reasonOf } from '../base/component-log.ts'
 import { sha256 } from '../base/bytes.ts'
 import { SERVERS_MAX } from '../base/limits.ts'
 import { equals } from 'uint8arrays/equals'
@@ -22,6 +24,7 @@ export interface LookUpInit {
   readonly isCutOff: () => boolean
   /** A node was asked, and answered or could not be reached. */
   readonly onAsked: (peer: string, isThere: boolean) => void
+  readonly log: Logger
 }
 
 /** A verified manifest and the peer it came from. */
@@ -181,16 +184,18 @@ class LookUp {
   }
 
   async #fetch(peer: PeerAddress): Promise<void> {
-    const { link, clock, onAsked } = this.#init
+    const { link, clock, onAsked, log } = this.#init
     try {
       // Goes on after the end of the look-up: whether this node is alive is worth knowing for the next choice.
       const request = { name: this.#name, provider: this.#provider }
       const { manifests, refusals } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
       this.#refusals.push(...refusals)
       onAsked(peer.id, true)
+      log.trace('%s: %s sent %d manifests, %d refused', this.#id, peer.id, manifests.length, refusals.length)
       for (const signed of manifests) await this.#take(peer, signed)
       if (manifests.length === 0) this.#empty.add(peer.id)
-    } catch {
+    } catch (error) {
+      if (log.enabled) log('%s: %s did not respond: %s', this.#id, peer.id, reasonOf(error))
       this.#unreachable.add(peer.id)
       if (!this.#options.signal.aborted) onAsked(peer.id, false)
     }

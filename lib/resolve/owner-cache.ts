@@ -1,5 +1,7 @@
+import type { Logger } from '@libp2p/interface'
 import { LRUCache } from 'lru-cache'
 import { type Clock, deadline } from '../base/clock.ts'
+import { SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   LOOKUP_MS,
@@ -36,6 +38,8 @@ export interface OwnerCacheInit<T> {
   readonly bytesMax: number
   /** Memory a value stands for. */
   readonly bytesOf: (value: T) => number
+  /** Default: none. */
+  readonly log?: Logger | undefined
 }
 
 export function createOwnerCache<T>(init: OwnerCacheInit<T>): OwnerCache<T> {
@@ -59,10 +63,12 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
   readonly #bytesOf: (value: T) => number
   readonly #entries: LRUCache<string, Entry<T>>
   readonly #flights = new Map<string, Flight<T>>()
+  readonly #log: Logger
 
-  constructor({ clock, bytesMax, bytesOf }: OwnerCacheInit<T>) {
+  constructor({ clock, bytesMax, bytesOf, log = SILENT_LOG }: OwnerCacheInit<T>) {
     this.#clock = clock
     this.#bytesOf = bytesOf
+    this.#log = log
     this.#entries = new LRUCache({
       max: RESOLUTIONS_MAX,
       maxSize: bytesMax,
@@ -77,10 +83,15 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
       const now = this.#clock.elapsed()
       const age = now - entry.at
       if ('error' in entry) {
-        if (age < RESOLUTION_NEGATIVE_MS) throw entry.error
+        if (age < RESOLUTION_NEGATIVE_MS) {
+          this.#log.trace('%s: cached failure %s, %d ms old', key, entry.error.code, Math.round(age))
+          throw entry.error
+        }
       } else if (age < RESOLUTION_FRESH_MS && !entry.stale) {
+        this.#log.trace('%s: cached, %d ms old', key, Math.round(age))
         return entry.value
       } else if (age < RESOLUTION_STALE_MS) {
+        this.#log.trace('%s: cached and stale, %d ms old', key, Math.round(age))
         if (now >= entry.retryAt) void this.#fly(key, load).catch(ignore)
         return entry.value
       }
@@ -102,7 +113,10 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
 
   #fly(key: string, load: Loader<T>): Promise<T> {
     const running = this.#flights.get(key)
-    if (running !== undefined) return running.result
+    if (running !== undefined) {
+      this.#log.trace('%s: waits for the lookup under way', key)
+      return running.result
+    }
     const flight: Flight<T> = { result: this.#load(load), stale: false }
     this.#flights.set(key, flight)
     // Dropped in the meantime: whoever waits still gets it, but it is not kept.

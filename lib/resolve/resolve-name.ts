@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import { reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits.ts'
 import type { Timer } from '../base/clock.ts'
@@ -39,14 +40,17 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
 
 /** Asks everybody who says to know an API of this name. */
 async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
-  const { directory, link, clock, pins, onAsked } = init
+  const { directory, link, clock, pins, onAsked, log } = init
   const seeds: Seed[] = []
   const refusals: string[] = []
   let hasOlder = false
   let answers = 0
   const ask = async (peer: PeerAddress) => {
-    const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch(() => undefined)
+    const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch((error: unknown) => {
+      if (log.enabled) log('%s: %s did not respond: %s', name, peer.id, reasonOf(error))
+    })
     if (fetched === undefined) return
+    log.trace('%s: %s sent %d manifests', name, peer.id, fetched.manifests.length)
     answers++
     onAsked(peer.id, true)
     refusals.push(...fetched.refusals)

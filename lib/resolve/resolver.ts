@@ -1,5 +1,7 @@
-import { type ApiId, type ApiRef, apiId } from '../base/api-name.ts'
+import type { Logger } from '@libp2p/interface'
+import { type ApiId, type ApiRef, apiId, formatApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
+import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { RESOLUTIONS_BYTES_MAX } from '../base/limits.ts'
 import type { Random } from '../base/random.ts'
 import type { Directory, Resolution, ResolveOptions, Resolver } from '../interface/directory.ts'
@@ -28,6 +30,8 @@ export interface ResolverInit {
   readonly hasOthers?: () => boolean
   /** Told of each manifest that was found and verified, e.g. for the catalogue. */
   readonly learn?: (signed: SignedManifest) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 export interface PinningResolver extends Resolver {
@@ -51,6 +55,7 @@ class CachingResolver implements PinningResolver {
   readonly #lookUp: LookUpInit
   readonly #apis: OwnerCache<Found>
   readonly #names: OwnerCache<ApiId>
+  readonly #log: Logger
 
   constructor({
     directory,
@@ -60,9 +65,11 @@ class CachingResolver implements PinningResolver {
     clock,
     random,
     learn = ignore,
-    hasOthers = () => false
+    hasOthers = () => false,
+    log = SILENT_LOG
   }: ResolverInit) {
     this.#self = link.self
+    this.#log = log
     this.#local = local
     this.#learn = learn
     this.#pins = createPins(documents)
@@ -72,24 +79,33 @@ class CachingResolver implements PinningResolver {
       link,
       clock,
       pins: this.#pins,
+      log,
       isCutOff: () => directory.isUnanswered === true && hasOthers(),
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({
       clock,
       bytesMax: RESOLUTIONS_BYTES_MAX,
-      bytesOf: ({ signed }) => signed.envelope.length
+      bytesOf: ({ signed }) => signed.envelope.length,
+      log
     })
-    this.#names = createOwnerCache({ clock, bytesMax: RESOLUTIONS_BYTES_MAX, bytesOf: (id) => id.length })
+    this.#names = createOwnerCache({ clock, bytesMax: RESOLUTIONS_BYTES_MAX, bytesOf: (id) => id.length, log })
   }
 
   async resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution> {
     const id = ref.provider === undefined ? await this.#idOf(ref.name, options) : apiId(ref.name, ref.provider)
     for (const signed of this.#local()) {
-      if (signed.id === id) return { signed, owners: [{ id: this.#self, addresses: [] }] }
+      if (signed.id !== id) continue
+      this.#log.trace('%s: served here', id)
+      return { signed, owners: [{ id: this.#self, addresses: [] }] }
     }
     const { signed, owners, spares } = await this.#apis.get(id, (signal) => this.#find(id, signal), options)
-    return { signed, owners: [...this.#choice.order(id, owners), ...spares] }
+    const candidates = [...this.#choice.order(id, owners), ...spares]
+    if (this.#log.enabled) {
+      const ids = candidates.map((owner) => owner.id).join(' ')
+      this.#log.trace('%s for %s: tried in this order: %s', id, formatApiRef(ref), ids)
+    }
+    return { signed, owners: candidates }
   }
 
   report(id: ApiId, owner: string, outcome: { readonly ok: true; readonly ms: number } | { readonly ok: false }): void {
@@ -120,7 +136,12 @@ class CachingResolver implements PinningResolver {
   }
 
   async #findName(name: string, signal: AbortSignal): Promise<ApiId> {
-    const { id, seeds } = await resolveName(this.#lookUp, name, signal)
+    const startedAt = this.#lookUp.clock.elapsed()
+    const { id, seeds } = await resolveName(this.#lookUp, name, signal).catch((error: unknown) => {
+      this.#failed(name, startedAt, error)
+      throw error
+    })
+    if (this.#log.enabled) this.#log('%s is %s (%s)', name, id, inMs(this.#lookUp.clock.elapsed() - startedAt))
     // What was learnt on the way fills the cache; if that fails, whoever asked hears it from there.
     await this.#apis.get(id, (signal) => this.#find(id, signal, seeds), { signal }).catch(ignore)
     signal.throwIfAborted()
@@ -128,8 +149,25 @@ class CachingResolver implements PinningResolver {
   }
 
   async #find(id: ApiId, signal: AbortSignal, seeds: readonly Seed[] = []): Promise<Found> {
-    const found = await lookUp(this.#lookUp, id, { signal, seeds, onHigher: () => this.#apis.expire(id) })
+    const startedAt = this.#lookUp.clock.elapsed()
+    const options = { signal, seeds, onHigher: () => this.#apis.expire(id) }
+    const found = await lookUp(this.#lookUp, id, options).catch((error: unknown) => {
+      this.#failed(id, startedAt, error)
+      throw error
+    })
+    if (this.#log.enabled) this.#found(id, found, startedAt)
     this.#learn(found.signed)
     return found
+  }
+
+  #found(id: ApiId, { signed, owners, spares }: Found, startedAt: number): void {
+    const ms = inMs(this.#lookUp.clock.elapsed() - startedAt)
+    const { revision, state } = signed.manifest
+    this.#log(`%s: revision ${revision}, ${state}, ${owners.length} owners and ${spares.length} spares (${ms})`, id)
+  }
+
+  #failed(what: string, startedAt: number, error: unknown): void {
+    if (!this.#log.enabled) return
+    this.#log('%s was not found in %s: %s', what, inMs(this.#lookUp.clock.elapsed() - startedAt), reasonOf(error))
   }
 }

@@ -1,6 +1,8 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../base/clock.ts'
+import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, SLOW_COMMIT_MS } from '../base/limits.ts'
 
 /** What the queue needs of a database. */
 export interface Transactions {
@@ -52,9 +54,11 @@ export interface CommitQueue {
 }
 
 export interface CommitQueueInit {
-  readonly clock: Pick<Clock, 'soon'>
+  readonly clock: Pick<Clock, 'soon' | 'elapsed'>
   readonly transactions: Transactions
   readonly onFailure: (error: Error) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 export function storeNotOpen(): SoukError {
@@ -65,7 +69,7 @@ export function storeFailed(cause?: unknown): SoukError {
   return new SoukError('internal_error', 'This node cannot keep its books any more and has to be restarted.', { cause })
 }
 
-export function createCommitQueue({ clock, transactions, onFailure }: CommitQueueInit): CommitQueue {
+export function createCommitQueue({ clock, transactions, onFailure, log = SILENT_LOG }: CommitQueueInit): CommitQueue {
   let waiting: Write[] = []
   let isScheduled = false
   let isClosed = false
@@ -95,17 +99,20 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     if (waiting.length === 0) return
     const batch = takeBatch(waiting)
     waiting = waiting.slice(batch.length)
+    const startedAt = clock.elapsed()
     try {
       // Never in this thread: a disk may take seconds, and other work goes on meanwhile.
-      syncBehind(commitTogether(transactions, batch) ?? commitCarefully(transactions, batch), batch)
+      syncBehind(commitTogether(transactions, batch) ?? commitCarefully(transactions, batch), batch, startedAt)
     } catch (error) {
       fail(error, batch)
     }
   }
-  const syncBehind = (settle: ReadonlyArray<() => void>, batch: readonly Write[]): void => {
+  const syncBehind = (settle: ReadonlyArray<() => void>, batch: readonly Write[], startedAt: number): void => {
     const { promise, resolve } = Promise.withResolvers<void>()
     transactions.sync((error) => {
       syncing = undefined
+      const ms = clock.elapsed() - startedAt
+      if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', batch.length, Math.round(ms))
       // Nobody is told of what may be gone.
       if (hasFailed) for (const { reject } of batch) reject(storeFailed())
       else if (error === null) for (const tell of settle) tell()
@@ -119,6 +126,7 @@ export function createCommitQueue({ clock, transactions, onFailure }: CommitQueu
     const isFirst = !hasFailed
     hasFailed = true
     const error = storeFailed(cause)
+    if (log.enabled) log('a commit of %d writes failed: %s', batch.length, reasonOf(cause))
     const lost = [...batch, ...waiting]
     waiting = []
     for (const write of lost) write.reject(error)

@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.ts'
 import { STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Store } from '../interface/store.ts'
 import { openSqliteMemory, type SqliteDatabase } from './sqlite-file.ts'
@@ -12,7 +13,7 @@ export type MemoryStoreInit = Pick<SqliteStoreInit, 'storedBytesMax'>
 export function createMemoryStore({ storedBytesMax = STORED_BYTES_MAX }: MemoryStoreInit = {}): Store {
   let database: SqliteDatabase | undefined
   // No disk to wait for: each write is committed within the turn that asks for it.
-  const clock = { soon: queueMicrotask }
+  const clock = { soon: queueMicrotask, elapsed: () => systemClock.elapsed() }
   const open = <T>(use: (database: SqliteDatabase) => T): T => use((database ??= openSqliteMemory()))
   return databaseStore({ clock, onFailure: () => {}, storedBytesMax, open })
 }

@@ -1,6 +1,14 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock, Timer } from '../base/clock.ts'
+import { SILENT_LOG } from '../base/component-log.ts'
 import { SoukError, withUnknownCharge } from '../base/errors.ts'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, STORE_WAIT_MS, STORE_WAIT_SWEEP_MS } from '../base/limits.ts'
+import {
+  COMMIT_BATCH_BYTES_MAX,
+  COMMIT_BATCH_MAX,
+  SLOW_COMMIT_MS,
+  STORE_WAIT_MS,
+  STORE_WAIT_SWEEP_MS
+} from '../base/limits.ts'
 import { storeNotOpen } from './commit-queue.ts'
 import { ConnectionLost, isLost, isLostRace, storeUnavailable } from './postgres-errors.ts'
 import { endTransaction, prepare, type Writer, type WriterSession } from './postgres-transaction.ts'
@@ -27,6 +35,8 @@ export interface PostgresQueueInit {
   readonly clock: Pick<Clock, 'soon' | 'after' | 'elapsed'>
   /** The connection failed while it was written by; whoever made it makes another one. */
   readonly onLost: (session: WriterSession, cause: unknown) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 interface InDoubt {
@@ -172,6 +182,7 @@ export class PostgresQueue {
     const { session } = batch
     const writes = batch.writes.slice(from, to)
     const number = ++this.#last
+    const startedAt = this.#init.clock.elapsed()
     const results = await prepare(session, number, writes)
     // Another connection has taken over: this transaction ends with its own.
     if (this.#session !== session) throw new ConnectionLost()
@@ -181,6 +192,9 @@ export class PostgresQueue {
     await endTransaction(session.db)
     this.#doubt = undefined
     settle(writes, results)
+    const ms = this.#init.clock.elapsed() - startedAt
+    const { log = SILENT_LOG } = this.#init
+    if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', writes.length, Math.round(ms))
   }
 
   #sweep(): void {

@@ -1,5 +1,8 @@
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
 import type { Client as PgClient, Pool } from 'pg'
 import { type Clock, sleep, systemClock } from '../base/clock.ts'
+import { logOf, reasonOf } from '../base/component-log.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { POSTGRES_CLOSE_MS, POSTGRES_CONNECTIONS_MAX, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
@@ -30,6 +33,8 @@ export interface PostgresStoreInit {
   readonly storedBytesMax?: number
   /** Default: the system's. */
   readonly clock?: Clock
+  /** Default: that of `@libp2p/logger`, which the environment variable `DEBUG` turns on. */
+  readonly logger?: ComponentLogger
 }
 
 interface Session {
@@ -55,7 +60,8 @@ interface Session {
  * cannot be used: a wrong password, no such database, tables of a newer Souk, a pooler in transaction mode.
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {
-  const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX } = init
+  const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX, logger = defaultLogger() } = init
+  const log = logOf(logger, 'souk:store')
   let session: Session | undefined
   const fenced = new Set<() => void>()
   const onFenced = (): void => {
@@ -132,7 +138,7 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
       )
     },
     async open() {
-      session ??= await openSession({ url, clock, storedBytesMax }, onFenced)
+      session ??= await openSession({ url, clock, storedBytesMax, log }, onFenced)
     },
     async close() {
       const closing = session
@@ -157,7 +163,7 @@ async function told<T>(reading: Promise<T>): Promise<T> {
 }
 
 async function openSession(
-  { url, clock, storedBytesMax }: Required<PostgresStoreInit>,
+  { url, clock, storedBytesMax, log }: Required<Omit<PostgresStoreInit, 'logger'>> & { readonly log: Logger },
   onFenced: () => void
 ): Promise<Session> {
   // Only nodes with such a store load the client.
@@ -166,12 +172,12 @@ async function openSession(
     const config = clientConfig(url)
     await prepare([1, 2].map(() => new Client({ ...config, query_timeout: 0 })) as [PgClient, PgClient])
     const client = () => new Client(config)
-    const queue = new PostgresQueue({ clock, onLost: (by, cause) => writer.lose(by, cause) })
+    const queue = new PostgresQueue({ clock, onLost: (by, cause) => writer.lose(by, cause), log })
     const onBack = (isFenced: boolean): void => {
       names.forget()
       if (isFenced) onFenced()
     }
-    const writer = new PostgresWriter({ client, queue, clock, onBack })
+    const writer = new PostgresWriter({ client, queue, clock, onBack, log })
     const pool = new Pool({ ...config, max: POSTGRES_CONNECTIONS_MAX, allowExitOnIdle: true })
     // An idle connection that breaks is replaced by the next query; unheard it would end the process.
     pool.on('error', () => {})
@@ -192,6 +198,7 @@ async function openSession(
       retention: postgresRetention(reads, queue, names)
     }
   } catch (cause) {
+    if (log.enabled) log('the database cannot be opened: %s', reasonOf(cause))
     if (isAway(cause)) throw storeUnavailable(cause)
     if (isSoukError(cause)) throw cause
     throw new SoukError('internal_error', `The store cannot be opened: ${refusalOf(cause)}.`, { cause })

@@ -1,5 +1,7 @@
+import type { Logger } from '@libp2p/interface'
 import type { Client } from 'pg'
 import { type Clock, sleep } from '../base/clock.ts'
+import { reasonOf } from '../base/component-log.ts'
 import type { SoukError } from '../base/errors.ts'
 import { POSTGRES_IDLE_TRANSACTION_MS, RECONNECT_MS_MAX, RECONNECT_MS_MIN, WRITER_ROW_DAYS } from '../base/limits.ts'
 import { endClient } from './postgres-client.ts'
@@ -14,6 +16,7 @@ export interface PostgresWriterInit {
   readonly clock: Clock
   /** Called when the database is back, before anything is written. `isFenced`: another process took this one for dead in between. */
   readonly onBack: (isFenced: boolean) => void
+  readonly log: Logger
 }
 
 /** The row of this process in `writers`. */
@@ -90,6 +93,7 @@ export class PostgresWriter {
     if (lost?.session !== session) return
     this.#connection = undefined
     this.#away = storeUnavailable(cause)
+    if (this.#init.log.enabled) this.#init.log('the connection to the database is lost: %s', reasonOf(cause))
     this.#init.queue.suspend()
     void endClient(lost.client)
     // One that is lost as soon as it is made does not help: pauses go on growing.
@@ -105,7 +109,9 @@ export class PostgresWriter {
         this.#pauseMs = Math.min(this.#pauseMs * 2, RECONNECT_MS_MAX)
         return await this.#connect()
       } catch (cause) {
-        if (!signal.aborted) this.#away = storeUnavailable(cause)
+        if (signal.aborted) return
+        this.#away = storeUnavailable(cause)
+        if (this.#init.log.enabled) this.#init.log('the database cannot be reached: %s', reasonOf(cause))
       }
     }
   }
@@ -127,6 +133,10 @@ export class PostgresWriter {
       session = { db: client, begin: beginning(row) }
       this.#connection = { client, session, openedAt: this.#init.clock.elapsed() }
       this.#away = undefined
+      this.#init.log(
+        'connected to the database%s',
+        recovered.isFenced ? '; another process took this one for dead' : ''
+      )
       this.#init.onBack(recovered.isFenced)
       this.#init.queue.resume(session, recovered)
     } catch (error) {

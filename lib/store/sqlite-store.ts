@@ -1,5 +1,8 @@
 import { dirname, resolve } from 'node:path'
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { logOf } from '../base/component-log.ts'
 import { STORE_FREE_BYTES_MIN, STORED_BYTES_MAX } from '../base/limits.ts'
 import type { Ledger } from '../interface/ledger.ts'
 import type { ListingIndex } from '../interface/listing-index.ts'
@@ -28,7 +31,9 @@ export interface SqliteStoreInit {
   /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
   readonly storedBytesMax?: number
   /** Default: the system's. */
-  readonly clock?: Pick<Clock, 'soon' | 'after'>
+  readonly clock?: Pick<Clock, 'soon' | 'after' | 'elapsed'>
+  /** Default: that of `@libp2p/logger`, which the environment variable `DEBUG` turns on. */
+  readonly logger?: ComponentLogger
   /** Free space on its disk under which no new work is taken, see `Store.refusal`. Default: `STORE_FREE_BYTES_MIN`. */
   readonly freeBytesMin?: number
   /**
@@ -59,12 +64,13 @@ interface Session {
  */
 export function createSqliteStore(init: SqliteStoreInit): Store {
   const { clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
-  const { freeBytesMin: bytesMin = STORE_FREE_BYTES_MIN } = init
+  const { freeBytesMin: bytesMin = STORE_FREE_BYTES_MIN, logger = defaultLogger() } = init
   const path = resolve(init.path)
   return databaseStore({
     clock,
     onFailure,
     storedBytesMax,
+    log: logOf(logger, 'souk:store'),
     open: (use) => openSqliteFile(path, use),
     watch: () => new FreeSpace({ directory: dirname(path), bytesMin, clock })
   })
@@ -160,10 +166,12 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
 }
 
 interface SessionInit extends Required<Pick<SqliteStoreInit, 'onFailure' | 'storedBytesMax'>> {
-  readonly clock: Pick<Clock, 'soon'>
+  readonly clock: Pick<Clock, 'soon' | 'elapsed'>
+  /** Default: none. */
+  readonly log?: Logger
 }
 
-function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMax }: SessionInit): Session {
+function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMax, log }: SessionInit): Session {
   const { db } = database
   const names = sqliteNames(db)
   const usage = sqliteUsage(db)
@@ -187,7 +195,7 @@ function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMa
     },
     afterSavepointRollback: () => names.forget()
   })
-  const queue = createCommitQueue({ clock, transactions, onFailure })
+  const queue = createCommitQueue({ clock, transactions, onFailure, ...(log && { log }) })
   const putDocuments = preparePut(db)
   const book = sqliteBook(db, names, balances, putDocuments)
   const backups = new Set<Promise<void>>()

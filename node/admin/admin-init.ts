@@ -1,3 +1,4 @@
+import type { ComponentLogger } from '@libp2p/interface'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Captures } from '../events/captures.ts'
@@ -37,6 +38,8 @@ export interface AdminInit {
   /** Of browsers that use the console. */
   readonly sessions: Sessions
   readonly log: Log
+  /** Default: that of `@libp2p/logger`. */
+  readonly logger?: ComponentLogger
   /** What only the composition root knows. */
   readonly status: () => StatusView
   readonly doctor: (signal: AbortSignal) => Promise<DoctorView>

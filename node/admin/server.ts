@@ -1,5 +1,6 @@
+import { defaultLogger } from '@libp2p/logger'
 import fastify, { type FastifyInstance } from 'fastify'
-import { formatRequestId, limits, requestIds, systemRandom } from '../../lib/index.ts'
+import { formatRequestId, limits, logOf, requestIds, systemRandom } from '../../lib/index.ts'
 import { Metrics } from '../events/metrics.ts'
 import { Series } from '../events/series.ts'
 import { limitConnections } from '../http/connections.ts'
@@ -70,6 +71,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   app.removeContentTypeParser('text/plain')
   guard(app, { token: init.token, sessions: init.sessions, port: () => bound })
   answerWithProblems(app, init.log)
+  logRequests(app, init)
   const parts = await adminRoutes(app, init)
   await app.register(consolePages)
 
@@ -84,6 +86,14 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
       await app.close()
     }
   }
+}
+
+/** The route as it is declared, never the address as it was written: that may hold anything. */
+function logRequests(app: FastifyInstance, { logger = defaultLogger() }: AdminInit): void {
+  const log = logOf(logger, 'souk:admin')
+  app.addHook('onResponse', async ({ id, method, routeOptions: { url = 'no route' } }, { statusCode, elapsedTime }) => {
+    if (log.enabled) log('%s %s %s %d in %d ms', id, method, url, statusCode, Math.round(elapsedTime))
+  })
 }
 
 /** Everything under `/admin/v1`. */

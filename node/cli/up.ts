@@ -43,6 +43,10 @@ export const addUp: AddCommand = (to, cli) => {
       '--keep-days <days>',
       'delete paid calls, ledger entries and receipts that are older (default: 400), or forever'
     )
+    .option(
+      '--log <names>',
+      'log what components do: souk:* for all of Souk, souk:*:trace for more (default: none, or DEBUG)'
+    )
     .option('--settle-on-stop', 'fetch what was earned before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // `--no-ingress` makes commander say `ingress: true` where nothing was typed.

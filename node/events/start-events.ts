@@ -1,3 +1,4 @@
+import type { ComponentLogger } from '@libp2p/interface'
 import { systemRandom } from '../../lib/index.ts'
 import type { Clock, Documents, UpstreamGuard } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
@@ -12,6 +13,8 @@ export interface StartEventsInit {
   readonly guard: UpstreamGuard
   readonly clock: Clock
   readonly log: Log
+  /** Default: that of `@libp2p/logger`. */
+  readonly logger?: ComponentLogger
   readonly undo: AsyncDisposableStack
 }
 

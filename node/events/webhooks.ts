@@ -1,4 +1,6 @@
-import { asSoukError, KeyedMutex, limits, SoukError, utf8 } from '../../lib/index.ts'
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
+import { asSoukError, KeyedMutex, limits, logOf, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random, UpstreamGuard } from '../../lib/interface/index.ts'
 import { createUpstream, type UpstreamResponse } from '../../protocols/index.ts'
 import type { Sealer } from '../upstream/sealer.ts'
@@ -58,6 +60,8 @@ export interface WebhooksInit {
     info(message: string): void
     error(message: string, facts?: Readonly<Record<string, unknown>>): void
   }
+  /** Default: that of `@libp2p/logger`. */
+  readonly logger?: ComponentLogger
 }
 
 const COLLECTION = 'webhooks'
@@ -66,6 +70,7 @@ const ID_BYTES = 10
 /** URLs that are told of events, as Standard Webhooks 1.0 has it. */
 export class Webhooks {
   readonly #init: WebhooksInit
+  readonly #log: Logger
   readonly #known = new Map<string, WebhookDocument>()
   readonly #deliveries: Deliveries
   /** Of each, one change at a time: what is noted of it never takes back what somebody just decided. */
@@ -73,7 +78,8 @@ export class Webhooks {
 
   constructor(init: WebhooksInit) {
     this.#init = init
-    const { documents, clock, random, log } = init
+    const { documents, clock, random, log, logger = defaultLogger() } = init
+    this.#log = logOf(logger, 'souk:events')
     this.#deliveries = new Deliveries({
       documents,
       clock,
@@ -205,7 +211,10 @@ export class Webhooks {
   }
 
   #note(delivery: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
-    return this.#changes.run(delivery.webhook, () => this.#noteNow(delivery, outcome, isLast))
+    const { webhook, event, failures } = delivery
+    const how = 'why' in outcome ? `${outcome.fate}: ${outcome.why}` : outcome.fate
+    this.#log('%s (%s) to webhook %s, attempt %d: %s', event.type, event.id, webhook, failures + 1, how)
+    return this.#changes.run(webhook, () => this.#noteNow(delivery, outcome, isLast))
   }
 
   async #noteNow({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {

@@ -1,7 +1,9 @@
 import type { Server } from 'node:http'
 import { fastifyCors } from '@fastify/cors'
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { formatRequestId, isProviderId, limits, requestIds, SoukError } from '../../lib/index.ts'
+import { formatRequestId, isApiName, isProviderId, limits, logOf, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { listenWide } from '../http/acceptors.ts'
 import { limitConnections } from '../http/connections.ts'
@@ -91,6 +93,8 @@ export interface IngressInit {
   readonly random: Random
   readonly options: IngressOptions
   readonly log: IngressLog
+  /** Default: that of `@libp2p/logger`. */
+  readonly logger?: ComponentLogger
 }
 
 export interface Ingress {
@@ -168,10 +172,11 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     strangersPerHost = limits.STRANGERS_PER_HOST
   } = options
   const ids = requestIds(init.clock, init.random)
-  const visitOf = visits(init, ids, ending)
+  const log = logOf(init.logger ?? defaultLogger(), 'souk:ingress')
+  const visitOf = visits(init, ids, ending, log)
   const app = fastify({
     serverFactory(handler) {
-      shedOverload({ server, clock: init.clock, ids, trustProxy }, handler)
+      shedOverload({ server, clock: init.clock, ids, trustProxy, log }, handler)
       return server
     },
     logger: false,
@@ -276,7 +281,7 @@ type RequestIds = ReturnType<typeof requestIds>
 type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit
 
 /** From here on the answer is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
-function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful): VisitOf {
+function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): VisitOf {
   const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
   return (request, reply) => {
     const requestId = ids.next()
@@ -286,8 +291,26 @@ function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: G
     if (cors) for (const [name, value] of Object.entries(reply.getHeaders())) headers.push(name, String(value))
     reply.hijack()
     const startedAt = clock.elapsed()
+    if (trace.enabled) logEnd(trace, request, reply, { clock, requestIdText, startedAt })
     return { req: request.raw, res: reply.raw, clock, log, requestId, requestIdText, startedAt, headers }
   }
+}
+
+/** The route as it is declared: the rest of a path, and a query, may hold anything. */
+function logEnd(
+  log: Logger,
+  { method, routeOptions: { url: route = 'no route' }, params }: FastifyRequest,
+  { raw }: FastifyReply,
+  { clock, requestIdText, startedAt }: Pick<Visit, 'clock' | 'requestIdText' | 'startedAt'>
+): void {
+  const { name } = (params ?? {}) as { name?: unknown }
+  const api = typeof name === 'string' && isApiName(name) ? ` (${name})` : ''
+  log.trace('%s %s %s%s arrives', requestIdText, method, route, api)
+  raw.once('close', () => {
+    const ended = raw.writableFinished ? '' : ', broken off'
+    const ms = Math.round(clock.elapsed() - startedAt)
+    log('%s %s %s%s: %d in %d ms%s', requestIdText, method, route, api, raw.statusCode, ms, ended)
+  })
 }
 
 /** What makes any request impossible, whatever it asks for. @throws SoukError `overloaded`, `invalid_request` */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Logger } from '@libp2p/interface'
 import { formatRequestId, limits, LoadControl, type requestIds, SoukError, toProblem } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import { clientNetwork } from '../http/host.ts'
@@ -9,6 +10,7 @@ export interface SheddingInit {
   readonly clock: Clock
   readonly ids: ReturnType<typeof requestIds>
   readonly trustProxy: boolean
+  readonly log: Logger
 }
 
 /** Both tell a supervisor about the node; a busy node is alive. */
@@ -19,13 +21,18 @@ const PROBES = new Set(['/livez', '/readyz'])
  * looked up, and before a body is read. A client that waits for `100 Continue` is told that by whoever reads its body.
  */
 export function shedOverload(
-  { server, clock, ids, trustProxy }: SheddingInit,
+  { server, clock, ids, trustProxy, log }: SheddingInit,
   handler: (req: IncomingMessage, res: ServerResponse) => void
 ): void {
   const load = new LoadControl(clock)
   const admit = (req: IncomingMessage, res: ServerResponse) => {
-    if (load.admit(() => clientNetwork(req, trustProxy)) || PROBES.has(req.url ?? '')) handler(req, res)
-    else sendOverloaded({ req, res, clock }, formatRequestId(ids.next()))
+    if (load.admit(() => clientNetwork(req, trustProxy)) || PROBES.has(req.url ?? '')) {
+      handler(req, res)
+      return
+    }
+    const requestId = formatRequestId(ids.next())
+    log('%s is shed: the event loop is late', requestId)
+    sendOverloaded({ req, res, clock }, requestId)
   }
   server.on('request', admit).on('checkContinue', admit).on('checkExpectation', admit)
 }

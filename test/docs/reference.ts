@@ -14,6 +14,7 @@ import { eventsPage } from './pages/events.ts'
 import { withExamples } from './pages/examples.ts'
 import { ingressPage } from './pages/ingress.ts'
 import { limitsPage } from './pages/limits.ts'
+import { logsPage } from './pages/logs.ts'
 import { metricsPage } from './pages/metrics.ts'
 import { statesPage } from './pages/states.ts'
 
@@ -28,6 +29,7 @@ export async function referencePages(): Promise<Map<string, string>> {
     ['docs/reference/events.md', await eventsPage()],
     ['docs/reference/ingress-api.md', await ingressPage()],
     ['docs/reference/limits.md', await limitsPage()],
+    ['docs/reference/logs.md', logsPage()],
     ['docs/reference/metrics.md', metricsPage()],
     ['docs/reference/states.md', statesPage()]
   ])

@@ -86,7 +86,8 @@ describe('secrets of a node', function () {
     const walletKey = await file('key', `0x${planted['wallet key']}\n`)
     const imported = await cli('wallet import', walletKey, '--network', 'dev', '--passphrase-file', passphrase)
     assert.equal(imported.code, 0, imported.stderr)
-    flags = ['--till', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--passphrase-file', passphrase]
+    flags = ['--till', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--log', '*,*:trace']
+    flags.push('--passphrase-file', passphrase)
     // The import has made the profile, without ports.
     const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
     node = await home.asProcess.up('shop', ...ports, ...flags)
@@ -187,7 +188,9 @@ describe('secrets of a node', function () {
     const started = await cli(`up --network dev --no-input --json ${flags.slice(0, -1).join(' ')} ${wrong}`)
     assert.notEqual(started.code, 0)
     const store = `postgres://souk:${planted['database password']}@127.0.0.1:9/souk`
-    const shared = home.start(`up --network dev --no-input --json --till metered --profile other --store ${store}`)
+    const shared = home.start(
+      `up --network dev --no-input --json --till metered --profile other --store ${store} --log *,*:trace`
+    )
     await eventually('it to say that the database is away', BOUND_MS, () =>
       shared.stderr.length > 0 || !shared.isRunning() ? true : undefined
     )
@@ -199,6 +202,12 @@ describe('secrets of a node', function () {
   it('are in no output, log, problem document or header', () => {
     seen.push(['stdout of the node', node.stdout.join('\n')], ['stderr of the node', node.stderr.join('\n')])
     assert.ok(seen.length > 50)
+    for (const log of ['souk:call', 'souk:store', 'souk:ingress', 'souk:admin']) {
+      assert.ok(
+        seen.some(([, text]) => text.includes(` ${log} `)),
+        log
+      )
+    }
     assert.deepEqual(
       seen.flatMap(([where, text]) => found(text).map((name) => `${name} in: ${where}\n${text}`)),
       []

@@ -1,3 +1,4 @@
+import { defaultLogger } from '@libp2p/logger'
 import type { ApiId } from '../../lib/base/api-name.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { type Clock, systemClock } from '../../lib/base/clock.ts'
@@ -120,7 +121,8 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
       },
       clock,
       random: systemRandom,
-      payouts: () => [provider]
+      payouts: () => [provider],
+      logger: defaultLogger()
     })
     const life = { peer, signer, store, till, errors, process }
     if (await begun(till, process)) running.add(life)

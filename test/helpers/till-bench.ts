@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { defaultLogger } from '@libp2p/logger'
 import type { ApiId } from '../../lib/base/api-name.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
@@ -231,7 +232,8 @@ export function tillBench() {
       },
       clock: play.clock,
       random: systemRandom,
-      payouts: () => [PAYOUT]
+      payouts: () => [PAYOUT],
+      logger: defaultLogger()
     })
     await till.start()
     return { peer, signer, signatures: () => signatures, store, till }

@@ -56,6 +56,24 @@ describe('config', () => {
     )
   })
 
+  it('takes the logs that are on from a flag, SOUK_LOG or DEBUG, in this order', async () => {
+    const logOf = async (more: object, flags: object = {}) =>
+      (await loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })).log
+    assert.equal(await logOf({}), undefined)
+    assert.equal(await logOf({ DEBUG: '' }), undefined)
+    assert.equal(await logOf({ DEBUG: 'souk:*' }), 'souk:*')
+    assert.equal(await logOf({ DEBUG: 'souk:*', SOUK_LOG: 'souk:call' }), 'souk:call')
+    assert.equal(
+      await logOf({ DEBUG: 'a', SOUK_LOG: 'b' }, { log: 'souk:call,-souk:pay libp2p:*' }),
+      'souk:call,-souk:pay libp2p:*'
+    )
+    // DEBUG is read by other programs as well: whatever it holds, the node starts.
+    assert.equal(await logOf({ DEBUG: '(' }), '(')
+    for (const log of ['', '(', 'souk:\u001b[2J', 'x'.repeat(1_001)]) {
+      await assert.rejects(logOf({}, { log }), refused('config_invalid', /^--log is not valid: /))
+    }
+  })
+
   it('says nothing of a store’s URL, which may hold a password', async () => {
     const flags = { network: 'dev', store: 'mysql://souk:hidden@db/souk' }
     await assert.rejects(loadConfig({ env, flags }), (error: Error) => {

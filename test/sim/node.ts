@@ -1,3 +1,4 @@
+import { defaultLogger } from '@libp2p/logger'
 import type { Clock } from '../../lib/base/clock.ts'
 import { isSoukError } from '../../lib/base/errors.ts'
 import { requestIds, type RequestIds } from '../../lib/base/request-id.ts'
@@ -145,7 +146,7 @@ export class SimNode {
       rules,
       policy: { atoms: redeemAtoms, ageMs: 60_000 },
       onError: (error) => world.note(name, `has trouble: ${error.code}`)
-    })({ calls: log, documents, ledger, link, clock, random: rng, payouts })
+    })({ calls: log, documents, ledger, link, clock, random: rng, payouts, logger: defaultLogger() })
     const till = watched(bug?.till?.(channelTill) ?? channelTill, invariants, process, channelTill)
     const owner = new Owner({ clock, till, calls: log, claims: store.claims, self: peer, epoch })
     if (init.serves) {

@@ -1,3 +1,4 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { FEE_BUMPS_MAX, REBROADCAST_MS, STUCK_MS } from '../../base/limits.ts'
 import type { Broadcast, Chain } from '../../interface/chain.ts'
@@ -11,6 +12,7 @@ export interface CourierInit {
   readonly clock: Clock
   readonly plans: Submissions
   readonly signer: Signer
+  readonly log: Logger
 }
 
 /** What a process remembers of a submission on its way; losing it costs one broadcast more. */
@@ -65,6 +67,7 @@ export class Courier {
 
   async #send({ key, signed }: SignedSubmission): Promise<Broadcast> {
     const answer = await this.#init.chain.broadcast(signed.raw)
+    this.#init.log('%s: sent as %s with nonce %d: %s', key, signed.hash, signed.nonce, answer)
     const sentAt = this.#init.clock.elapsed()
     const since = this.#progress.get(key)?.since ?? sentAt
     this.#progress.set(key, { since, sentAt, answer })
@@ -73,7 +76,7 @@ export class Courier {
 
   /** Undefined where no more is paid. The version is on disk before anybody sees it: it, too, may be the one that is mined. */
   async #raise(submission: SignedSubmission): Promise<SignedSubmission | undefined> {
-    const { chain, plans, signer } = this.#init
+    const { chain, plans, signer, log } = this.#init
     const { call, signed } = submission
     if (call === undefined || signed.replaced.length >= FEE_BUMPS_MAX) return undefined
     const fees = bumped(signed.fees, await chain.fees())
@@ -83,6 +86,7 @@ export class Courier {
     const replaced = [signed.hash, ...signed.replaced]
     const raised = { ...submission, signed: { ...version, nonce, gas, fees, replaced } }
     await plans.save(raised)
+    log('%s: %s is replaced by %s, which pays more', submission.key, signed.hash, version.hash)
     this.forget(submission.key)
     return raised
   }

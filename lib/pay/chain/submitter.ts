@@ -1,4 +1,6 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock, Timer } from '../../base/clock.ts'
+import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import {
@@ -26,6 +28,8 @@ export interface SubmitterInit {
   readonly signer: Signer
   /** Told of what goes wrong behind the scenes; the submitter goes on by itself unless the store failed. */
   readonly onError: (error: SoukError) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** The chain's last word, asked before any receipt, so that what a receipt says is not older. */
@@ -46,6 +50,7 @@ export function createSubmitter(init: SubmitterInit): Submitter {
 
 class QueuedSubmitter implements Submitter {
   readonly #init: SubmitterInit
+  readonly #log: Logger
   readonly #plans: Submissions
   readonly #courier: Courier
   readonly #waiters = new Map<string, Waiter>()
@@ -60,10 +65,11 @@ class QueuedSubmitter implements Submitter {
   #isAsked = false
 
   constructor(init: SubmitterInit) {
-    const { chain, clock, documents, signer } = init
+    const { chain, clock, documents, signer, log = SILENT_LOG } = init
     this.#init = init
+    this.#log = log
     this.#plans = new Submissions(documents, `transactions/${chain.parameters.chainId}/${signer.address}`)
-    this.#courier = new Courier({ chain, clock, plans: this.#plans, signer })
+    this.#courier = new Courier({ chain, clock, plans: this.#plans, signer, log })
   }
 
   async start(): Promise<void> {
@@ -134,6 +140,7 @@ class QueuedSubmitter implements Submitter {
         throw new SoukError('overloaded', 'Too many transactions of this node wait for the chain.')
       }
       await this.#plans.save({ key, seq: this.#plans.nextSeq(), at: this.#init.clock.now(), callHash, call })
+      this.#log('%s: planned', key)
       this.#wake()
     } catch (error) {
       this.#reject(key, asSoukError(error))
@@ -175,6 +182,7 @@ class QueuedSubmitter implements Submitter {
     } catch (thrown) {
       const error = asSoukError(thrown)
       this.#trouble = error
+      if (this.#log.enabled) this.#log('nothing can be sent now: %s', reasonOf(error))
       this.#init.onError(error)
       if (error.code === 'settlement_unavailable') return
       // What was not written down must not be sent, and nobody knows what was: the next start reads it from disk.
@@ -233,6 +241,9 @@ class QueuedSubmitter implements Submitter {
     if (mined === undefined) return
     if (before?.hash !== mined.hash || before.receipt.blockHash !== mined.receipt.blockHash) {
       await this.#plans.save(submission)
+      const { blockNumber, succeeded } = mined.receipt
+      const how = succeeded ? 'mined' : 'mined, and failed'
+      this.#log('%s: %s in block %s as %s', key, how, blockNumber.toString(), mined.hash)
     }
     this.#courier.forget(key)
     this.#resolve(key, { key, ...mined, isFinal: false })
@@ -240,6 +251,7 @@ class QueuedSubmitter implements Submitter {
     const block = await this.#init.chain.block(mined.receipt.blockNumber)
     if (block?.hash !== mined.receipt.blockHash || !(await this.#tellFinal({ key, ...mined, isFinal: true }))) return
     await this.#plans.saveFinal(submission)
+    this.#log('%s: final', key)
   }
 
   async #tellFinal(mined: Mined): Promise<boolean> {
@@ -260,6 +272,7 @@ class QueuedSubmitter implements Submitter {
     if (view.finalNonce > signed.nonce) {
       this.#courier.forget(plan.key)
       await this.#plans.save(plan)
+      this.#log('%s: another transaction has nonce %d; it is signed again', plan.key, signed.nonce)
       return false
     }
     return view.nonce <= signed.nonce
@@ -285,6 +298,7 @@ class QueuedSubmitter implements Submitter {
     const { chain, signer } = this.#init
     const signed = await signPlan({ chain, signer, plans: this.#plans }, plan, view.nonce)
     if (signed instanceof SoukError) {
+      if (this.#log.enabled) this.#log('%s: refused before it was sent: %s', plan.key, reasonOf(signed))
       await this.#plans.drop(plan.key)
       this.#reject(plan.key, signed)
       return

@@ -1,7 +1,10 @@
+import type { Logger } from '@libp2p/interface'
+import { SILENT_LOG } from '../../base/component-log.ts'
 import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
 import { VOUCHERS_CACHED_MAX } from '../../base/limits.ts'
-import type { Atoms } from '../../base/money.ts'
+import { type Atoms, formatUsdc } from '../../base/money.ts'
+import { formatRequestId } from '../../base/request-id.ts'
 import type { Voucher } from '../../interface/channel.ts'
 import type { ChannelWatch } from '../../interface/redeem.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
@@ -27,16 +30,20 @@ export interface PayeeInit {
   readonly splitterOf: (payout: Address) => Address
   /** This node's own peer id: what it calls itself costs nothing. */
   readonly self: string
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** The owner's side of paid calls: lets them in against the channel they come with, and books them. */
 export class Payee {
   readonly #init: PayeeInit
+  readonly #log: Logger
   /** By peer, as it came last. */
   readonly #last = new Map<string, { readonly bytes: Uint8Array; readonly voucher: Voucher }>()
 
   constructor(init: PayeeInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
   }
 
   /** Costs no turn of the event loop, unless the chain has to be looked at first. */
@@ -89,6 +96,7 @@ export class Payee {
     if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
     if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
     const hold = channel.tab.reserve(admission.price)
+    if (this.#log.enabled) this.#logReserve(admission, channel, hold)
     if (typeof hold === 'object') return this.#reservation(admission, channel, hold)
     if (hold === 'ceiling') {
       throw refusal('payment_required', 'The channel’s vouchers do not cover this call.', booksOf(channel))
@@ -98,6 +106,13 @@ export class Payee {
     throw isComing
       ? refusal('settlement_pending', 'The deposit does not count in full yet: it is too new.', booksOf(channel))
       : refusal('insufficient_funds', 'There is not enough in the channel.', booksOf(channel))
+  }
+
+  #logReserve({ requestId, price }: Admission, { info, tab }: PayeeChannel, hold: Hold | string): void {
+    const how = typeof hold === 'object' ? 'reserved' : `not reserved (${hold} too low)`
+    const books = [tab.ceiling, tab.captured, tab.reserved].map(formatUsdc).join('/')
+    const id = formatRequestId(requestId)
+    this.#log('%s: %s USDC %s on %s, ceiling/captured/reserved %s', id, formatUsdc(price), how, info.channelId, books)
   }
 
   #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {

@@ -1,4 +1,6 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
+import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { COUNTERS_TRIED_MAX, DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../../base/limits.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
@@ -33,6 +35,8 @@ export interface ChannelOpenerInit {
   readonly cap: DailyCap
   readonly clock: Clock
   readonly random: Random
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 const OPEN = { phase: 'open', isDisputed: false } as const
@@ -40,10 +44,12 @@ const OPEN = { phase: 'open', isDisputed: false } as const
 /** Opens channels and puts money into them: one signed deposit, which the owner brings in. */
 export class ChannelOpener {
   readonly #init: ChannelOpenerInit
+  readonly #log: Logger
   readonly #funding = new Map<PayerChannel, Promise<void>>()
 
   constructor(init: ChannelOpenerInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
   }
 
   /** @throws SoukError `insufficient_funds`, `settlement_pending`, `settlement_unavailable`, `payment_rejected` */
@@ -77,6 +83,7 @@ export class ChannelOpener {
     const channel = new PayerChannel(info, purse, this.#newDeposit(amount), OPEN)
     // Known on disk before anything is signed: a deposit that nobody remembers would be lost until it is looked for.
     await channels.add(channel)
+    if (this.#log.enabled) this.#log('opens channel %s to %s', info.channelId, info.owner)
     await this.fund(channel)
     return channel
   }
@@ -93,6 +100,7 @@ export class ChannelOpener {
     ]
     await ledger.book({ kind: 'deposit', reference: `${channelId}/found`, at: clock.now(), postings })
     await channels.add(channel)
+    if (this.#log.enabled) this.#log('found channel %s to %s with %s USDC', channelId, info.owner, formatUsdc(balance))
     return channel
   }
 
@@ -136,7 +144,12 @@ export class ChannelOpener {
     }
     const { pending } = channel
     const refused = await this.#offer(channel, pending).catch(asSoukError)
-    if ((await this.#fate(channel, pending)) !== 'mined') throw refused ?? onItsWay()
+    const fate = await this.#fate(channel, pending)
+    if (this.#log.enabled) {
+      const why = refused === undefined ? '' : `, owner: ${reasonOf(refused)}`
+      this.#log('deposit of %s USDC into %s: %s%s', formatUsdc(pending.amount), channel.info.channelId, fate, why)
+    }
+    if (fate !== 'mined') throw refused ?? onItsWay()
   }
 
   async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {

@@ -1,8 +1,10 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
+import { SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { fromHex, isHex } from '../../base/hex.ts'
 import { EXPOSURE_WAIT_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits.ts'
-import type { Atoms } from '../../base/money.ts'
+import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
 import type { Failure, Order, Settled } from '../../interface/till.ts'
@@ -29,6 +31,8 @@ export interface PayerInit {
   readonly splitterOf: (payout: Address) => Address
   /** This node's own peer id: what it calls itself costs nothing. */
   readonly self: string
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** Documents: receipts by request id, base64. */
@@ -43,6 +47,7 @@ interface Paid {
 /** The payer's side of calls: promises within its rules, signs ahead, and keeps what owners sign. */
 export class Payer {
   readonly #init: PayerInit
+  readonly #log: Logger
   /** By request id, latin1. */
   readonly #orders = new Map<string, Paid>()
   readonly #opening = new Map<string, Promise<PayerChannel>>()
@@ -51,6 +56,7 @@ export class Payer {
 
   constructor(init: PayerInit) {
     this.#init = init
+    this.#log = init.log ?? SILENT_LOG
   }
 
   async authorise(order: Order): Promise<Uint8Array | undefined> {
@@ -68,6 +74,10 @@ export class Payer {
       const authorization = await channel.authorization(domain, signer)
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
+      if (this.#log.enabled) {
+        const amounts = `${formatUsdc(price)} USDC, voucher up to ${formatUsdc(channel.purse.ceiling)} USDC`
+        this.#log('%s: pays %s on channel %s', formatRequestId(order.requestId), amounts, channel.info.channelId)
+      }
       return authorization
     } catch (error) {
       this.#end(channel, () => promised.release())
@@ -97,6 +107,7 @@ export class Payer {
     const paid = this.#take(order)
     if (paid === undefined) return false
     const { channel, promised, price } = paid
+    this.#log.trace('channel %s: a call of %d atoms ended as %s', channel.info.channelId, price, fate)
     if (fate === 'lost') this.#end(channel, () => promised.lose())
     else if (fate === 'failed') this.#end(channel, () => promised.doubt())
     else {

@@ -1,3 +1,4 @@
+import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import type { SoukError } from '../../base/errors.ts'
 import type { Chain } from '../../interface/chain.ts'
@@ -35,6 +36,8 @@ export interface SettlementInit {
   readonly factory: SplitterFactory
   readonly policy?: NonNullable<RedeemerInit['policy']>
   readonly onError: (error: SoukError) => void
+  /** Default: none. */
+  readonly log?: Logger
 }
 
 /** One nonce queue, one watch, one redeemer and one bookkeeper on one chain. */

@@ -65,7 +65,7 @@ option says. A list is separated by spaces or commas as a variable, and is a JSO
 ${table(['Option of `souk up`', 'Variable', '`profile.json`', ''], rows)}
 
 \`adminHost\` is never read from the file: who opens the admin API to a network says so at each start. Keep the password of \`--store\` out of
-the list of processes: use \`SOUK_STORE\`.
+the list of processes: use \`SOUK_STORE\`. Where neither \`--log\` nor \`SOUK_LOG\` is given, \`DEBUG\` says which [logs](logs.md) are on.
 
 ## Which profile
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../../../lib/base/limits.ts'
+import { format } from 'node:util'
+import { SILENT_LOG } from '../../../lib/base/component-log.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, SLOW_COMMIT_MS } from '../../../lib/base/limits.ts'
 import { createCommitQueue, type Transactions } from '../../../lib/store/commit-queue.ts'
 
 type Step = 'begin' | 'commit' | 'rollback' | 'isolate' | 'sync'
@@ -10,6 +12,8 @@ function stub(fails: (step: Step) => boolean = () => false) {
   const turns: Array<() => void> = []
   const syncs: Array<() => void> = []
   const failures: Error[] = []
+  const lines: string[] = []
+  const time = { now: 0 }
   const take = (step: Step) => {
     steps.push(step)
     if (fails(step)) throw new Error(`the disk failed at ${step}`)
@@ -42,8 +46,9 @@ function stub(fails: (step: Step) => boolean = () => false) {
     }
   }
   const queue = createCommitQueue({
-    clock: { soon: (task) => void turns.push(task) },
+    clock: { soon: (task) => void turns.push(task), elapsed: () => time.now },
     transactions,
+    log: Object.assign((...args: unknown[]) => void lines.push(format(...args)), { ...SILENT_LOG, enabled: true }),
     onFailure: (error) => failures.push(error)
   })
   const turn = () => {
@@ -62,7 +67,7 @@ function stub(fails: (step: Step) => boolean = () => false) {
   }
   const write = (name: string, bytes = 1) => queue.write(bytes, () => (steps.push(name), name))
   const endTransaction = () => (isActive = false)
-  return { queue, steps, turns, failures, turn, reach, settle, write, endTransaction }
+  return { queue, steps, turns, failures, turn, reach, settle, write, endTransaction, lines, time }
 }
 
 describe('the commit queue', () => {
@@ -117,6 +122,27 @@ describe('the commit queue', () => {
       reach()
       assert.equal(await writing, name)
     }
+  })
+
+  it('logs a commit that is slow, from its first write to the disk', async () => {
+    const { turn, reach, write, lines, time } = stub()
+    for (const ms of [SLOW_COMMIT_MS - 1, SLOW_COMMIT_MS]) {
+      const writes = [write('a'), write('b')]
+      turn()
+      time.now += ms
+      reach()
+      await Promise.all(writes)
+    }
+    assert.deepEqual(lines, [`slow commit: 2 writes took ${SLOW_COMMIT_MS} ms`])
+  })
+
+  it('logs a commit that failed once', async () => {
+    const { turn, write, lines } = stub((step) => step === 'commit')
+    const writes = [write('a'), write('b')]
+    turn()
+    for (const each of writes) await assert.rejects(each)
+    await assert.rejects(write('c'))
+    assert.deepEqual(lines, ['a commit of 2 writes failed: Error'])
   })
 
   it('stops at a write that meets a damaged file: no other is tried on it', async () => {

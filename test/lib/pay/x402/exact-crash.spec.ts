@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { defaultLogger } from '@libp2p/logger'
 import { x402Client } from '@x402/core/client'
 import { encodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentRequired } from '@x402/core/types'
@@ -34,7 +35,8 @@ describe('x402 exact, over kill -9 of the owner', function () {
       link: { self: peerId('O'), serve: () => {}, exchange: () => assert.fail('asks nobody') },
       clock: tillClock,
       random: systemRandom,
-      payouts: () => [bench.provider]
+      payouts: () => [bench.provider],
+      logger: defaultLogger()
     })
     await till.start()
     return till
