@@ -1,38 +1,44 @@
+import { z } from 'zod'
 import type { Manifest, Probed, SelfReport, Standing } from '../lib/interface/index.ts'
+import { view } from './http/schemas.ts'
 
-/** How a listing did, as it is shown: what this node knows by itself, and apart from it what the owner says. */
-export interface StandingView {
-  /** When this node first heard of it, RFC 3339; null where it has not. */
-  readonly known_since: string | null
-  readonly quality: {
-    /** 0 to 1, shrunk towards a prior where there are few calls. */
-    readonly score: number
-    /** Calls of this node that it rests on; older ones count less. */
-    readonly calls: number
-    /** Null before the first call. */
-    readonly success_rate: number | null
-    readonly p50_ms: number | null
-    readonly p95_ms: number | null
-  }
-  /** Whether it was reached when this node tried, without a call; null where it does not try, or has not yet. */
-  readonly probed: {
-    readonly probes: number
-    readonly reached_rate: number
-    readonly p50_ms: number | null
-    readonly last_at: string
-  } | null
-  /** The owner's own word, checked by nobody; null where it says nothing. */
-  readonly claimed_by_owner: {
-    readonly days: number
-    /** RFC 3339: end of those days. */
-    readonly until: string
-    /** At least so many. */
-    readonly calls: number
-    readonly success_rate: number
-    readonly p50_ms: number | null
-    readonly p95_ms: number | null
-  } | null
-}
+export const standingViewSchema = view(
+  'StandingView',
+  {
+    known_since: z.string().nullable().describe('When this node first heard of it, RFC 3339; null where it has not.'),
+    quality: z.object({
+      score: z.number().describe('0 to 1, shrunk towards a prior where there are few calls.'),
+      calls: z.number().describe('Calls of this node that it rests on; older ones count less.'),
+      success_rate: z.number().nullable().describe('Null before the first call.'),
+      p50_ms: z.number().nullable(),
+      p95_ms: z.number().nullable()
+    }),
+    probed: z
+      .object({
+        probes: z.number(),
+        reached_rate: z.number(),
+        p50_ms: z.number().nullable(),
+        last_at: z.string()
+      })
+      .nullable()
+      .describe(
+        'Whether it was reached when this node tried, without a call; null where it does not try, or has not yet.'
+      ),
+    claimed_by_owner: z
+      .object({
+        days: z.number(),
+        until: z.string().describe('RFC 3339: end of those days.'),
+        calls: z.number().describe('At least so many.'),
+        success_rate: z.number(),
+        p50_ms: z.number().nullable(),
+        p95_ms: z.number().nullable()
+      })
+      .nullable()
+      .describe("The owner's own word, checked by nobody; null where it says nothing.")
+  },
+  'How a listing did, as it is shown: what this node knows by itself, and apart from it what the owner says.'
+)
+export type StandingView = z.output<typeof standingViewSchema>
 
 export function standingView({ firstSeenAt, quality, probed }: Standing, { selfReport }: Manifest): StandingView {
   const { score, calls, successRate, p50Ms, p95Ms } = quality

@@ -1,30 +1,48 @@
-import type { FastifyInstance } from 'fastify'
 import { formatUsdc } from '../../lib/index.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
-import { type AccountsView, type AccountView, type OpenedAccountView, openAccountSchema } from './api.ts'
-import { parse } from './problems.ts'
-import type { AdminInit } from './admin-init.ts'
+import {
+  accountsViewSchema,
+  type AccountView,
+  accountViewSchema,
+  openAccountSchema,
+  openedAccountViewSchema
+} from './api.ts'
+import { route } from './route.ts'
 
 /** Prepaid accounts of this node's ingress, and of those that share its store. */
-export function accountRoutes(app: FastifyInstance, { accounts }: AdminInit): void {
-  app.get('/accounts', async (): Promise<AccountsView> => {
-    const all = await accounts.list()
-    const views: AccountView[] = []
-    for (const account of all) views.push(await viewOf(accounts, account))
-    return { accounts: views, owed: formatUsdc(await accounts.held()) }
+export const accountRoutes = [
+  route({
+    method: 'GET',
+    path: '/accounts',
+    summary: 'Prepaid accounts, and what they come to.',
+    response: accountsViewSchema,
+    async handler({ accounts }) {
+      const all = await accounts.list()
+      const views: AccountView[] = []
+      for (const account of all) views.push(await viewOf(accounts, account))
+      return { accounts: views, owed: formatUsdc(await accounts.held()) }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts',
+    summary: 'Opens one, with a key that is shown this once.',
+    body: openAccountSchema,
+    response: openedAccountViewSchema,
+    status: 201,
+    async handler({ accounts }, { body }) {
+      const { account, key } = await accounts.open(body.label)
+      return { ...(await viewOf(accounts, account)), key: key.key, key_id: key.id }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/accounts/:id',
+    summary: 'One of them.',
+    response: accountViewSchema,
+    handler: async ({ accounts }, { params }) => viewOf(accounts, await accounts.get(params.id))
   })
-
-  app.get<{ Params: { id: string } }>('/accounts/:id', async (request): Promise<AccountView> => {
-    return viewOf(accounts, await accounts.get(request.params.id))
-  })
-
-  app.post('/accounts', async (request, reply): Promise<OpenedAccountView> => {
-    const { label } = parse(openAccountSchema, request.body)
-    const { account, key } = await accounts.open(label)
-    reply.code(201)
-    return { ...(await viewOf(accounts, account)), key: key.key, key_id: key.id }
-  })
-}
+] as const
 
 async function viewOf(accounts: Accounts, account: Account): Promise<AccountView> {
   const { id, label, createdAt, funding } = account

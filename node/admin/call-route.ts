@@ -1,14 +1,12 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
-import { asSoukError, formatUsdc, limits, toProblem } from '../../lib/index.ts'
+import { z } from 'zod'
+import { asSoukError, formatApiRef, formatUsdc, limits, parseUsdc, toProblem } from '../../lib/index.ts'
 import type { CallReply, Headers } from '../../lib/interface/index.ts'
-import { type CallEvent, callSchema } from './api.ts'
-import { watchedCall } from '../events/watch-calls.ts'
-import type { CallDraft } from '../ingress/request.ts'
-import { whileConnected } from '../ingress/visit.ts'
+import type { CallDraft } from '../call-draft.ts'
+import { answerAgent, apisIn } from '../mcp/endpoint.ts'
+import { type CallEvent, callEventSchema, callSchema } from './api.ts'
 import { present } from './present.ts'
-import { parse } from './problems.ts'
-import type { AdminInit } from './admin-init.ts'
+import { route } from './route.ts'
 
 const PLAIN: Headers = [
   ['content-type', 'application/json'],
@@ -19,33 +17,54 @@ const STREAMED: Headers = [
   ['accept', 'text/event-stream']
 ]
 
-/** A call from this machine, without a consumer key: the token stands for its owner. */
-export function callRoute(app: FastifyInstance, init: AdminInit): void {
-  const { souk, calls, captures, subscriptions, clock, events } = init
-  const send = watchedCall(souk, { feed: calls, captures, clock, events })
-  app.post('/call', async (request, reply) => {
-    const input = parse(callSchema, request.body)
-    const startedAt = clock.elapsed()
-    const call: CallDraft = {
-      api: input.api,
-      body: input.body,
-      headers: input.stream === true ? STREAMED : PLAIN,
-      signal: whileConnected(reply.raw),
-      requestId: Buffer.from(request.id.replaceAll('-', ''), 'hex'),
-      ...present({
-        method: input.method,
-        path: input.path,
-        timeoutMs: input.timeout_ms,
-        maxPrice: input.max_price,
-        idempotencyKey: input.idempotency_key
-      })
+/** Calls from this machine, without a consumer key: the token stands for its owner. */
+export const callRoutes = [
+  route({
+    method: 'POST',
+    path: '/call',
+    summary: 'Calls an API, paid by this node.',
+    body: callSchema,
+    response: callEventSchema.describe('lines of JSON: one head, any number of data, then end or error'),
+    mediaType: 'application/x-ndjson',
+    async handler({ call: send, subscriptions, clock }, { body: input, signal, request, reply }) {
+      const startedAt = clock.elapsed()
+      const call: CallDraft = {
+        api: input.api,
+        body: input.body,
+        headers: input.stream === true ? STREAMED : PLAIN,
+        signal,
+        requestId: Buffer.from(request.id.replaceAll('-', ''), 'hex'),
+        ...present({
+          method: input.method,
+          path: input.path,
+          timeoutMs: input.timeout_ms,
+          maxPrice: input.max_price,
+          idempotencyKey: input.idempotency_key
+        })
+      }
+      await subscriptions.boundCalls.bind(undefined, call)
+      const answer = await send(call)
+      return reply.send(Readable.from(lines(answer, request.id, clock.elapsed() - startedAt)))
     }
-    await subscriptions.boundCalls.bind(undefined, call)
-    const answer = await send(call)
-    const ms = clock.elapsed() - startedAt
-    return reply.type('application/x-ndjson').send(Readable.from(lines(answer, request.id, ms)))
+  }),
+  route({
+    method: 'POST',
+    path: '/mcp',
+    summary:
+      'The Model Context Protocol, for agents of whoever runs this node: `?api=` names the APIs, `?max_price=` the dearest call.',
+    response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
+    async handler({ market }, { request, reply }) {
+      const { url = '' } = request.raw
+      const apis = apisIn(url).map(formatApiRef)
+      const asked = new URLSearchParams(url.split('?')[1] ?? '').get('max_price')
+      const maxPrice = asked === null ? limits.CALL_PRICE_ATOMS_MAX : parseUsdc(asked)
+      const tools = market.for({ apis, maxPrice })
+      reply.hijack()
+      await answerAgent({ req: request.raw, res: reply.raw, headers: [] }, tools, request.body)
+      return reply
+    }
   })
-}
+] as const
 
 async function* lines(answer: CallReply, requestId: string, ms: number): AsyncIterable<string> {
   yield line({

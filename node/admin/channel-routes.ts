@@ -1,41 +1,56 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { checksummed, formatUsdc, type Hex, SoukError } from '../../lib/index.ts'
 import type { ChannelSummary } from '../../lib/pay/index.ts'
-import { whileConnected } from '../ingress/visit.ts'
-import type { AdminInit } from './admin-init.ts'
-import type { ChannelView, ClosedChannelsView } from './money-api.ts'
+import { list } from '../http/schemas.ts'
+import { type ChannelView, channelViewSchema, closedChannelsViewSchema } from './money-api.ts'
 import { moving } from './moving.ts'
-
-interface Named {
-  Params: { channel: string }
-}
+import { route } from './route.ts'
 
 /** What this node pays through, and is paid through. */
-export function channelRoutes(app: FastifyInstance, { money }: AdminInit): void {
-  app.get('/channels', (): { channels: ChannelView[] } => ({
-    channels: moving(money).till.channels().map(channelView)
-  }))
-
-  app.post('/channels/close', async (_request, reply): Promise<ClosedChannelsView> => {
-    const closed = await moving(money).till.closeAll(whileConnected(reply.raw))
-    return {
-      channels: closed.map(({ channel, error }) => ({
-        channel: channelView(channel),
-        problem: error === undefined ? null : error.message
-      }))
+export const channelRoutes = [
+  route({
+    method: 'GET',
+    path: '/channels',
+    summary: 'Channels that this node pays through, and is paid through.',
+    response: z.object({ channels: list(channelViewSchema) }),
+    handler: ({ money }) => ({ channels: moving(money).till.channels().map(channelView) })
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/close',
+    summary: 'Closes each one that this node pays through.',
+    response: closedChannelsViewSchema,
+    async handler({ money }, { signal }) {
+      const closed = await moving(money).till.closeAll(signal)
+      return {
+        channels: closed.map(({ channel, error }) => ({
+          channel: channelView(channel),
+          problem: error === undefined ? null : error.message
+        }))
+      }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/:channel/close',
+    summary: 'Closes one, with its owner: what was not spent comes back.',
+    response: channelViewSchema,
+    async handler({ money }, { params, signal }) {
+      const channelId = channelIn(params.channel)
+      return channelView(await moving(money).till.close(channelId, signal))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/:channel/withdraw',
+    summary: 'Takes it out without the owner, after the channel’s delay.',
+    response: channelViewSchema,
+    async handler({ money }, { params, signal }) {
+      const channelId = channelIn(params.channel)
+      return channelView(await moving(money).till.withdraw(channelId, signal))
     }
   })
-
-  app.post<Named>('/channels/:channel/close', async (request, reply): Promise<ChannelView> => {
-    const channelId = channelIn(request.params.channel)
-    return channelView(await moving(money).till.close(channelId, whileConnected(reply.raw)))
-  })
-
-  app.post<Named>('/channels/:channel/withdraw', async (request, reply): Promise<ChannelView> => {
-    const channelId = channelIn(request.params.channel)
-    return channelView(await moving(money).till.withdraw(channelId, whileConnected(reply.raw)))
-  })
-}
+] as const
 
 /** @throws SoukError `invalid_request` */
 function channelIn(text: string): Hex {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { GraphqlTerms } from '../../lib/interface/index.ts'
+import { amount } from '../http/schemas.ts'
 import { present } from './present.ts'
 
-const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 const count = z.int().min(0)
 
 /** Member `graphql` of a registration: what may be asked of a GraphQL API, and what it costs. */

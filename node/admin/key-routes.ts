@@ -1,52 +1,92 @@
-import type { FastifyInstance } from 'fastify'
 import { formatUsdc, parseUsdc } from '../../lib/index.ts'
 import type { IssuedKey, KeyInfo } from '../keys/keys.ts'
-import type { AdminInit } from './admin-init.ts'
-import { type IssuedKeyView, issueKeySchema, type KeysView, type KeyView, rotateKeySchema } from './key-api.ts'
+import {
+  type IssuedKeyView,
+  issuedKeyViewSchema,
+  issueKeySchema,
+  keysViewSchema,
+  type KeyView,
+  keyViewSchema,
+  rotateKeySchema
+} from './key-api.ts'
 import { present } from './present.ts'
-import { parse } from './problems.ts'
 import { rateLimitOf, rateLimitView } from './rate-api.ts'
-
-interface ById {
-  Params: { id: string }
-}
+import { route } from './route.ts'
 
 /** Consumer keys of this node's ingress. */
-export function keyRoutes(app: FastifyInstance, { keys, accounts }: AdminInit): void {
-  app.get('/keys', async (): Promise<KeysView> => {
-    const { key, holder } = keys.demo ?? {}
-    const demo =
-      key === undefined || holder === undefined
-        ? null
-        : { key, apis: holder.apis ?? [], daily_cap: formatUsdc(holder.dailyCap) }
-    return { keys: (await keys.list()).map(keyView), demo }
+export const keyRoutes = [
+  route({
+    method: 'GET',
+    path: '/keys',
+    summary: 'Keys of this node’s ingress, without the keys themselves.',
+    response: keysViewSchema,
+    async handler({ keys }) {
+      const { key, holder } = keys.demo ?? {}
+      const demo =
+        key === undefined || holder === undefined
+          ? null
+          : { key, apis: holder.apis ?? [], daily_cap: formatUsdc(holder.dailyCap) }
+      return { keys: (await keys.list()).map(keyView), demo }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/keys',
+    summary: 'Makes a key; it is shown this once.',
+    body: issueKeySchema,
+    response: issuedKeyViewSchema,
+    status: 201,
+    async handler({ keys, accounts }, { body }) {
+      const { label, expires_at, max_price, daily_cap, apis, account, manages, rate_limit } = body
+      // A key of an account that is none would pay for nothing.
+      if (account !== undefined) await accounts.get(account)
+      const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
+      const dailyCap = daily_cap === undefined ? undefined : parseUsdc(daily_cap)
+      const rateLimit = rate_limit && rateLimitOf(rate_limit)
+      const wanted = { label, expiresAt: expires_at, maxPrice, dailyCap, apis, account, manages, rateLimit }
+      return issuedView(await keys.issue(present(wanted)))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/keys/:id',
+    summary: 'One of them.',
+    response: keyViewSchema,
+    handler: async ({ keys }, { params }) => keyView(await keys.get(params.id))
+  }),
+  route({
+    method: 'DELETE',
+    path: '/keys/:id',
+    summary: 'Revokes it.',
+    response: keyViewSchema,
+    handler: async ({ keys }, { params }) => keyView(await keys.revoke(params.id))
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/rotate',
+    summary: 'Makes a key that takes its place; it works on for a while.',
+    body: rotateKeySchema.prefault({}),
+    response: issuedKeyViewSchema,
+    status: 201,
+    async handler({ keys }, { params, body: { overlap_ms, expires_at } }) {
+      return issuedView(await keys.rotate(params.id, present({ overlapMs: overlap_ms, expiresAt: expires_at })))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/disable',
+    summary: 'Refuses its calls until it is enabled.',
+    response: keyViewSchema,
+    handler: async ({ keys }, { params }) => keyView(await keys.disable(params.id))
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/enable',
+    summary: 'Lets it call again.',
+    response: keyViewSchema,
+    handler: async ({ keys }, { params }) => keyView(await keys.enable(params.id))
   })
-
-  app.get<ById>('/keys/:id', async ({ params }): Promise<KeyView> => keyView(await keys.get(params.id)))
-
-  app.post('/keys', async (request, reply): Promise<IssuedKeyView> => {
-    const input = parse(issueKeySchema, request.body)
-    const { label, expires_at, max_price, daily_cap, apis, account, manages, rate_limit } = input
-    // A key of an account that is none would pay for nothing.
-    if (account !== undefined) await accounts.get(account)
-    const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
-    const dailyCap = daily_cap === undefined ? undefined : parseUsdc(daily_cap)
-    const rateLimit = rate_limit && rateLimitOf(rate_limit)
-    const wanted = { label, expiresAt: expires_at, maxPrice, dailyCap, apis, account, manages, rateLimit }
-    reply.code(201)
-    return issuedView(await keys.issue(present(wanted)))
-  })
-
-  app.post<ById>('/keys/:id/rotate', async (request, reply): Promise<IssuedKeyView> => {
-    const { overlap_ms, expires_at } = parse(rotateKeySchema, request.body ?? {})
-    reply.code(201)
-    return issuedView(await keys.rotate(request.params.id, present({ overlapMs: overlap_ms, expiresAt: expires_at })))
-  })
-
-  app.post<ById>('/keys/:id/disable', async ({ params }): Promise<KeyView> => keyView(await keys.disable(params.id)))
-  app.post<ById>('/keys/:id/enable', async ({ params }): Promise<KeyView> => keyView(await keys.enable(params.id)))
-  app.delete<ById>('/keys/:id', async ({ params }): Promise<KeyView> => keyView(await keys.revoke(params.id)))
-}
+] as const
 
 function issuedView(issued: IssuedKey): IssuedKeyView {
   return { key: issued.key, ...keyView(issued) }

@@ -1,43 +1,53 @@
-import type { FastifyInstance } from 'fastify'
 import { parseUsdc } from '../../lib/index.ts'
-import { whileConnected } from '../ingress/visit.ts'
 import { standingView } from '../standing-view.ts'
-import type { AdminInit } from './admin-init.ts'
-import { type MarketListingView, searchSchema, type SearchView } from './market-api.ts'
+import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
 import { present } from './present.ts'
-import { parse } from './problems.ts'
+import { route } from './route.ts'
 import { listingView } from './views.ts'
 import { why } from './why.ts'
 
 /** What others offer. */
-export function marketRoutes(app: FastifyInstance, { souk, clock }: AdminInit): void {
-  app.get('/search', async (request, reply): Promise<SearchView> => {
-    const { q, max_price, min_quality, ...rest } = parse(searchSchema, request.query)
-    const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
-    const query = present({ ...rest, text: q, maxPrice, minQuality: min_quality })
-    const page = await souk.search(query, whileConnected(reply.raw))
-    const listings = page.listings.map((listing) => ({
-      ...listingView(listing, clock.now()),
-      ...standingView(listing, listing.manifest)
-    }))
-    return { listings, next: page.next ?? null }
-  })
-
-  app.get<{ Params: { id: string } }>('/listings/:id', async (request, reply): Promise<MarketListingView> => {
-    const { signed, owners } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    const { issuedAt, expiresAt, api } = signed.manifest
-    return {
-      ...listingView(signed, clock.now()),
-      ...standingView(await souk.standing(signed.id), signed.manifest),
-      issued_at: issuedAt,
-      expires_at: expiresAt,
-      owners: owners.map(({ id }) => id),
-      methods: api.operations,
-      sdl: api.sdl ?? null
+export const marketRoutes = [
+  route({
+    method: 'GET',
+    path: '/search',
+    summary: 'Finds APIs.',
+    query: searchSchema,
+    response: searchViewSchema,
+    async handler({ souk, clock }, { query: { q, max_price, min_quality, ...rest }, signal }) {
+      const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
+      const page = await souk.search(present({ ...rest, text: q, maxPrice, minQuality: min_quality }), signal)
+      const listings = page.listings.map((listing) => ({
+        ...listingView(listing, clock.now()),
+        ...standingView(listing, listing.manifest)
+      }))
+      return { listings, next: page.next ?? null }
     }
+  }),
+  route({
+    method: 'GET',
+    path: '/listings/:id',
+    summary: 'One API, looked up and verified: by `name@provider` or a bare name.',
+    response: marketListingViewSchema,
+    async handler({ souk, clock }, { params, signal }) {
+      const { signed, owners } = await souk.resolve(params.id, { signal })
+      const { issuedAt, expiresAt, api } = signed.manifest
+      return {
+        ...listingView(signed, clock.now()),
+        ...standingView(await souk.standing(signed.id), signed.manifest),
+        issued_at: issuedAt,
+        expires_at: expiresAt,
+        owners: owners.map(({ id }) => id),
+        methods: api.operations,
+        sdl: api.sdl ?? null
+      }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/why/:id',
+    summary: 'Why an API is not found, or cannot be called.',
+    response: whyViewSchema,
+    handler: ({ souk }, { params, signal }) => why(souk, params.id, signal)
   })
-
-  app.get<{ Params: { id: string } }>('/why/:id', (request, reply) =>
-    why(souk, request.params.id, whileConnected(reply.raw))
-  )
-}
+] as const

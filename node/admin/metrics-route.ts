@@ -1,20 +1,19 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { type Atoms, formatUsdc } from '../../lib/index.ts'
-import type { Metrics } from '../events/metrics.ts'
 import type { AdminInit } from './admin-init.ts'
+import { route } from './route.ts'
 
-/** `GET /metrics`: counters and gauges for a monitoring system of this machine. */
-export function metricsRoute(
-  app: FastifyInstance,
-  { status, money }: Pick<AdminInit, 'status' | 'money'>,
-  metrics: Metrics
-): void {
-  app.get('/metrics', (_request, reply) => {
-    return reply
-      .type('text/plain; version=0.0.4; charset=utf-8')
-      .send(metrics.text({ ...status(), written_off: formatUsdc(writtenOff(money)) }))
+/** Counters and gauges for a monitoring system of this machine. */
+export const metricsRoutes = [
+  route({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Counters and gauges for a monitoring system: see [metrics](metrics.md).',
+    response: z.string().describe('Prometheus’ text format'),
+    mediaType: 'text/plain; version=0.0.4; charset=utf-8',
+    handler: ({ status, money, metrics }) => metrics.text({ ...status(), written_off: formatUsdc(writtenOff(money)) })
   })
-}
+] as const
 
 function writtenOff(money: AdminInit['money']): Atoms {
   const splitters = money?.till.settlement.bookkeeper.splitters().values() ?? []

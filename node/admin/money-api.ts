@@ -1,195 +1,248 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
-import { amount } from './api.ts'
+import { amount, list, view } from '../http/schemas.ts'
 
 /** What the admin API takes and gives of money; as in `api.ts`. */
 
-/** `POST /wallet/withdrawals` */
 export const withdrawSchema = z.strictObject({
   amount,
   to: z.string(),
-  /** Of the client's own making: the same again sends nothing twice. */
-  id: z.string()
+  id: z.string().describe("Of the client's own making: the same again sends nothing twice.")
 })
 export type WithdrawInput = z.input<typeof withdrawSchema>
 
-/** `GET /receipts` */
 export const receiptsSchema = z.strictObject({
   role: z.enum(['payer', 'owner']),
   api: z.string().optional(),
-  /** Milliseconds since the epoch: from, and up to but not at. */
-  since: z.coerce.number().int().min(0).optional(),
+  since: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Milliseconds since the epoch: from, and up to but not at.'),
   until: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX),
   cursor: z.string().optional()
 })
 export type ReceiptsInput = z.input<typeof receiptsSchema>
 
-/** `GET /books` */
 export const booksSchema = z.strictObject({
-  /** `accounts`: the book of prepaid accounts, which is the node's own where no other store is shared. */
-  book: z.enum(['node', 'accounts']).default('node'),
-  /** Entries after the one with this number. */
-  after: z.coerce.number().int().min(0).default(0),
+  book: z
+    .enum(['node', 'accounts'])
+    .default('node')
+    .describe("`accounts`: the book of prepaid accounts, which is the node's own where no other store is shared."),
+  after: z.coerce.number().int().min(0).default(0).describe('Entries after the one with this number.'),
   limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX)
 })
 export type BooksInput = z.input<typeof booksSchema>
 
-/** `PUT /payout` */
 export const payoutSchema = z.strictObject({ address: z.string() })
 
-/** A channel as this node has it on its side. */
-export interface ChannelView {
-  readonly role: 'payer' | 'owner'
-  readonly channel: string
-  /** Peer id of the other side; null for a client of x402, which has no node. */
-  readonly peer: string | null
-  /** The provider's splitter. */
-  readonly receiver: string
-  readonly state: string
-  readonly disputed: boolean
-  /** What it holds; what may be claimed of it by the highest voucher; what calls have cost; set aside for calls under way. */
-  readonly deposit: string
-  readonly ceiling: string
-  readonly spent: string
-  readonly reserved: string
-  /** Claimed by the owner; given back in the end. Null where it is not known, or not so far. */
-  readonly claimed: string | null
-  readonly returned: string | null
-  /** Milliseconds since the epoch: when a withdrawal can be finished. Null where none was begun. */
-  readonly withdrawable_at: number | null
-}
+export const channelViewSchema = view(
+  'ChannelView',
+  {
+    role: z.enum(['payer', 'owner']),
+    channel: z.string(),
+    peer: z.string().nullable().describe('Peer id of the other side; null for a client of x402, which has no node.'),
+    receiver: z.string().describe("The provider's splitter."),
+    state: z.string(),
+    disputed: z.boolean(),
+    deposit: z
+      .string()
+      .describe(
+        'What it holds; what may be claimed of it by the highest voucher; what calls have cost; set aside for calls under way.'
+      ),
+    ceiling: z.string(),
+    spent: z.string(),
+    reserved: z.string(),
+    claimed: z
+      .string()
+      .nullable()
+      .describe('Claimed by the owner; given back in the end. Null where it is not known, or not so far.'),
+    returned: z.string().nullable(),
+    withdrawable_at: z
+      .number()
+      .nullable()
+      .describe('Milliseconds since the epoch: when a withdrawal can be finished. Null where none was begun.')
+  },
+  'A channel as this node has it on its side.'
+)
+export type ChannelView = z.output<typeof channelViewSchema>
 
-/** `POST /channels/close`: each channel as it is then, and what kept it from being closed. */
-export interface ClosedChannelsView {
-  readonly channels: ReadonlyArray<{ readonly channel: ChannelView; readonly problem: string | null }>
-}
+export const closedChannelsViewSchema = view(
+  'ClosedChannelsView',
+  {
+    channels: list(
+      z.object({
+        channel: channelViewSchema,
+        problem: z.string().nullable()
+      })
+    )
+  },
+  'Each channel as it is then, and what kept it from being closed.'
+)
+export type ClosedChannelsView = z.output<typeof closedChannelsViewSchema>
 
-/** `GET /wallet` */
-export interface WalletView {
-  readonly address: string
-  readonly network: string
-  /** What its money is called there. */
-  readonly money: string
-  /** At the head of the chain, and as nothing takes it back. What is in channels is not in it. */
-  readonly balance: string
-  readonly balance_final: string
-  /** For gas, in ETH. */
-  readonly gas: string
-  /** What the prepaid accounts of this node's ingress hold, and the wallet has to have; null where no node was asked. */
-  readonly held: string | null
-}
+export const walletViewSchema = view('WalletView', {
+  address: z.string(),
+  network: z.string(),
+  money: z.string().describe('What its money is called there.'),
+  balance: z
+    .string()
+    .describe('At the head of the chain, and as nothing takes it back. What is in channels is not in it.'),
+  balance_final: z.string(),
+  gas: z.string().describe('For gas, in ETH.'),
+  held: z
+    .string()
+    .nullable()
+    .describe(
+      "What the prepaid accounts of this node's ingress hold, and the wallet has to have; null where no node was asked."
+    )
+})
+export type WalletView = z.output<typeof walletViewSchema>
 
-export interface WithdrawalView {
-  readonly amount: string
-  readonly to: string
-  /** Hash, mined. */
-  readonly transaction: string
-}
+export const withdrawalViewSchema = view('WithdrawalView', {
+  amount: z.string(),
+  to: z.string(),
+  transaction: z.string().describe('Hash, mined.')
+})
+export type WithdrawalView = z.output<typeof withdrawalViewSchema>
 
-/** A final transaction of this node. */
-export interface TransactionView {
-  readonly what: string
-  readonly hash: string
-  readonly block: string
-  readonly succeeded: boolean
-  /** In ETH. */
-  readonly cost: string
-}
+export const transactionViewSchema = view(
+  'TransactionView',
+  {
+    what: z.string(),
+    hash: z.string(),
+    block: z.string(),
+    succeeded: z.boolean(),
+    cost: z.string().describe('In ETH.')
+  },
+  'A final transaction of this node.'
+)
+export type TransactionView = z.output<typeof transactionViewSchema>
 
-/** What calls of one provider brought. `captured` to `paid_treasury` say where it is. */
-export interface ProviderEarningsView {
-  /** Null where it was never named here. */
-  readonly payout: string | null
-  readonly splitter: string
-  /** What calls were charged, less what was written off; the treasury's 5% of it; and the rest. */
-  readonly gross: string
-  readonly fee: string
-  readonly net: string
-  /** Came to the splitter for no call of this node, and by other nodes that serve the same provider. */
-  readonly direct: string
-  readonly others: string
-  /** Charged, and not to be collected any more. */
-  readonly written_off: string
-  /** In channels; claimed, but not for good yet; claimed; in the splitter; paid out. */
-  readonly captured: string
-  readonly claiming: string
-  readonly claimed: string
-  readonly waiting: string
-  readonly paid_provider: string
-  readonly paid_treasury: string
-  readonly transactions: readonly TransactionView[]
-}
+export const providerEarningsViewSchema = view(
+  'ProviderEarningsView',
+  {
+    payout: z.string().nullable().describe('Null where it was never named here.'),
+    splitter: z.string(),
+    gross: z
+      .string()
+      .describe("What calls were charged, less what was written off; the treasury's 5% of it; and the rest."),
+    fee: z.string(),
+    net: z.string(),
+    direct: z
+      .string()
+      .describe('Came to the splitter for no call of this node, and by other nodes that serve the same provider.'),
+    others: z.string(),
+    written_off: z.string().describe('Charged, and not to be collected any more.'),
+    captured: z.string().describe('In channels; claimed, but not for good yet; claimed; in the splitter; paid out.'),
+    claiming: z.string(),
+    claimed: z.string(),
+    waiting: z.string(),
+    paid_provider: z.string(),
+    paid_treasury: z.string(),
+    transactions: list(transactionViewSchema)
+  },
+  'What calls of one provider brought. `captured` to `paid_treasury` say where it is.'
+)
+export type ProviderEarningsView = z.output<typeof providerEarningsViewSchema>
 
-/** `GET /earnings` */
-export interface EarningsView {
-  readonly money: string
-  readonly providers: readonly ProviderEarningsView[]
-  /** The last final block that the books know, and the chain's time of it; null before the first look. */
-  readonly as_of: { readonly block: string; readonly at: number } | null
-  /** The chain did not answer just now. */
-  readonly stale: boolean
-  readonly claims: readonly TransactionView[]
-  readonly gas: { readonly transactions: number; readonly cost: string }
-}
+export const earningsViewSchema = view('EarningsView', {
+  money: z.string(),
+  providers: list(providerEarningsViewSchema),
+  as_of: z
+    .object({
+      block: z.string(),
+      at: z.number()
+    })
+    .nullable()
+    .describe("The last final block that the books know, and the chain's time of it; null before the first look."),
+  stale: z.boolean().describe('The chain did not answer just now.'),
+  claims: list(transactionViewSchema),
+  gas: z.object({
+    transactions: z.number(),
+    cost: z.string()
+  })
+})
+export type EarningsView = z.output<typeof earningsViewSchema>
 
-/** A call that was charged. */
-export interface ReceiptView {
-  readonly role: 'payer' | 'owner'
-  readonly request_id: string
-  readonly api: string
-  readonly peer: string | null
-  readonly channel: string | null
-  readonly charged: string
-  /** By what rule; null where an earlier version charged. */
-  readonly rule: string | null
-  readonly status: number
-  readonly at: number
-  /** At the payer `valid`, `invalid`, or `unknown`; at the owner `own`. */
-  readonly signature: string
-  /** At the payer: what proves it, in base64. */
-  readonly proof: string | null
-}
+export const receiptViewSchema = view(
+  'ReceiptView',
+  {
+    role: z.enum(['payer', 'owner']),
+    request_id: z.string(),
+    api: z.string(),
+    peer: z.string().nullable(),
+    channel: z.string().nullable(),
+    charged: z.string(),
+    rule: z.string().nullable().describe('By what rule; null where an earlier version charged.'),
+    status: z.number(),
+    at: z.number(),
+    signature: z.string().describe('At the payer `valid`, `invalid`, or `unknown`; at the owner `own`.'),
+    proof: z.string().nullable().describe('At the payer: what proves it, in base64.')
+  },
+  'A call that was charged.'
+)
+export type ReceiptView = z.output<typeof receiptViewSchema>
 
-/** Newest first. A page may be short although there is a next one. */
-export interface ReceiptsView {
-  readonly money: string
-  readonly receipts: readonly ReceiptView[]
-  readonly next: string | null
-}
+export const receiptsViewSchema = view(
+  'ReceiptsView',
+  {
+    money: z.string(),
+    receipts: list(receiptViewSchema),
+    next: z.string().nullable()
+  },
+  'Newest first. A page may be short although there is a next one.'
+)
+export type ReceiptsView = z.output<typeof receiptsViewSchema>
 
-/** One side of an entry of the ledger. */
-export interface PostingView {
-  readonly account: string
-  /** Above zero for a debit, below for a credit. */
-  readonly amount: string
-}
+export const postingViewSchema = view(
+  'PostingView',
+  {
+    account: z.string(),
+    amount: z.string().describe('Above zero for a debit, below for a credit.')
+  },
+  'One side of an entry of the ledger.'
+)
+export type PostingView = z.output<typeof postingViewSchema>
 
-export interface BookEntryView {
-  readonly seq: number
-  readonly kind: string
-  readonly reference: string
-  readonly at: number
-  readonly postings: readonly PostingView[]
-}
+export const bookEntryViewSchema = view('BookEntryView', {
+  seq: z.number(),
+  kind: z.string(),
+  reference: z.string(),
+  at: z.number(),
+  postings: list(postingViewSchema)
+})
+export type BookEntryView = z.output<typeof bookEntryViewSchema>
 
-/** Oldest first. */
-export interface BooksView {
-  /** What entries that were deleted for their age summed to, by account: the balance is this and all entries. On the first page only. */
-  readonly carried: readonly PostingView[]
-  readonly entries: readonly BookEntryView[]
-  /** `after` of the next page; null where there is none. */
-  readonly next: number | null
-}
+export const booksViewSchema = view(
+  'BooksView',
+  {
+    carried: list(postingViewSchema).describe(
+      'What entries that were deleted for their age summed to, by account: the balance is this and all entries. On the first page only.'
+    ),
+    entries: list(bookEntryViewSchema),
+    next: z.number().nullable().describe('`after` of the next page; null where there is none.')
+  },
+  'Oldest first.'
+)
+export type BooksView = z.output<typeof booksViewSchema>
 
-/** `POST /settlements`: what a round of fetching money did. */
-export interface SettlementView {
-  /** From channels; from there to splitters; from there to both sides. */
-  readonly claimed: string
-  readonly settled: string
-  readonly distributed: string
-  /** Hashes, mined. */
-  readonly transactions: readonly string[]
-  /** Claims that the chain refuses; everything else went without them. */
-  readonly refused: ReadonlyArray<{ readonly channel: string; readonly reason: string }>
-}
+export const settlementViewSchema = view(
+  'SettlementView',
+  {
+    claimed: z.string().describe('From channels; from there to splitters; from there to both sides.'),
+    settled: z.string(),
+    distributed: z.string(),
+    transactions: list(z.string()).describe('Hashes, mined.'),
+    refused: list(
+      z.object({
+        channel: z.string(),
+        reason: z.string()
+      })
+    ).describe('Claims that the chain refuses; everything else went without them.')
+  },
+  'What a round of fetching money did.'
+)
+export type SettlementView = z.output<typeof settlementViewSchema>

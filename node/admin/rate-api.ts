@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ListingInit, RateLimit } from '../../lib/interface/index.ts'
+import { view } from '../http/schemas.ts'
 import { present } from './present.ts'
 
 /** So many calls in so many milliseconds; `burst` of them at once, by default all. */
@@ -17,12 +18,12 @@ export const limitsShape = {
   failures_per_consumer: rateLimitSchema.optional()
 }
 
-export interface RateLimitView {
-  readonly calls: number
-  readonly per_ms: number
-  /** Calls that may come at once. */
-  readonly burst: number
-}
+export const rateLimitViewSchema = view('RateLimitView', {
+  calls: z.number(),
+  per_ms: z.number(),
+  burst: z.number().describe('Calls that may come at once.')
+})
+export type RateLimitView = z.output<typeof rateLimitViewSchema>
 
 export function rateLimitOf({ calls, per_ms, burst }: z.output<typeof rateLimitSchema>): RateLimit {
   return { calls, perMs: per_ms, ...present({ burst }) }

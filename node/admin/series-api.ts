@@ -1,34 +1,28 @@
 import { z } from 'zod'
+import { list, view } from '../http/schemas.ts'
 
 /** What the admin API tells of how calls went; as in `api.ts`. */
 
-/** `GET /series` */
 export const seriesSchema = z.strictObject({
-  /** Calls that this node served, or that it made. */
-  role: z.enum(['owner', 'payer']).default('owner'),
-  /** Milliseconds since the epoch. */
-  since: z.coerce.number().int().min(0)
+  role: z.enum(['owner', 'payer']).default('owner').describe('Calls that this node served, or that it made.'),
+  since: z.coerce.number().int().min(0).describe('Milliseconds since the epoch.')
 })
 
 export type SeriesInput = z.input<typeof seriesSchema>
 
-export interface SpanView {
-  readonly calls: number
-  /** Of them, those with a status of 400 and more. */
-  readonly errors: number
-  /** Earned, where they were served; else paid. */
-  readonly charged: string
-  /** Milliseconds, right to a tenth; null without a call. */
-  readonly p50_ms: number | null
-  readonly p95_ms: number | null
-}
+export const spanViewSchema = view('SpanView', {
+  calls: z.number(),
+  errors: z.number().describe('Of them, those with a status of 400 and more.'),
+  charged: z.string().describe('Earned, where they were served; else paid.'),
+  p50_ms: z.number().nullable().describe('Milliseconds, right to a tenth; null without a call.'),
+  p95_ms: z.number().nullable()
+})
+export type SpanView = z.output<typeof spanViewSchema>
 
-export interface SeriesView {
-  /** Nothing is known of what was before. */
-  readonly known_since: number
-  /** A minute, for the last two hours; a quarter of an hour, for the last week. */
-  readonly step_ms: number
-  /** Oldest first, one for each step. */
-  readonly points: ReadonlyArray<SpanView & { readonly at: number }>
-  readonly total: SpanView
-}
+export const seriesViewSchema = view('SeriesView', {
+  known_since: z.number().describe('Nothing is known of what was before.'),
+  step_ms: z.number().describe('A minute, for the last two hours; a quarter of an hour, for the last week.'),
+  points: list(z.object({ ...spanViewSchema.shape, at: z.number() })).describe('Oldest first, one for each step.'),
+  total: spanViewSchema
+})
+export type SeriesView = z.output<typeof seriesViewSchema>

@@ -3,35 +3,22 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { formatRequestId, limits, logOf, requestIds, systemRandom } from '../../lib/index.ts'
 import { Metrics } from '../events/metrics.ts'
 import { Series } from '../events/series.ts'
+import { watchedCall } from '../events/watch-calls.ts'
 import { limitConnections } from '../http/connections.ts'
 import { graceful } from '../http/graceful.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
+import { KeyGate } from '../keys/key-gate.ts'
+import { Market } from '../mcp/market.ts'
 import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
-import { accountRoutes } from './account-routes.ts'
-import { apiRoutes } from './api-routes.ts'
-import { backupRoute } from './backup-route.ts'
-import { callRoute } from './call-route.ts'
-import { channelRoutes } from './channel-routes.ts'
+import { adminOpenapi } from './admin-openapi.ts'
 import { consolePages } from './console-pages.ts'
-import { EventReaders, eventRoutes } from './event-routes.ts'
-import { descriptionRoutes } from './description-routes.ts'
+import { EventReaders } from './event-readers.ts'
 import { guard } from './guard.ts'
-import { agentRoute } from './agent-route.ts'
-import { keyRoutes } from './key-routes.ts'
-import { marketRoutes } from './market-routes.ts'
-import { moneyRoutes } from './money-routes.ts'
-import { metricsRoute } from './metrics-route.ts'
-import { nodeRoutes } from './node-routes.ts'
-import { seriesRoutes } from './series-routes.ts'
-import { walletRoutes } from './wallet-routes.ts'
-import { webhookRoutes } from './webhook-routes.ts'
-import { planRoutes } from './plan-routes.ts'
 import { answerWithProblems } from './problems.ts'
-import { sessionRoutes } from './session-routes.ts'
-import { settingsRoutes } from './settings-routes.ts'
-import { subscriptionRoutes } from './subscription-routes.ts'
+import { addRoutes, type AdminContext } from './route.ts'
+import { ADMIN_ROUTES } from './routes.ts'
 
 export interface Admin {
   /** `http://127.0.0.1:<port>` */
@@ -72,7 +59,8 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   guard(app, { token: init.token, sessions: init.sessions, port: () => bound })
   answerWithProblems(app, init.log)
   logRequests(app, init)
-  const parts = await adminRoutes(app, init)
+  const context = contextOf(init)
+  addRoutes(app, Object.values(ADMIN_ROUTES).flat(), context)
   await app.register(consolePages)
 
   await app.ready()
@@ -81,7 +69,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   return {
     url: `http://127.0.0.1:${bound}`,
     async close() {
-      parts.stop()
+      context.stop()
       await ending.close(limits.ADMIN_DRAIN_MS)
       await app.close()
     }
@@ -96,35 +84,22 @@ function logRequests(app: FastifyInstance, { logger = defaultLogger() }: AdminIn
   })
 }
 
-/** Everything under `/admin/v1`. */
-export async function adminRoutes(app: FastifyInstance, init: AdminInit): Promise<{ stop(): void }> {
-  const routes = [
-    nodeRoutes,
-    marketRoutes,
-    apiRoutes,
-    descriptionRoutes,
-    keyRoutes,
-    accountRoutes,
-    callRoute,
-    agentRoute,
-    moneyRoutes,
-    channelRoutes,
-    backupRoute,
-    sessionRoutes,
-    settingsRoutes,
-    walletRoutes,
-    webhookRoutes,
-    planRoutes,
-    subscriptionRoutes
-  ]
-  for (const add of routes) await app.register(async (scope) => add(scope, init), { prefix: '/admin/v1' })
+/** What handlers work with; `stop` ends what runs on by itself. */
+function contextOf(init: AdminInit): AdminContext & { stop(): void } {
+  const { souk, calls, captures, clock, events, subscriptions } = init
+  const { boundCalls } = subscriptions
   const readers = new EventReaders()
-  await app.register(async (scope) => eventRoutes(scope, init, readers), { prefix: '/admin/v1' })
   const series = new Series(init)
-  await app.register(async (scope) => seriesRoutes(scope, series), { prefix: '/admin/v1' })
-  const metrics = new Metrics(init.calls)
-  await app.register(async (scope) => metricsRoute(scope, init, metrics), { prefix: '/admin/v1' })
+  const metrics = new Metrics(calls)
+  let document: object | undefined
   return {
+    ...init,
+    call: watchedCall(souk, { feed: calls, captures, clock, events }),
+    market: new Market({ ...init, boundCalls, random: systemRandom, gate: new KeyGate(clock) }),
+    readers,
+    series,
+    metrics,
+    openapi: () => (document ??= adminOpenapi()),
     stop() {
       readers.close()
       series.stop()

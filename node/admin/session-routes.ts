@@ -1,55 +1,79 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { limits, SoukError } from '../../lib/index.ts'
-import type { AdminInit } from './admin-init.ts'
-import { sessionInputSchema, type SessionView, type SetupCodeView } from './api.ts'
+import { list } from '../http/schemas.ts'
+import { sessionInputSchema, sessionViewSchema, setupCodeViewSchema } from './api.ts'
 import { cookieName, sessionOf } from './guard.ts'
-import { parse } from './problems.ts'
-import type { BrowserView } from './settings-api.ts'
+import { route } from './route.ts'
+import { browserViewSchema } from './settings-api.ts'
 
 /** How a browser gets into the console, and out of it. */
-export function sessionRoutes(app: FastifyInstance, { sessions }: AdminInit): void {
-  app.post('/setup-codes', async (_request, reply): Promise<SetupCodeView> => {
-    const { code, expiresAt } = sessions.newCode()
-    reply.code(201)
-    return { code, expires_at: expiresAt }
-  })
-
-  app.get('/session', async (request): Promise<SessionView> => {
-    const token = sessionOf(request)
-    return { entered: token !== undefined && (await sessions.isOpen(token)) }
-  })
-
-  // Before a browser is let in, it sends no more than a code.
-  app.post('/session', { bodyLimit: limits.SESSION_BODY_BYTES_MAX }, async (request, reply) => {
-    const token = await sessions.open(parse(sessionInputSchema, request.body).code)
-    return reply
-      .code(204)
-      .header('set-cookie', cookie(request.host, token, limits.CONSOLE_SESSION_MS / 1000))
-      .send()
-  })
-
-  app.get('/sessions', async (request): Promise<{ sessions: readonly BrowserView[] }> => {
-    const open = await sessions.list(sessionOf(request))
-    const views = open.map(({ id, since, expiresAt, isOwn }) => ({ id, since, expires_at: expiresAt, current: isOwn }))
-    return { sessions: views }
-  })
-
-  app.delete<{ Params: { id: string } }>('/sessions/:id', async ({ params }, reply) => {
-    if (!(await sessions.closeById(params.id))) {
-      throw new SoukError('operation_not_found', 'No browser of this id is let in.')
+export const sessionRoutes = [
+  route({
+    method: 'POST',
+    path: '/setup-codes',
+    summary: 'Makes a code that lets one browser in, once.',
+    response: setupCodeViewSchema,
+    status: 201,
+    handler({ sessions }) {
+      const { code, expiresAt } = sessions.newCode()
+      return { code, expires_at: expiresAt }
     }
-    return reply.code(204).send()
+  }),
+  route({
+    method: 'GET',
+    path: '/session',
+    summary: 'Whether this browser was let in. Needs no token.',
+    response: sessionViewSchema,
+    async handler({ sessions }, { request }) {
+      const token = sessionOf(request)
+      return { entered: token !== undefined && (await sessions.isOpen(token)) }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/session',
+    summary: 'Lets a browser in by a code: it gets the cookie. Needs no token.',
+    body: sessionInputSchema,
+    // Before a browser is let in, it sends no more than a code.
+    bodyBytesMax: limits.SESSION_BODY_BYTES_MAX,
+    async handler({ sessions }, { body, request, reply }) {
+      const token = await sessions.open(body.code)
+      reply.header('set-cookie', cookie(request.host, token, limits.CONSOLE_SESSION_MS / 1000))
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/session',
+    summary: 'Lets a browser out again.',
+    async handler({ sessions }, { request, reply }) {
+      const token = sessionOf(request)
+      if (token !== undefined) await sessions.close(token)
+      reply.header('set-cookie', cookie(request.host, '', 0))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/sessions',
+    summary: 'Browsers that were let in.',
+    response: z.object({ sessions: list(browserViewSchema) }),
+    async handler({ sessions }, { request }) {
+      const open = await sessions.list(sessionOf(request))
+      return {
+        sessions: open.map(({ id, since, expiresAt, isOwn }) => ({ id, since, expires_at: expiresAt, current: isOwn }))
+      }
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/sessions/:id',
+    summary: 'Shows one of them out.',
+    async handler({ sessions }, { params }) {
+      if (!(await sessions.closeById(params.id))) {
+        throw new SoukError('operation_not_found', 'No browser of this id is let in.')
+      }
+    }
   })
-
-  app.delete('/session', async (request, reply) => {
-    const token = sessionOf(request)
-    if (token !== undefined) await sessions.close(token)
-    return reply
-      .code(204)
-      .header('set-cookie', cookie(request.host, '', 0))
-      .send()
-  })
-}
+] as const
 
 /** RFC 6265bis. Not `Secure`: the console is plain HTTP on this machine. */
 function cookie(host: string, value: string, maxAgeSeconds: number): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { rateLimitSchema, type RateLimitView } from './rate-api.ts'
+import { amount, list, view } from '../http/schemas.ts'
+import { rateLimitSchema, rateLimitViewSchema } from './rate-api.ts'
 import { PERIODS } from '../../lib/interface/index.ts'
 
 /**
@@ -7,27 +8,21 @@ import { PERIODS } from '../../lib/interface/index.ts'
  * USDC strings, times milliseconds since the epoch.
  */
 
-const amount = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
-
 const calls = z.int().min(1)
 
-/** `PUT /apis/{name}/plans/{id}` */
 export const planSchema = z.strictObject({
   name: z.string().optional(),
   description: z.string().optional(),
-  /** Per period, in advance. Default 0. */
-  fee: amount.optional(),
-  /** Default `month`. */
-  period: z.enum(PERIODS).optional(),
+  fee: amount.optional().describe('Per period, in advance. Default 0.'),
+  period: z.enum(PERIODS).optional().describe('Default `month`.'),
   trial_days: z.int().min(0).optional(),
-  /** Calls in a period. Default: any number. */
-  included: z.int().min(0).optional(),
-  /** Prices of calls beyond those, in turn; the last may have no end. Default: there are none. */
-  overage: z.array(z.strictObject({ up_to: calls.optional(), price: amount })).optional(),
-  /** Of its calls. Default: the listing's. */
-  rate_limit: rateLimitSchema.optional(),
-  /** Calls of one consumer under way at once. Default: the listing's. */
-  in_flight_max: calls.optional()
+  included: z.int().min(0).optional().describe('Calls in a period. Default: any number.'),
+  overage: z
+    .array(z.strictObject({ up_to: calls.optional(), price: amount }))
+    .optional()
+    .describe('Prices of calls beyond those, in turn; the last may have no end. Default: there are none.'),
+  rate_limit: rateLimitSchema.optional().describe("Of its calls. Default: the listing's."),
+  in_flight_max: calls.optional().describe("Calls of one consumer under way at once. Default: the listing's.")
 })
 export type PlanInput = z.input<typeof planSchema>
 
@@ -36,37 +31,25 @@ export const revisionSchema = z.strictObject({
   price: amount.optional(),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
-  /** Anybody may call and pay by the call. */
-  pay_per_call: z.boolean().optional(),
-  /** Raised where callers have to change something. */
-  major: calls.optional()
+  pay_per_call: z.boolean().optional().describe('Anybody may call and pay by the call.'),
+  major: calls.optional().describe('Raised where callers have to change something.')
 })
 export type RevisionInput = z.input<typeof revisionSchema>
 
-/** `POST /apis/{name}/deprecate` */
 export const deprecationSchema = z.strictObject({
-  /** Milliseconds since the epoch. Default: as soon as may be. */
-  sunset_at: z.int().optional(),
-  /** `name@provider` of what to call instead. */
-  successor: z.string().optional(),
-  /** `https:` URL of a page that says more. */
-  link: z.string().optional()
+  sunset_at: z.int().optional().describe('Milliseconds since the epoch. Default: as soon as may be.'),
+  successor: z.string().optional().describe('`name@provider` of what to call instead.'),
+  link: z.string().optional().describe('`https:` URL of a page that says more.')
 })
 export type DeprecationInput = z.input<typeof deprecationSchema>
 
-/** `POST /subscriptions` */
 export const subscribeSchema = z.strictObject({
-  /** `name`, or `name@provider`. */
-  api: z.string(),
+  api: z.string().describe('`name`, or `name@provider`.'),
   plan: z.string(),
-  /** The dearest call. */
-  max_price: amount,
-  /** The dearest period. Default: the plan's fee now. */
-  max_fee: amount.optional(),
-  /** In one day (UTC), fees included. Default: none. */
-  daily_cap: amount.optional(),
-  /** Default true, where the plan has one. */
-  trial: z.boolean().optional()
+  max_price: amount.describe('The dearest call.'),
+  max_fee: amount.optional().describe("The dearest period. Default: the plan's fee now."),
+  daily_cap: amount.optional().describe('In one day (UTC), fees included. Default: none.'),
+  trial: z.boolean().optional().describe('Default true, where the plan has one.')
 })
 export type SubscribeInput = z.input<typeof subscribeSchema>
 
@@ -75,103 +58,104 @@ export const subscriptionTermsSchema = z.strictObject({
   plan: z.string().optional(),
   max_price: amount.optional(),
   max_fee: amount.optional(),
-  /** Null for none. */
-  daily_cap: amount.nullable().optional()
+  daily_cap: amount.nullable().optional().describe('Null for none.')
 })
 export type SubscriptionTermsInput = z.input<typeof subscriptionTermsSchema>
 
-/** `DELETE /subscriptions/{id}` */
 export const cancelSchema = z.strictObject({
-  /** At once, and not when the period ends. */
-  now: z.enum(['true', 'false']).default('false')
+  now: z.enum(['true', 'false']).default('false').describe('At once, and not when the period ends.')
 })
 
-export interface TierView {
-  /** Counted from the first call beyond those included; null: no end. */
-  readonly up_to: number | null
-  readonly price: string
-}
+export const tierViewSchema = view('TierView', {
+  up_to: z.number().nullable().describe('Counted from the first call beyond those included; null: no end.'),
+  price: z.string()
+})
+export type TierView = z.output<typeof tierViewSchema>
 
-export interface PlanView {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly fee: string
-  readonly period: string
-  readonly trial_days: number
-  /** Calls in a period; null: any number. */
-  readonly included: number | null
-  /** What calls cost beyond those. Empty: there are none. */
-  readonly overage: readonly TierView[]
-  /** Of its calls; null: the listing's holds. */
-  readonly rate_limit: RateLimitView | null
-  /** Of one consumer; null: the listing's holds. */
-  readonly in_flight_max: number | null
-  /** Nobody can subscribe to it any more. */
-  readonly closed: boolean
-}
+export const planViewSchema = view('PlanView', {
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  fee: z.string(),
+  period: z.string(),
+  trial_days: z.number(),
+  included: z.number().nullable().describe('Calls in a period; null: any number.'),
+  overage: list(tierViewSchema).describe('What calls cost beyond those. Empty: there are none.'),
+  rate_limit: rateLimitViewSchema.nullable().describe("Of its calls; null: the listing's holds."),
+  in_flight_max: z.number().nullable().describe("Of one consumer; null: the listing's holds."),
+  closed: z.boolean().describe('Nobody can subscribe to it any more.')
+})
+export type PlanView = z.output<typeof planViewSchema>
 
-/** Notice that a listing ends. */
-export interface DeprecationView {
-  readonly at: number
-  /** It may be retired then. */
-  readonly sunset_at: number
-  /** `name@provider` of what to call instead. */
-  readonly successor: string | null
-  readonly link: string | null
-}
+export const deprecationViewSchema = view(
+  'DeprecationView',
+  {
+    at: z.number(),
+    sunset_at: z.number().describe('It may be retired then.'),
+    successor: z.string().nullable().describe('`name@provider` of what to call instead.'),
+    link: z.string().nullable()
+  },
+  'Notice that a listing ends.'
+)
+export type DeprecationView = z.output<typeof deprecationViewSchema>
 
-/** By what terms a listing can be called. */
-export interface ListingTermsView {
-  /** False: with a subscription only. */
-  readonly pay_per_call: boolean
-  readonly major: number
-  /** Those that can be subscribed to. */
-  readonly plans: readonly PlanView[]
-  /** Null where it has not been deprecated. */
-  readonly deprecation: DeprecationView | null
-}
+export const listingTermsViewSchema = view(
+  'ListingTermsView',
+  {
+    pay_per_call: z.boolean().describe('False: with a subscription only.'),
+    major: z.number(),
+    plans: list(planViewSchema).describe('Those that can be subscribed to.'),
+    deprecation: deprecationViewSchema.nullable().describe('Null where it has not been deprecated.')
+  },
+  'By what terms a listing can be called.'
+)
+export type ListingTermsView = z.output<typeof listingTermsViewSchema>
 
-/** `GET /apis/{name}/plans` */
-export interface PlansView {
-  readonly plans: readonly PlanView[]
-  readonly pay_per_call: boolean
-}
+export const plansViewSchema = view('PlansView', {
+  plans: list(planViewSchema),
+  pay_per_call: z.boolean()
+})
+export type PlansView = z.output<typeof plansViewSchema>
 
-export interface QuotaView {
-  readonly included: number | null
-  readonly used: number
-  readonly limit: number | null
-  readonly resets_at: number
-}
+export const quotaViewSchema = view('QuotaView', {
+  included: z.number().nullable(),
+  used: z.number(),
+  limit: z.number().nullable(),
+  resets_at: z.number()
+})
+export type QuotaView = z.output<typeof quotaViewSchema>
 
-/** A subscription of this node as a consumer, or of an account at its ingress. */
-export interface SubscriptionView {
-  readonly id: string
-  /** `name@provider`. */
-  readonly api: string
-  readonly plan: PlanView
-  readonly state: string
-  readonly max_price: string
-  readonly max_fee: string
-  readonly daily_cap: string | null
-  readonly created_at: number
-  readonly period_start: number
-  readonly period_end: number
-  /** Takes its plan's place when the period ends. */
-  readonly next_plan: string | null
-  /** As the owner said last. */
-  readonly quota: QuotaView | null
-}
+export const subscriptionViewSchema = view(
+  'SubscriptionView',
+  {
+    id: z.string(),
+    api: z.string().describe('`name@provider`.'),
+    plan: planViewSchema,
+    state: z.string(),
+    max_price: z.string(),
+    max_fee: z.string(),
+    daily_cap: z.string().nullable(),
+    created_at: z.number(),
+    period_start: z.number(),
+    period_end: z.number(),
+    next_plan: z.string().nullable().describe("Takes its plan's place when the period ends."),
+    quota: quotaViewSchema.nullable().describe('As the owner said last.')
+  },
+  'A subscription of this node as a consumer, or of an account at its ingress.'
+)
+export type SubscriptionView = z.output<typeof subscriptionViewSchema>
 
-/** A subscription after a change, and what the change cost. */
-export interface SubscriptionChangeView {
-  readonly subscription: SubscriptionView
-  readonly charged: string
-  readonly request_id: string | null
-}
+export const subscriptionChangeViewSchema = view(
+  'SubscriptionChangeView',
+  {
+    subscription: subscriptionViewSchema,
+    charged: z.string(),
+    request_id: z.string().nullable()
+  },
+  'A subscription after a change, and what the change cost.'
+)
+export type SubscriptionChangeView = z.output<typeof subscriptionChangeViewSchema>
 
-/** `GET /subscribers` */
 export const subscribersSchema = z.strictObject({
   api: z.string().optional(),
   limit: z.coerce.number().int().min(1).optional(),
@@ -179,22 +163,26 @@ export const subscribersSchema = z.strictObject({
 })
 export type SubscribersInput = z.input<typeof subscribersSchema>
 
-/** A subscription that this node sold. */
-export interface SubscriberView {
-  readonly id: string
-  readonly api: string
-  readonly plan: string
-  readonly state: string
-  readonly peer: string
-  /** Whose it is there, by a pseudonym. */
-  readonly account: string | null
-  readonly created_at: number
-  readonly period_start: number
-  readonly period_end: number
-  readonly next_plan: string | null
-}
+export const subscriberViewSchema = view(
+  'SubscriberView',
+  {
+    id: z.string(),
+    api: z.string(),
+    plan: z.string(),
+    state: z.string(),
+    peer: z.string(),
+    account: z.string().nullable().describe('Whose it is there, by a pseudonym.'),
+    created_at: z.number(),
+    period_start: z.number(),
+    period_end: z.number(),
+    next_plan: z.string().nullable()
+  },
+  'A subscription that this node sold.'
+)
+export type SubscriberView = z.output<typeof subscriberViewSchema>
 
-export interface SubscribersView {
-  readonly subscribers: readonly SubscriberView[]
-  readonly next: string | null
-}
+export const subscribersViewSchema = view('SubscribersView', {
+  subscribers: list(subscriberViewSchema),
+  next: z.string().nullable()
+})
+export type SubscribersView = z.output<typeof subscribersViewSchema>

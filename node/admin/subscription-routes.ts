@@ -1,71 +1,118 @@
-import type { FastifyInstance } from 'fastify'
-import { limits, parseApiRef, formatApiRef } from '../../lib/index.ts'
+import { z } from 'zod'
+import { formatApiRef, limits, parseApiRef } from '../../lib/index.ts'
 import type { ApiId } from '../../lib/interface/index.ts'
-import { whileConnected } from '../ingress/visit.ts'
+import { list } from '../http/schemas.ts'
 import { changeView, subscriberView, subscriptionView } from '../subscriptions/view.ts'
 import { termsOf, wishOf } from '../subscriptions/wish.ts'
-import type { AdminInit } from './admin-init.ts'
 import { present } from './present.ts'
-import { parse } from './problems.ts'
+import { route } from './route.ts'
 import {
   cancelSchema,
   subscribersSchema,
-  type SubscribersView,
+  subscribersViewSchema,
   subscribeSchema,
-  type SubscriptionChangeView,
+  subscriptionChangeViewSchema,
   subscriptionTermsSchema,
-  type SubscriptionView
+  subscriptionViewSchema
 } from './subscription-api.ts'
 
-interface ById {
-  readonly Params: { readonly id: string }
-}
-
-/** Subscriptions of the house, which the keys without an account call with; and those that this node sold. */
-export function subscriptionRoutes(app: FastifyInstance, { souk, subscriptions, clock }: AdminInit): void {
-  const { desk } = subscriptions
-  app.get('/subscriptions', async (): Promise<{ subscriptions: SubscriptionView[] }> => {
-    const held = await desk.list(undefined)
-    return { subscriptions: held.map((each) => subscriptionView(each, clock.now())) }
+/** Subscriptions of the house, which the keys without an account call with. */
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/subscriptions',
+    summary: 'All of them.',
+    response: z.object({ subscriptions: list(subscriptionViewSchema) }),
+    async handler({ subscriptions: { desk }, clock }) {
+      const held = await desk.list(undefined)
+      return { subscriptions: held.map((each) => subscriptionView(each, clock.now())) }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions',
+    summary: 'Subscribes to a plan.',
+    body: subscribeSchema,
+    response: subscriptionChangeViewSchema,
+    status: 201,
+    async handler({ subscriptions: { desk }, clock }, { body, signal }) {
+      return changeView(await desk.subscribe(undefined, wishOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/:id',
+    summary: 'One of them.',
+    response: subscriptionViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params }) {
+      return subscriptionView(await desk.get(undefined, params.id), clock.now())
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/subscriptions/:id',
+    summary: 'To another plan, or other limits; what is absent stays.',
+    body: subscriptionTermsSchema,
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, body, signal }) {
+      return changeView(await desk.change(undefined, params.id, termsOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/subscriptions/:id',
+    summary: 'Ends it with its period, or at once.',
+    query: cancelSchema,
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, query, signal }) {
+      return changeView(await desk.cancel(undefined, params.id, query.now === 'true', signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/pause',
+    summary: 'No calls and no fees until it is resumed.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.pause(undefined, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/resume',
+    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.resume(undefined, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/renew',
+    summary: 'Pays the next period, where the last one is over.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.renew(undefined, params.id, signal), clock.now())
+    }
   })
+] as const
 
-  app.post('/subscriptions', async (request, reply): Promise<SubscriptionChangeView> => {
-    const wish = wishOf(parse(subscribeSchema, request.body))
-    const change = await desk.subscribe(undefined, wish, whileConnected(reply.raw))
-    reply.code(201)
-    return changeView(change, clock.now())
+export const subscriberRoutes = [
+  route({
+    method: 'GET',
+    path: '/subscribers',
+    summary: 'Who has subscribed to APIs served here.',
+    query: subscribersSchema,
+    response: subscribersViewSchema,
+    async handler({ souk }, { query: { api, limit = limits.PAGE_MAX, cursor } }) {
+      const page = await souk.subscriptions.sold({
+        limit: Math.min(limit, limits.PAGE_MAX),
+        ...present({ cursor, api: api === undefined ? undefined : idOf(api, souk.status().provider) })
+      })
+      return { subscribers: page.subscriptions.map(subscriberView), next: page.next ?? null }
+    }
   })
-
-  app.get<ById>('/subscriptions/:id', async (request): Promise<SubscriptionView> => {
-    return subscriptionView(await desk.get(undefined, request.params.id), clock.now())
-  })
-
-  app.patch<ById>('/subscriptions/:id', async (request, reply): Promise<SubscriptionChangeView> => {
-    const terms = termsOf(parse(subscriptionTermsSchema, request.body))
-    return changeView(await desk.change(undefined, request.params.id, terms, whileConnected(reply.raw)), clock.now())
-  })
-
-  app.delete<ById>('/subscriptions/:id', async (request, reply): Promise<SubscriptionChangeView> => {
-    const { now } = parse(cancelSchema, request.query)
-    const signal = whileConnected(reply.raw)
-    return changeView(await desk.cancel(undefined, request.params.id, now === 'true', signal), clock.now())
-  })
-
-  for (const move of ['pause', 'resume', 'renew'] as const) {
-    app.post<ById>(`/subscriptions/:id/${move}`, async (request, reply): Promise<SubscriptionChangeView> => {
-      return changeView(await desk[move](undefined, request.params.id, whileConnected(reply.raw)), clock.now())
-    })
-  }
-
-  app.get('/subscribers', async (request): Promise<SubscribersView> => {
-    const { api, limit = limits.PAGE_MAX, cursor } = parse(subscribersSchema, request.query)
-    const page = await souk.subscriptions.sold({
-      limit: Math.min(limit, limits.PAGE_MAX),
-      ...present({ cursor, api: api === undefined ? undefined : idOf(api, souk.status().provider) })
-    })
-    return { subscribers: page.subscriptions.map(subscriberView), next: page.next ?? null }
-  })
-}
+] as const
 
 /** A bare name is one of this provider's own. @throws SoukError `invalid_request` */
 function idOf(api: string, self: string): ApiId {

@@ -34,10 +34,10 @@ const authSchema = z.strictObject({
       send_as: z.enum(['basic', 'body']).optional()
     })
     .optional(),
-  /** PEM texts. */
   tls: z
     .strictObject({ cert: text.optional(), key: text.optional(), passphrase: text.optional(), ca: text.optional() })
     .optional()
+    .describe('PEM texts.')
 })
 
 /** Members of a registration that say where an API is and how it is called. */
@@ -46,8 +46,10 @@ export const upstreamShape = {
   timeout_ms: z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX).optional(),
   in_flight_max: z.int().min(1).max(limits.IN_FLIGHT_PER_API_MAX).optional(),
   method: z.enum(UPSTREAM_METHODS).optional(),
-  /** Null: none. Absent: what is known already, where the origin is the same. */
-  auth: authSchema.nullable().optional(),
+  auth: authSchema
+    .nullable()
+    .optional()
+    .describe('Null: none. Absent: what is known already, where the origin is the same.'),
   explicit: z.boolean().optional(),
   openapi: z.union([z.strictObject({ url: httpUrl }), z.strictObject({ text })]).optional(),
   collect: z

@@ -1,20 +1,21 @@
 import { z } from 'zod'
-import { amount } from './api.ts'
+import { amount, view } from '../http/schemas.ts'
 
 /** What the admin API takes and gives of a wallet that is made, taken over and kept. As in `api.ts`. */
 
 const passphrase = z.string().min(1).max(1_000)
 
-/** `POST /wallet` */
 export const makeWalletSchema = z.strictObject({ passphrase })
 export type MakeWalletInput = z.input<typeof makeWalletSchema>
 
-/** `POST /wallet/import` */
 export const importWalletSchema = z.strictObject({
-  /** Another wallet's key file (keystore version 3), as text. Bare keys are taken by the command line alone. */
-  key_file: z.string().max(16_384),
-  /** Which it has now. */
-  old_passphrase: z.string().max(1_000),
+  key_file: z
+    .string()
+    .max(16_384)
+    .describe(
+      "Another wallet's key file (keystore version 3), as text. Bare keys are taken by the command line alone."
+    ),
+  old_passphrase: z.string().max(1_000).describe('Which it has now.'),
   passphrase
 })
 export type ImportWalletInput = z.input<typeof importWalletSchema>
@@ -23,15 +24,22 @@ export type ImportWalletInput = z.input<typeof importWalletSchema>
 export const playMoneySchema = z.strictObject({ amount })
 export type PlayMoneyInput = z.input<typeof playMoneySchema>
 
-/** `GET /wallet/card`: what is on disk, whether the node runs with it or not. */
-export interface WalletCardView {
-  /** With its checksum; null without a wallet. */
-  readonly address: string | null
-  readonly network: string
-  readonly money: string
-}
+export const walletCardViewSchema = view(
+  'WalletCardView',
+  {
+    address: z.string().nullable().describe('With its checksum; null without a wallet.'),
+    network: z.string(),
+    money: z.string()
+  },
+  'What is on disk, whether the node runs with it or not.'
+)
+export type WalletCardView = z.output<typeof walletCardViewSchema>
 
-/** `GET /wallet/key-file`: encrypted, as it is on disk. */
-export interface KeyFileView {
-  readonly key_file: string
-}
+export const keyFileViewSchema = view(
+  'KeyFileView',
+  {
+    key_file: z.string()
+  },
+  'Encrypted, as it is on disk.'
+)
+export type KeyFileView = z.output<typeof keyFileViewSchema>

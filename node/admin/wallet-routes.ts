@@ -1,40 +1,61 @@
-import type { FastifyInstance } from 'fastify'
 import { SoukError } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
-import type { AdminInit } from './admin-init.ts'
-import { parse } from './problems.ts'
+import { route } from './route.ts'
 import {
   importWalletSchema,
-  type KeyFileView,
+  keyFileViewSchema,
   makeWalletSchema,
   playMoneySchema,
-  type WalletCardView
+  walletCardViewSchema
 } from './wallet-api.ts'
 
-export function walletRoutes(app: FastifyInstance, { walletDesk }: AdminInit): void {
-  app.get('/wallet/card', (): Promise<WalletCardView> => asked(walletDesk.card()))
-
-  app.post('/wallet', async (request, reply): Promise<WalletCardView> => {
-    const { passphrase } = parse(makeWalletSchema, request.body)
-    const card = await asked(walletDesk.make(passphrase))
-    reply.code(201)
-    return card
+/** A wallet on disk: made, taken over, kept. */
+export const walletRoutes = [
+  route({
+    method: 'GET',
+    path: '/wallet/card',
+    summary: 'The wallet on disk, whether the node runs with it or not.',
+    response: walletCardViewSchema,
+    handler: ({ walletDesk }) => asked(walletDesk.card())
+  }),
+  route({
+    method: 'POST',
+    path: '/wallet',
+    summary: 'Makes a wallet where there is none; the node runs with it from its next start.',
+    body: makeWalletSchema,
+    response: walletCardViewSchema,
+    status: 201,
+    handler: ({ walletDesk }, { body }) => asked(walletDesk.make(body.passphrase))
+  }),
+  route({
+    method: 'POST',
+    path: '/wallet/import',
+    summary: 'Takes over the key in another wallet’s key file, likewise.',
+    body: importWalletSchema,
+    response: walletCardViewSchema,
+    status: 201,
+    handler: ({ walletDesk }, { body: { key_file, old_passphrase, passphrase } }) =>
+      asked(walletDesk.takeOver(key_file, old_passphrase, passphrase))
+  }),
+  route({
+    method: 'GET',
+    path: '/wallet/key-file',
+    summary: 'The key file, encrypted as it is, to be kept elsewhere.',
+    response: keyFileViewSchema,
+    handler: async ({ walletDesk }) => ({ key_file: await asked(walletDesk.keyFile()) })
+  }),
+  route({
+    method: 'POST',
+    path: '/wallet/deposits',
+    summary: 'On the network dev: play USDC, and play ETH for gas.',
+    body: playMoneySchema,
+    response: walletCardViewSchema,
+    async handler({ walletDesk }, { body }) {
+      await asked(walletDesk.give(body.amount))
+      return walletDesk.card()
+    }
   })
-
-  app.post('/wallet/import', async (request, reply): Promise<WalletCardView> => {
-    const { key_file, old_passphrase, passphrase } = parse(importWalletSchema, request.body)
-    const card = await asked(walletDesk.takeOver(key_file, old_passphrase, passphrase))
-    reply.code(201)
-    return card
-  })
-
-  app.get('/wallet/key-file', async (): Promise<KeyFileView> => ({ key_file: await asked(walletDesk.keyFile()) }))
-
-  app.post('/wallet/deposits', async (request): Promise<WalletCardView> => {
-    await asked(walletDesk.give(parse(playMoneySchema, request.body).amount))
-    return walletDesk.card()
-  })
-}
+] as const
 
 /** What a setup refuses is for whoever sits there: it says what to do about it. */
 async function asked<T>(work: Promise<T>): Promise<T> {

@@ -1,52 +1,67 @@
 import { z } from 'zod'
+import { list, view, viewWith } from '../http/schemas.ts'
 
 /** An item of the stream `GET /events` where calls are asked for, beside its type. */
 export type { CallLine } from '../events/watch-calls.ts'
 
 /** What the admin API takes and gives of webhooks and events; as in `api.ts`. */
 
-/** `POST /webhooks` */
 export const addWebhookSchema = z.strictObject({
   url: z.string(),
-  /** Types, and `listing.*`. Default: all. */
-  events: z.array(z.string()).optional(),
-  /** Plain HTTP, and addresses of this machine and its networks. Default false. */
-  allow_private: z.boolean().optional()
+  events: z.array(z.string()).optional().describe('Types, and `listing.*`. Default: all.'),
+  allow_private: z
+    .boolean()
+    .optional()
+    .describe('Plain HTTP, and addresses of this machine and its networks. Default false.')
 })
 export type AddWebhookInput = z.input<typeof addWebhookSchema>
 
-/** A webhook; never its secret. */
-export interface WebhookView {
-  readonly id: string
-  readonly url: string
-  /** Empty: all. */
-  readonly events: readonly string[]
-  readonly allow_private: boolean
-  readonly state: 'active' | 'disabled'
-  /** Why it is disabled, or why the last attempt failed. */
-  readonly note: string | null
-  /** `whpk_…`: what `v1a` signatures are checked with. */
-  readonly public_key: string
-  readonly pending: number
-  readonly created_at: number
-  readonly delivered_at: number | null
-}
+export const webhookViewSchema = view(
+  'WebhookView',
+  {
+    id: z.string(),
+    url: z.string(),
+    events: list(z.string()).describe('Empty: all.'),
+    allow_private: z.boolean(),
+    state: z.enum(['active', 'disabled']),
+    note: z.string().nullable().describe('Why it is disabled, or why the last attempt failed.'),
+    public_key: z.string().describe('`whpk_…`: what `v1a` signatures are checked with.'),
+    pending: z.number(),
+    created_at: z.number(),
+    delivered_at: z.number().nullable()
+  },
+  'A webhook; never its secret.'
+)
+export type WebhookView = z.output<typeof webhookViewSchema>
 
-/** The only time the secret is shown: `whsec_…`. */
-export interface AddedWebhookView extends WebhookView {
-  readonly secret: string
-}
+export const addedWebhookViewSchema = viewWith(
+  webhookViewSchema,
+  'AddedWebhookView',
+  {
+    secret: z.string()
+  },
+  'The only time the secret is shown: `whsec_…`.'
+)
+export type AddedWebhookView = z.output<typeof addedWebhookViewSchema>
 
-/** `POST /webhooks/{id}/test` */
-export interface WebhookTestView {
-  readonly taken: boolean
-  readonly why: string | null
-}
+export const webhookTestViewSchema = view('WebhookTestView', {
+  taken: z.boolean(),
+  why: z.string().nullable()
+})
+export type WebhookTestView = z.output<typeof webhookTestViewSchema>
+
+/** What of the stream `GET /events` is wanted. */
+export const eventsSchema = z.object({
+  types: z.string().optional().describe('Types of events, with commas; `listing.*` for a group. Default: all.'),
+  calls: z.string().optional().describe('`1`: each call as it ends, too.'),
+  recent: z.string().optional().describe('`1`: with those that ended last first.')
+})
 
 /** An item of the stream `GET /events`: an event, or a call where these are asked for. */
-export interface TailItem {
-  /** `call`, or the type of the event. */
-  readonly type: string
-  readonly timestamp: string
-  readonly [member: string]: unknown
-}
+export const tailItemSchema = z
+  .looseObject({
+    type: z.string().describe('`call`, or the type of the event.'),
+    timestamp: z.string()
+  })
+  .meta({ id: 'TailItem', description: 'An event, or a call where these are asked for.' })
+export type TailItem = z.output<typeof tailItemSchema>

@@ -12,10 +12,12 @@ const text = z.string().min(1)
 export const wsdlSchema = z.strictObject({
   files: z.record(text, z.string()).optional(),
   zip: text.optional(),
-  /** Path of the WSDL, where several files could be it. */
-  entry: text.optional(),
-  /** Further origins that imports may be read from. */
-  origins: z.array(text).max(limits.WSDL_FILES_MAX).optional()
+  entry: text.optional().describe('Path of the WSDL, where several files could be it.'),
+  origins: z
+    .array(text)
+    .max(limits.WSDL_FILES_MAX)
+    .optional()
+    .describe('Further origins that imports may be read from.')
 })
 
 export function wsdlOf(input: z.output<typeof wsdlSchema> | undefined): WsdlSource | undefined {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { limits } from '../../lib/index.ts'
 import type { SignedManifest, Souk } from '../../lib/interface/index.ts'
 import { publicUrl } from './public-url.ts'
-import { whileConnected } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 const PATH = '/.well-known/api-catalog'
 const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'

@@ -13,7 +13,7 @@ import {
 import { standingView } from '../standing-view.ts'
 import { cheapestPlan, termsView } from '../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
-import { whileConnected } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 type Catalogue = Pick<Souk, 'search' | 'resolve' | 'standing'>
 

@@ -12,8 +12,10 @@ import { type Keyless, keyMissing } from './keyless.ts'
 import { sendProblem } from './problem.ts'
 import type { PerIp } from './per-ip.ts'
 import { discard, sendReply } from './reply.ts'
-import { type CallDraft, isJsonType, isPlain, readCall, readRef } from './request.ts'
-import { type Visit, whileConnected } from './visit.ts'
+import type { CallDraft } from '../call-draft.ts'
+import { isJsonType, isPlain, readCall, readRef } from './request.ts'
+import type { Visit } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 export interface CallRoute extends KeyCalls {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>

@@ -7,7 +7,8 @@ import { EventStream } from './event-stream.ts'
 import { sendProblem } from './problem.ts'
 import { sendReply } from './reply.ts'
 import { readRef } from './request.ts'
-import { sendWhole, type Visit, whileConnected } from './visit.ts'
+import { sendWhole, type Visit } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token'
 

@@ -6,7 +6,7 @@ import { readQuery } from './apis.ts'
 import { frontPage } from './front-html.ts'
 import { STYLE_HASH } from './front-style.ts'
 import { publicUrl } from './public-url.ts'
-import { whileConnected } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 export interface FrontPageInit {
   readonly souk: Pick<Souk, 'search'>

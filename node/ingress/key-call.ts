@@ -14,7 +14,7 @@ import { permitted } from '../keys/scope.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import type { BoundCalls } from '../subscriptions/bound-calls.ts'
-import type { CallDraft } from './request.ts'
+import type { CallDraft } from '../call-draft.ts'
 
 export interface KeyCalls {
   readonly souk: Pick<Souk, 'call'>

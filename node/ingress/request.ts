@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isProviderId, limits, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { ApiRef, CallInit } from '../../lib/interface/index.ts'
-
-/** `CallInit` while it is put together. */
-export type CallDraft = { -readonly [Key in keyof CallInit]: CallInit[Key] }
+import type { ApiRef } from '../../lib/interface/index.ts'
+import type { CallDraft } from '../call-draft.ts'
 
 /** Request headers that reach the owner. Everything else, the key above all, stays here. */
 const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-range', 'last-event-id'] as const

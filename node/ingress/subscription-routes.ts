@@ -6,7 +6,7 @@ import type { SubscriptionDesk } from '../subscriptions/desk.ts'
 import { changeView, subscriptionView } from '../subscriptions/view.ts'
 import { termsOf, wishOf } from '../subscriptions/wish.ts'
 import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
-import { whileConnected } from './visit.ts'
+import { whileConnected } from '../http/while-connected.ts'
 
 export interface SubscriptionRoutesInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
   readonly desk: SubscriptionDesk

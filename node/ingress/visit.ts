@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { limits, SoukError } from '../../lib/index.ts'
+import { limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
 /** The little that the ingress asks of a log: messages for the operator, facts beside them. No header ever goes in. */
@@ -21,15 +21,6 @@ export interface Visit {
   readonly startedAt: number
   /** What every answer to this request carries: names and values in turn, as `writeHead` takes them. */
   readonly headers: readonly string[]
-}
-
-/** Aborts when the client goes away before its answer is complete. */
-export function whileConnected(res: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  res.once('close', () => {
-    if (!res.writableFinished) gone.abort(new SoukError('call_interrupted', 'The client went away.'))
-  })
-  return gone.signal
 }
 
 type Answered = Pick<Visit, 'req' | 'res' | 'clock' | 'headers'>

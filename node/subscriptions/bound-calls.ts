@@ -1,5 +1,6 @@
 import { parseApiRef, SoukError } from '../../lib/index.ts'
-import type { CallInit, Clock, Subscriptions } from '../../lib/interface/index.ts'
+import type { Clock, Subscriptions } from '../../lib/interface/index.ts'
+import type { CallDraft } from '../call-draft.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Binding, Bindings } from './bindings.ts'
 import type { SubscriptionDesk } from './desk.ts'
@@ -12,7 +13,7 @@ export interface BoundCallsInit {
 }
 
 /** What of a call is changed where it goes with a subscription. */
-type BoundCall = Pick<{ -readonly [Key in keyof CallInit]: CallInit[Key] }, 'api' | 'subscription' | 'onFee' | 'signal'>
+type BoundCall = Pick<CallDraft, 'api' | 'subscription' | 'onFee' | 'signal'>
 
 /** Has the calls of an account go with the subscription it has to the API. */
 export class BoundCalls {

@@ -22,7 +22,7 @@ import { statesPage } from './pages/states.ts'
 export async function referencePages(): Promise<Map<string, string>> {
   const pages = new Map([
     [RELIABILITY, await reliabilityPage()],
-    ['docs/reference/admin-api.md', await adminPage()],
+    ['docs/reference/admin-api.md', adminPage()],
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/configuration.md', configurationPage()],
     ['docs/reference/errors.md', errorsPage()],

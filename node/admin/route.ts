@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Souk } from '../../lib/interface/index.ts'
+import type { Metrics } from '../events/metrics.ts'
+import type { Series } from '../events/series.ts'
+import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../http/route.ts'
+import { whileConnected } from '../http/while-connected.ts'
+import type { Market } from '../mcp/market.ts'
+import type { AdminInit } from './admin-init.ts'
+import type { EventReaders } from './event-readers.ts'
+import { parse } from './problems.ts'
+
+export const ADMIN_PREFIX = '/admin/v1'
+
+/** What handlers work with. */
+export interface AdminContext extends AdminInit {
+  /** A call that the console and `souk tail` see. */
+  readonly call: Souk['call']
+  readonly market: Market
+  readonly metrics: Metrics
+  readonly readers: EventReaders
+  readonly series: Series
+  /** The OpenAPI document of this surface. */
+  readonly openapi: () => object
+}
+
+/** A request whose input is valid. */
+export interface AdminRequest<P extends string, Q, B> {
+  readonly params: ParamsOf<P>
+  readonly query: Q
+  readonly body: B
+  /** Aborts when the client goes away before its response is complete. */
+  readonly signal: AbortSignal
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** A route of the admin API. Every route requires the token or a session, except where `guard.ts` says otherwise. */
+export interface AdminRoute<
+  M extends Method = Method,
+  P extends string = string,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType
+> extends RouteDeclaration<M, P, Q, B, R> {
+  /** Default `ADMIN_BODY_BYTES_MAX`. */
+  readonly bodyBytesMax?: number
+  /** Resolves to the JSON of the response; to the reply where it wrote the response itself. */
+  handler(
+    context: AdminContext,
+    request: AdminRequest<P, z.output<Q>, z.output<B>>
+  ): z.output<R> | FastifyReply | Promise<z.output<R> | FastifyReply>
+}
+
+/** Declares a route. Its types are inferred from the declaration. */
+export function route<
+  const M extends Method,
+  const P extends string,
+  Q extends z.ZodType = z.ZodNever,
+  B extends z.ZodType = z.ZodNever,
+  R extends z.ZodType = z.ZodVoid
+>(declaration: AdminRoute<M, P, Q, B, R>): AdminRoute<M, P, Q, B, R> {
+  return declaration
+}
+
+export function addRoutes(app: FastifyInstance, routes: readonly AdminRoute[], context: AdminContext): void {
+  for (const each of routes) {
+    const { method, path, bodyBytesMax, mediaType, response } = each
+    app.route({
+      method,
+      url: ADMIN_PREFIX + path,
+      ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
+      async handler(request, reply) {
+        const input = inputOf(each, request, reply)
+        reply.code(statusOf(each))
+        if (mediaType !== undefined) reply.type(mediaType)
+        const result = await each.handler(context, input)
+        return response === undefined ? reply.send() : result
+      }
+    })
+  }
+}
+
+/** @throws SoukError `invalid_request` */
+function inputOf({ query, body }: AdminRoute, request: FastifyRequest, reply: FastifyReply) {
+  return {
+    params: request.params as ParamsOf<string>,
+    query: query === undefined ? undefined : parse(query, request.query),
+    body: body === undefined ? undefined : parse(body, request.body),
+    get signal() {
+      return whileConnected(reply.raw)
+    },
+    request,
+    reply
+  }
+}

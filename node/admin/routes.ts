@@ -1,0 +1,39 @@
+import type { SurfaceOf } from '../http/route.ts'
+import { accountRoutes } from './account-routes.ts'
+import { apiRoutes, mappingRoutes } from './api-routes.ts'
+import { callRoutes } from './call-route.ts'
+import { channelRoutes } from './channel-routes.ts'
+import { descriptionRoutes, previewRoutes } from './description-routes.ts'
+import { eventRoutes } from './event-routes.ts'
+import { keyRoutes } from './key-routes.ts'
+import { marketRoutes } from './market-routes.ts'
+import { metricsRoutes } from './metrics-route.ts'
+import { balanceRoutes, moneyRoutes } from './money-routes.ts'
+import { nodeRoutes } from './node-routes.ts'
+import { planRoutes, termsRoutes } from './plan-routes.ts'
+import { seriesRoutes } from './series-routes.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { settingsRoutes } from './settings-routes.ts'
+import { subscriberRoutes, subscriptionRoutes } from './subscription-routes.ts'
+import { walletRoutes } from './wallet-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
+
+/**
+ * Every route of the admin API, by the section of the reference that describes it. The server's routes, the reference page, the OpenAPI
+ * document, and the clients of the CLI and the console come from this table.
+ */
+export const ADMIN_ROUTES = {
+  'The node': nodeRoutes,
+  Browsers: sessionRoutes,
+  'APIs served here': [...apiRoutes, ...termsRoutes, ...descriptionRoutes],
+  'Mappings of SOAP APIs': [...mappingRoutes, ...previewRoutes],
+  'Plans and subscribers': [...planRoutes, ...subscriberRoutes],
+  'Consumer keys and accounts': [...keyRoutes, ...accountRoutes],
+  'The market': [...marketRoutes, ...callRoutes],
+  'Subscriptions held here': subscriptionRoutes,
+  Money: [...balanceRoutes, ...walletRoutes, ...moneyRoutes, ...channelRoutes],
+  'What happens': [...eventRoutes, ...settingsRoutes, ...seriesRoutes, ...metricsRoutes, ...webhookRoutes]
+} as const
+
+/** The admin API as its clients see it. */
+export type AdminSurface = SurfaceOf<(typeof ADMIN_ROUTES)[keyof typeof ADMIN_ROUTES][number]>

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Problem } from '../../lib/interface/index.ts'
+
+/** Schemas that both HTTP surfaces are described with. */
+
+/** USDC as a client writes it. */
+export const amount = z
+  .string()
+  .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
+
+/** A list that is not changed. */
+export function list<T extends z.ZodType>(items: T): z.ZodReadonly<z.ZodArray<T>> {
+  return z.array(items).readonly()
+}
+
+/** An object that responses are made of. A document describes it once, under its name. */
+export function view<S extends z.ZodRawShape>(id: string, shape: S, description?: string) {
+  return z.object(shape).meta(metaOf(id, description))
+}
+
+/** A view with all members of another. */
+export function viewWith<B extends z.ZodRawShape, S extends z.ZodRawShape>(
+  base: z.ZodObject<B>,
+  id: string,
+  shape: S,
+  description?: string
+) {
+  return base.extend(shape).meta(metaOf(id, description))
+}
+
+function metaOf(id: string, description: string | undefined) {
+  return { id, ...(description === undefined ? {} : { description }) }
+}
+
+/** RFC 9457. Some errors have further members. */
+export const problemSchema = view('Problem', {
+  type: z.url(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  request_id: z.string(),
+  charged: z.literal(false).nullable(),
+  amount_charged: z.literal('0').nullable(),
+  retryable: z.boolean(),
+  source: z.enum(['ingress', 'owner', 'upstream'])
+}) satisfies z.ZodType<Pick<Problem, 'type' | 'title' | 'status' | 'detail' | 'request_id' | 'charged' | 'source'>>
