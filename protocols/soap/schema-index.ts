@@ -1,6 +1,6 @@
 import { type Definition, type SchemaContext, SchemaSet, type Space, linksOf } from './schema-set.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
-import { parseXml } from './xml-parse.ts'
+import { readXmlDocument } from './xml-document.ts'
 import type { Scope, XmlElement } from './xml-tree.ts'
 
 /**
@@ -87,7 +87,11 @@ class StoredDefinition implements Definition {
 
   get node(): XmlElement {
     // What is not declared was told of when the file was read.
-    this.#node ??= parseXml(this.#text.slice(this.#from, this.#to), { scope: this.context.scope, undeclared: () => {} })
+    this.#node ??= readXmlDocument(this.#text.slice(this.#from, this.#to), {
+      scope: this.context.scope,
+      undeclared: () => {},
+      validated: true
+    })
     return this.#node
   }
 }

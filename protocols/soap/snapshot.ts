@@ -8,7 +8,7 @@ import type { OperationPlan } from './operation.ts'
 import { type SchemaIndex, fromIndex, indexOf } from './schema-index.ts'
 import { compileAll, openService, planService, type SoapService } from './service.ts'
 import { parseWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.ts'
-import { normalXml } from './xml-parse.ts'
+import { normalXml } from './xml-text.ts'
 
 /**
  * What a restart needs: the files as they were read, the provider's mapping, the description as it was published, and what

@@ -4,7 +4,7 @@ import type { WsdlSource } from '../../lib/interface/adapter.ts'
 import { NS } from './names.ts'
 import { bundlePath, bundleUrl, pathIn, type ReadFile } from './wsdl-bundle-path.ts'
 import { openZip } from './wsdl-zip.ts'
-import { parseXml } from './xml-parse.ts'
+import { readXmlDocument } from './xml-document.ts'
 import { XmlError } from './xml-error.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
@@ -104,7 +104,7 @@ async function definitionsOf(
     try {
       const bytes = (await contents.get(path)?.(bytesLeft)) ?? new Uint8Array()
       bytesLeft -= bytes.length
-      const root = parseXml(decodeXml(bytes), { undeclared: () => undefined })
+      const root = readXmlDocument(decodeXml(bytes), { undeclared: () => undefined })
       if (root.namespace === NS.wsdl && root.name === 'definitions') roots.set(path, root)
     } catch (error) {
       if (isSoukError(error) && error.code === 'response_too_large') {

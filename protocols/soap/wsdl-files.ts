@@ -3,8 +3,8 @@ import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../lib/base/limits.ts'
 import { NS, currentNamespace } from './names.ts'
 import { shownUrl } from './wsdl-bundle-path.ts'
 import { checkDefinitions, notXml, refuseRedefine, refuseWsdl2, type Source } from './wsdl-diagnosis.ts'
+import { readXmlDocument, type Span } from './xml-document.ts'
 import { XmlError } from './xml-error.ts'
-import { parseXml, type Span } from './xml-parse.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
@@ -148,7 +148,7 @@ export function parseWsdlFiles(files: readonly WsdlFile[]): WsdlDocument[] {
     const source = { url: new URL(url), text, type: undefined }
     try {
       const spans = new Map<XmlElement, Span>()
-      return { url, root: parseXml(text, { undeclared: () => undefined, spans }), spans }
+      return { url, root: readXmlDocument(text, { undeclared: () => undefined, spans, validated: true }), spans }
     } catch (error) {
       throw error instanceof XmlError ? notXml(source, error) : error
     }
@@ -206,7 +206,7 @@ function parseFile(
         `${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`
       )
     const spans = new Map<XmlElement, Span>()
-    const root = parseXml(text, { undeclared, spans })
+    const root = readXmlDocument(text, { undeclared, spans })
     const source = { url, text, type }
     refuseWsdl2(source, root)
     if (isFirst) checkDefinitions(source, root)

@@ -2,3 +2,7 @@
 export class XmlError extends Error {
   override readonly name = 'XmlError'
 }
+
+export function notWellFormed(what: string, line: number): XmlError {
+  return new XmlError(`is not well-formed XML: ${what} (line ${line})`)
+}

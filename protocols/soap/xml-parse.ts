@@ -1,18 +1,8 @@
 import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../lib/base/limits.ts'
-import { NS, currentNamespace, isNcName } from './names.ts'
-import { XmlError } from './xml-error.ts'
-import { isXmlText, replaceReferences } from './xml-text.ts'
+import { XmlError, notWellFormed } from './xml-error.ts'
+import { Namespaces, ROOT_SCOPE, type XmlName } from './xml-namespaces.ts'
+import { attributeText, isXmlText, lineAt, normalXml, replaceReferences } from './xml-text.ts'
 import type { Scope, XmlAttribute, XmlElement } from './xml-tree.ts'
-
-/** A name as written, taken apart. */
-interface Name {
-  /** The key of its prefix in a scope: `:` and the prefix. */
-  readonly key: string
-  readonly local: string
-  /** Where it was last looked up, and what was found: neighbours share a scope. */
-  scope: Scope | undefined
-  namespace: string
-}
 
 class Element implements XmlElement {
   namespace: string
@@ -23,7 +13,7 @@ class Element implements XmlElement {
   /** As in the start tag, which the end tag must repeat. */
   readonly raw: string
 
-  constructor(raw: string, name: Name, namespace: string, attributes: readonly XmlAttribute[], scope: Scope) {
+  constructor(raw: string, name: XmlName, namespace: string, attributes: readonly XmlAttribute[], scope: Scope) {
     this.raw = raw
     this.namespace = namespace
     this.name = name.local
@@ -32,9 +22,6 @@ class Element implements XmlElement {
   }
 }
 
-/** Not frozen, though never changed: what inherits from it could not set its own. */
-const ROOT_SCOPE = Object.assign(Object.create(null) as object, { ':xml': NS.xml, ':': '' }) as Scope
-const NO_ATTRIBUTES: readonly XmlAttribute[] = []
 const NO_RAW: readonly string[] = []
 
 const TAB = 0x09
@@ -49,62 +36,29 @@ const EQUALS = 0x3d
 const GREATER = 0x3e
 const QUESTION = 0x3f
 
-export interface ParseOptions {
-  /**
-   * Is told of a prefix that is not declared, and the name is taken for one in a namespace of its own. Without it, such a
-   * document is refused (Namespaces in XML 1.0, section 5).
-   */
-  readonly undeclared?: (prefix: string) => void
-  /** Namespaces in scope around the text, when it is a piece of a document. Default: none. */
-  readonly scope?: Scope
-  /** Takes down where the children of each `xs:schema` stand in the text, as `normalXml` gives it. */
-  readonly spans?: Map<XmlElement, Span>
-}
-
-/** From its `<` up to behind its last `>`. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
-
-/** The text as the parser goes through it: without a byte order mark, and with line feeds for line ends (XML 1.0, section 2.11). */
-export function normalXml(text: string): string {
-  const document = text.startsWith('\ufeff') ? text.slice(1) : text
-  return document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
-}
-
 /**
  * Parses a document, without a DTD, in one pass.
  *
  * @throws XmlError for whatever is not well-formed or not namespace-well-formed, has a document type declaration, nests
  *   past `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
  */
-export function parseXml(text: string, options: ParseOptions = {}): XmlElement {
+export function parseXml(text: string): XmlElement {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
   const normal = normalXml(text)
   if (!/^\s*</.test(normal)) throw new XmlError('is not XML')
-  return new Parser(normal, options).document()
+  return new Parser(normal).document()
 }
 
 class Parser {
   readonly #text: string
-  readonly #undeclared: ParseOptions['undeclared']
-  readonly #scope: Scope
-  readonly #spans: ParseOptions['spans']
-  readonly #names = new Map<string, Name>()
+  readonly #namespaces = new Namespaces({ broken: (what) => this.#broken(what) })
   readonly #open: Element[] = []
   #root: Element | undefined
   #current: Element | undefined
   #at = 0
-  /** The open child of an `xs:schema` whose end is to be taken down, and where it starts. */
-  #spanned: Element | undefined
-  #spannedFrom = 0
 
-  constructor(text: string, { undeclared, scope = ROOT_SCOPE, spans }: ParseOptions) {
+  constructor(text: string) {
     this.#text = text
-    this.#undeclared = undeclared
-    this.#scope = scope
-    this.#spans = spans
   }
 
   document(): XmlElement {
@@ -171,10 +125,6 @@ class Parser {
       throw this.#broken(`<${current.raw.slice(0, 80)}> is ended by </${text.slice(from, Math.min(close, from + 80))}>`)
     }
     this.#at = close + 1
-    if (current === this.#spanned) {
-      this.#span(current, this.#spannedFrom)
-      this.#spanned = undefined
-    }
     this.#open.pop()
     this.#current = this.#open.at(-1)
   }
@@ -189,31 +139,19 @@ class Parser {
       throw this.#broken(`the tag <${raw.slice(0, 80)}> is not closed`)
     this.#at += empty ? 2 : 1
     const parent = this.#current
-    const around = parent === undefined ? this.#scope : parent.scope
-    const scope = pairs.length === 0 ? around : this.#scopeOf(pairs, around)
-    const name = this.#name(raw)
-    const attributes = pairs.length === 0 ? NO_ATTRIBUTES : this.#attributesOf(pairs, scope)
-    const element = new Element(raw, name, this.#namespace(name, scope), attributes, scope)
+    const around = parent === undefined ? ROOT_SCOPE : parent.scope
+    const namespaces = this.#namespaces
+    const scope = namespaces.scopeOf(pairs, around)
+    const name = namespaces.name(raw)
+    const attributes = namespaces.attributesOf(pairs, scope)
+    const element = new Element(raw, name, namespaces.namespace(name, scope), attributes, scope)
     if (parent !== undefined) parent.nodes.push(element)
     else if (this.#root === undefined) this.#root = element
     else throw this.#broken('there is a second root element')
-    // A schema within a definition, such as in its documentation, defines nothing.
-    const isDefinition = this.#spanned === undefined && parent?.name === 'schema' && parent.namespace === NS.xsd
-    if (this.#spans !== undefined && isDefinition) {
-      if (empty) this.#span(element, less)
-      else {
-        this.#spanned = element
-        this.#spannedFrom = less
-      }
-    }
     if (empty) return
     if (this.#open.length >= XML_DEPTH_MAX) throw new XmlError('nests too deeply')
     this.#open.push(element)
     this.#current = element
-  }
-
-  #span(element: Element, from: number): void {
-    this.#spans?.set(element, { from, to: this.#at })
   }
 
   /** Names and values of a tag by turns, up to its `>` or `/>`, where `#at` is left. */
@@ -258,79 +196,13 @@ class Parser {
     return at
   }
 
-  /** XML 1.0, section 3.3.3: white space is a space. */
   #attributeValue(raw: string): string {
     if (raw.includes('<')) throw this.#broken('an attribute holds a "<"')
-    const spaced = /[\t\n]/.test(raw) ? raw.replaceAll(/[\t\n]/g, ' ') : raw
-    return spaced.includes('&') ? replaceReferences(spaced) : spaced
-  }
-
-  #name(raw: string): Name {
-    const known = this.#names.get(raw)
-    if (known !== undefined) return known
-    const colon = raw.indexOf(':')
-    const local = raw.slice(colon + 1)
-    if (colon === 0 || !isNcName(local) || (colon > 0 && !isNcName(raw.slice(0, colon)))) {
-      throw this.#broken(`${raw.slice(0, 80)} is not a name`)
-    }
-    const key = colon === -1 ? ':' : `:${raw.slice(0, colon)}`
-    const name: Name = { key, local, scope: undefined, namespace: '' }
-    this.#names.set(raw, name)
-    return name
-  }
-
-  #namespace(name: Name, scope: Scope): string {
-    if (name.scope === scope) return name.namespace
-    name.scope = scope
-    name.namespace = scope[name.key] ?? this.#unknown(name.key)
-    return name.namespace
-  }
-
-  #unknown(key: string): string {
-    if (this.#undeclared === undefined) throw new XmlError('has a name whose prefix is not declared')
-    this.#undeclared(key.slice(1))
-    return `undeclared${key}`
-  }
-
-  #scopeOf(pairs: readonly string[], parent: Scope): Scope {
-    let scope: Record<string, string> | undefined
-    for (let i = 0; i < pairs.length; i += 2) {
-      const name = pairs[i] ?? ''
-      if (!name.startsWith('xmlns') || (name.length > 5 && name[5] !== ':')) continue
-      const prefix = name.slice(6)
-      const uri = pairs[i + 1] ?? ''
-      if (name.length > 5 && (uri === '' || prefix === '')) throw new XmlError('has a prefix that is bound to nothing')
-      scope ??= Object.create(parent) as Record<string, string>
-      const key = `:${prefix}`
-      if (Object.hasOwn(scope, key)) throw this.#broken(`the attribute ${name.slice(0, 80)} is there twice`)
-      scope[key] = currentNamespace(uri)
-    }
-    return scope ?? parent
-  }
-
-  #attributesOf(pairs: readonly string[], scope: Scope): readonly XmlAttribute[] {
-    const attributes: XmlAttribute[] = []
-    const seen = pairs.length > 16 ? new Set<string>() : undefined
-    for (let i = 0; i < pairs.length; i += 2) {
-      const raw = pairs[i] ?? ''
-      if (raw === 'xmlns' || raw.startsWith('xmlns:')) continue
-      const name = this.#name(raw)
-      const { local } = name
-      const namespace = name.key === ':' ? '' : this.#namespace(name, scope)
-      const twice =
-        seen === undefined
-          ? attributes.some((one) => one.name === local && one.namespace === namespace)
-          : seen.size === seen.add(`${namespace} ${local}`).size
-      if (twice) throw this.#broken(`the attribute ${raw.slice(0, 80)} is there twice`)
-      attributes.push({ namespace, name: local, value: pairs[i + 1] ?? '' })
-    }
-    return attributes
+    return attributeText(raw)
   }
 
   #broken(what: string, at = this.#at): XmlError {
-    let line = 1
-    for (let i = this.#text.indexOf('\n'); i !== -1 && i < at; i = this.#text.indexOf('\n', i + 1)) line++
-    return new XmlError(`is not well-formed XML: ${what} (line ${line})`)
+    return notWellFormed(what, lineAt(this.#text, at))
   }
 }
 

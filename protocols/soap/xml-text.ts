@@ -12,15 +12,52 @@ export function isXmlText(text: string): boolean {
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** XML 1.0, section 4.6: five names are known without a declaration; any other is an error, not text. @throws XmlError */
+const REFERENCE = /&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/y
+
+/**
+ * XML 1.0, section 4.6: five names are known without a declaration; any other is an error, not text. One match at a time:
+ * `replace` with a function first collects all matches, which takes hundreds of megabytes for a long text of references.
+ *
+ * @throws XmlError
+ */
 export function replaceReferences(text: string): string {
-  return text.replace(/&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));|&/g, (_, hex, decimal, name) => {
-    if (typeof name === 'string') return NAMED[name] ?? ''
-    const code = typeof hex === 'string' ? Number.parseInt(hex, 16) : Number.parseInt(String(decimal), 10)
-    const char = code <= 0x10ffff ? String.fromCodePoint(code) : '\0'
+  const pieces: string[] = []
+  let from = 0
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', from)) {
+    REFERENCE.lastIndex = at
+    const match = REFERENCE.exec(text)
+    const char = match === null ? '\0' : referenced(match)
     if (!isXmlText(char)) throw new XmlError('has a reference to an entity or character that is not defined')
-    return char
-  })
+    pieces.push(text.slice(from, at), char)
+    from = REFERENCE.lastIndex
+  }
+  pieces.push(text.slice(from))
+  return pieces.join('')
+}
+
+function referenced([, hex, decimal, name]: readonly string[]): string {
+  if (name !== undefined) return NAMED[name] ?? ''
+  const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16)
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\0'
+}
+
+/** XML 1.0, section 3.3.3: white space in an attribute value is a space. @throws XmlError */
+export function attributeText(raw: string): string {
+  const spaced = /[\t\n]/.test(raw) ? raw.replaceAll(/[\t\n]/g, ' ') : raw
+  return spaced.includes('&') ? replaceReferences(spaced) : spaced
+}
+
+/** The text without a byte order mark, and with line feeds for line ends (XML 1.0, section 2.11). */
+export function normalXml(text: string): string {
+  const document = text.startsWith('\ufeff') ? text.slice(1) : text
+  return document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
+}
+
+/** The number of the line at this index, from 1. */
+export function lineAt(text: string, at: number): number {
+  let line = 1
+  for (let i = text.indexOf('\n'); i !== -1 && i < at; i = text.indexOf('\n', i + 1)) line++
+  return line
 }
 
 /**

@@ -21,6 +21,7 @@ const simple = (name: string, content: string) => `<xs:simpleType name="${name}"
 const element = (name: string, rest = 'type="xs:string"') => `<xs:element name="${name}" ${rest}/>`
 const patterned = (pattern: string) =>
   simple('P', `<xs:restriction base="xs:string"><xs:pattern value="${pattern}"/></xs:restriction>`)
+const name = (n: number) => `n${n.toString(36)}`
 const LONG = 'a'.repeat(40_000)
 
 export const HOSTILE: Readonly<Record<string, () => HostileWsdl>> = {
@@ -279,6 +280,12 @@ export const HOSTILE: Readonly<Record<string, () => HostileWsdl>> = {
   'a document of 5 MB with one tag open': () => ({
     files: `<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/"${' a="b"'.repeat(800_000)}`,
     refused: /tag that is too long/
+  }),
+  '300,000 elements of as many names, in the documentation': () => ({
+    files: wsdlOf({
+      schema: `${echo('xs:string')}<xs:annotation><xs:documentation>${times(300_000, (n) => `<${name(n)}/>`)}</xs:documentation></xs:annotation>`
+    }),
+    calls: [{ it: 'x' }]
   }),
   'attributes of a namespace each': () => ({
     files: wsdlOf({

@@ -52,6 +52,21 @@ describe('a SOAP snapshot', () => {
     await assert.rejects(bench.json({ operation: 'echo', it: { $type: 'One', id: 1, mark: '7' } }), /mark/)
   })
 
+  it('with names that a WSDL may not have any more is renewed and opens', async () => {
+    await using bench = await soapBench(FILES)
+    const { snapshot, description } = bench.inspection
+    // The reader of earlier versions took every letter of Unicode.
+    const documented = '<xs:annotation><xs:documentation><µ/><constructor/></xs:documentation></xs:annotation>'
+    const files = filesOf(snapshot).map(({ url, text }) => ({
+      url,
+      text: text.replace(/<xs:schema[^>]*>/, `$&${documented}`)
+    }))
+    const renewed = await soapFactory.renewed?.(JSON.stringify({ version: 1, files, description }))
+    const adapter = soapFactory.open({ endpoint: 'http://x.invalid/' }, renewed ?? assert.fail())
+    assert.deepEqual(filesOf(renewed ?? ''), files)
+    await adapter.close?.()
+  })
+
   it('of version 1, which had the texts alone, is renewed and opens', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot, description } = bench.inspection
