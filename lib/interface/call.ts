@@ -6,12 +6,12 @@ import type { Headers, Payload } from './payload.ts'
 import type { RateStanding } from './rate.ts'
 import type { Quota } from './subscription.ts'
 
-/** What of a listing a call is for, beside the API itself: the subscriptions to it. */
+/** Value of `Call.service` for calls that manage subscriptions, instead of calling the API itself. */
 export const SUBSCRIPTION_SERVICE = 1
 
-/** A call on its way to one owner: everything of it that crosses the link. */
+/** A call to one owner, with every field that crosses the link. */
 export interface Call {
-  /** Sixteen bytes, UUID version 7: names the call everywhere, in logs, books and repeats. */
+  /** Sixteen bytes, UUID version 7. Identifies the call in logs, books and repeats. */
   readonly requestId: Uint8Array
   readonly api: ApiId
   readonly method: string
@@ -19,21 +19,21 @@ export interface Call {
   readonly path: string
   readonly headers: Headers
   readonly body: Payload
-  /** Time left when it was handed over, milliseconds. */
+  /** Time left when the call was sent, milliseconds. */
   readonly timeoutMs: number
-  /** Most the consumer pays. */
+  /** Price limit set by the consumer. */
   readonly maxPrice?: Atoms
-  /** Manifest revision the consumer knows. */
+  /** Manifest revision that the consumer knows. */
   readonly revision: number
-  /** What the payer's till sends along. */
+  /** Data of the payer's payment scheme. */
   readonly authorization?: Uint8Array
   /**
-   * In place of an authorization: a payment its payer made without this node, as x402 v2 writes it. Empty where there is none
-   * yet: then nothing is run, and the refusal says how the call can be paid.
+   * Replaces `authorization`: an x402 v2 payment that the client made without this node. Empty: the call is not run,
+   * and the error says how to pay.
    */
   readonly payment?: string
   /**
-   * Who calls, by a name of `CONSUMER_BYTES` bytes that the consumer node gives one account at one provider. Absent where the
+   * The consumer node's pseudonym for the calling account at this provider, `CONSUMER_BYTES` bytes. Absent where the
    * node calls for itself.
    */
   readonly consumer?: Uint8Array
@@ -43,59 +43,61 @@ export interface Call {
   readonly traceparent?: string
   /** Absent: the API itself. */
   readonly service?: typeof SUBSCRIPTION_SERVICE
-  /** Sixteen bytes: it is called on the terms of this subscription. */
+  /** Sixteen bytes: id of the subscription whose terms apply. */
   readonly subscription?: Uint8Array
   /**
-   * Request id of a call that this owner answers by a stream: it runs nothing, and pays for further events of that stream, up to
-   * `events` of them. 0: no more will be paid for.
+   * Request id of a call whose response streams. This call runs nothing: it pays for up to `events` further events of
+   * that stream. 0: the payer will pay for no more.
    */
   readonly stream?: Uint8Array
-  /** Without `stream`: events that will be paid for one by one, should the answer be a stream of them. Default 0. */
+  /** Without `stream`: events that the payer will pay for one by one if the response is a stream. Default 0. */
   readonly events?: number
-  /** It may have been sent to this owner before, under the same id: asks what became of it, and never has it run. */
+  /** The owner may have received this request id before. It returns the earlier outcome and never runs the call. */
   readonly isRepeat?: boolean
 }
 
-/** What the consumer node remembers of an earlier call with the same idempotency key, sent to the same owner. */
+/** What the consumer node remembers of an earlier call with the same idempotency key to the same owner. */
 export interface KeyUse {
-  /** When it was first sent: milliseconds since the epoch, by the consumer node's clock. */
+  /** When the consumer node first sent the key: milliseconds since the epoch, by its own clock. */
   readonly firstAt: number
-  /** The owner answered it, so the key is in the owner's books, unless these are of an older backup. */
+  /** The owner responded to the first call. Its books hold the key, unless they come from an older backup. */
   readonly isAnswered: boolean
 }
 
-/** How a call is made that is on other terms than the manifest's price for everybody. */
+/** Terms of a call that differ from the manifest's public price. */
 export interface CallTerms {
   readonly service?: typeof SUBSCRIPTION_SERVICE
   readonly subscription?: Uint8Array
-  /** What its owner is promised, in place of the manifest's price; and the most that it may cost. */
+  /**
+   * `price`: the amount promised to the owner instead of the manifest's price. `maxPrice`: the most the call may cost.
+   */
   readonly price: Atoms
   readonly maxPrice: Atoms
-  /** The fee of a plan. */
+  /** The call pays the fee of a plan. */
   readonly isFee?: boolean
-  /** Peer id of an owner that is asked in any case; no other where `isOnly`. */
+  /** Peer id of an owner that is always tried. With `isOnly`, no other owner is tried. */
   readonly owner: string
   readonly isOnly: boolean
-  /** Events of a streamed answer that have a price are paid for, as they are without a plan. */
+  /** Priced events of a streamed response are paid for, as they are without a plan. */
   readonly paysEvents: boolean
 }
 
-/** A call as its owner sees it. */
+/** A call as its owner receives it. */
 export interface IncomingCall extends Omit<Call, 'isRepeat'> {
-  /** Consumer node, authenticated by the link; the node's own id for a call of its own. */
+  /** Peer id of the consumer node, authenticated by the link. A node's own id where it calls itself. */
   readonly peer: string
   /**
-   * Set on a repeat after a broken link: the boot epoch of the owner process the call was first sent to. An owner that has
-   * started again since never runs it: it answers from its books, or `call_interrupted`. `UNKNOWN_EPOCH` where the consumer
-   * does not know it any more.
+   * Present on a repeat after a broken link: the boot epoch of the owner process that first received the call. A later
+   * process never runs it: it returns the stored outcome or `call_interrupted`. `UNKNOWN_EPOCH` where the consumer lost
+   * the epoch.
    */
   readonly resentFromEpoch?: bigint
 }
 
-/** The boot epoch of no process. */
+/** An epoch that no process has. */
 export const UNKNOWN_EPOCH = 0n
 
-/** What became of a call at its owner. */
+/** The response of an owner to a call. */
 export interface CallAnswer {
   readonly status: number
   readonly headers: Headers
@@ -104,39 +106,44 @@ export interface CallAnswer {
   readonly receipt: Uint8Array
   readonly ownerMs: number
   readonly upstreamMs: number
-  /** What became of the call's own payment, as x402 v2 writes it. */
+  /** Result of the call's own payment, in x402 v2 form. */
   readonly payment?: string
-  /** The body is a stream whose further events are to be paid for at this price each. */
+  /** Present for a streamed body: price of each further event. */
   readonly eventPrice?: Atoms
-  /** Of the subscription it was called with, this call included. */
+  /** Quota of the call's subscription, this call included. */
   readonly quota?: Quota
-  /** It was given before, to another call with the same idempotency key. */
+  /** The response was stored for an earlier call with the same idempotency key. */
   readonly replayed?: boolean
-  /** Where there is a rate limit. */
+  /** Present where a rate limit applies. */
   readonly rate?: RateStanding
 }
 
-/** What a payment for further events is answered with: they were paid for; there were none to pay for yet; the stream is over. */
+/**
+ * Status of a payment for further events. `paid`: accepted. `none`: no event needs payment yet. `over`: the stream has
+ * ended.
+ */
 export const EVENTS_ANSWER = { paid: 200, none: 204, over: 410 } as const
 
 /**
- * The owner's half: runs a call, or throws a SoukError (`notAccepted` where nothing happened and another owner may be tried).
- * What it returns or throws is durable already.
+ * The owner's half: runs a call or throws a SoukError. `notAccepted` on the error means that nothing happened and
+ * another owner may be tried. The outcome is durable before the handler returns or throws.
  */
 export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer>
 
 /**
- * The fate of one attempt at one owner. It decides whether another owner may be tried:
- * - `answered`: done.
- * - `not_accepted`: nothing was sent, or the owner said it did not take the call. Safe to try elsewhere.
- * - `failed`: the owner took it and says what went wrong. Final, unless the API is declared idempotent.
- * - `lost`: it was sent and what became of it is unknown. Final, unless the API is declared idempotent.
+ * The outcome of one attempt at one owner. It decides whether another owner may be tried:
+ * - `answered`: the owner responded.
+ * - `not_accepted`: nothing was sent, or the owner rejected the call. Another owner may be tried.
+ * - `failed`: the owner accepted the call and reports an error. Final, unless the API is declared idempotent.
+ * - `lost`: the call was sent, and its outcome is unknown. Final, unless the API is declared idempotent.
  */
 export type Attempt =
   | { readonly fate: 'answered'; readonly answer: CallAnswer; readonly ms: number }
   | { readonly fate: 'not_accepted' | 'failed' | 'lost'; readonly error: SoukError }
 
-/** The consumer's half. Never throws; an abort of `signal` is a fate as well, and reaches the owner. */
+/**
+ * The consumer's half. Never throws: an aborted `signal` also gives an `Attempt`, and cancels the call at the owner.
+ */
 export interface Caller {
   call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt>
 }

@@ -4,128 +4,132 @@ import type { ChannelId } from './channel.ts'
 import type { ChainParameters } from './network.ts'
 import type { Address } from './signer.ts'
 
-/** The head of the chain, what is very unlikely to be taken back, and what never is. */
+/** The head of the chain, a block that is very unlikely to be reverted, and one that cannot be reverted. */
 export type BlockTag = 'latest' | 'safe' | 'finalized'
 
 export interface Block {
   readonly number: bigint
-  /** Another hash at the same number: what was there has been taken back. */
+  /** A different hash at the same number means that the earlier block was reverted. */
   readonly hash: Hex
-  /** The chain's own time, milliseconds since the epoch. An old head means an endpoint that fell behind. */
+  /** The block's timestamp, milliseconds since the epoch. An old head means an endpoint that fell behind. */
   readonly at: number
 }
 
-/** A channel in the contract's books. One that never was is all zeros. */
+/** State of a channel in the contract. All zeros for an unknown channel. */
 export interface ChannelState {
-  /** All that was ever deposited and not given back; claims do not lower it. */
+  /** All deposits minus refunds and withdrawals. Claims do not lower it. */
   readonly balance: Atoms
-  /** Of it, what the receiver's side has claimed in all. */
+  /** Total claimed by the receiver's side. */
   readonly claimed: Atoms
-  /** The payer wants out. `since` is the chain's time in milliseconds; the channel's delay runs from it. */
+  /**
+   * Present where the payer started a withdrawal. `since` is the chain's time in milliseconds; the channel's delay
+   * starts then.
+   */
   readonly withdrawal?: { readonly amount: Atoms; readonly since: number }
-  /** What the next signed refund has to carry. */
+  /** Nonce of the next signed refund. */
   readonly refundNonce: bigint
 }
 
-/** Channels as they stood after one block, in the order asked for. */
+/** Channel states after one block, in the order requested. */
 export interface ChannelsAt {
   readonly block: Block
   readonly channels: readonly ChannelState[]
 }
 
-/** What channels brought a receiver, over all of them. The difference waits for `settle`. */
+/** A receiver's totals over all channels. The difference can be moved by `settle`. */
 export interface ReceiverState {
   readonly claimed: Atoms
   readonly settled: Atoms
 }
 
-/** What a splitter divided. Zeros where nothing ever came; it need not exist yet. */
+/** Totals of a splitter. Zeros where nothing arrived; the contract need not exist yet. */
 export interface SplitterState {
-  /** All it ever received, by channels or not. */
+  /** Everything it received, from channels or elsewhere. */
   readonly received: Atoms
-  /** Of it, what each side was paid. */
+  /** The part paid to each side. */
   readonly toProvider: Atoms
   readonly toTreasury: Atoms
 }
 
-/** A contract's method with its arguments. */
+/** A contract address and the encoded call of one of its methods. */
 export interface ContractCall {
   readonly to: Address
   readonly data: Hex
 }
 
-/** What would become of a transaction now. `reason` is the name of the contract's error, or its words: for logs and decisions. */
+/** Simulated result of a transaction. `reason` is the contract's error name or message, for logs and decisions. */
 export type Simulation = { readonly ok: true; readonly gas: bigint } | { readonly ok: false; readonly reason: string }
 
-/** Where the money of an EIP-3009 authorisation went. */
+/** The transfer made with an EIP-3009 authorisation. */
 export interface AuthorizedTransfer {
   readonly to: Address
   readonly value: Atoms
-  /** Of the transaction. */
+  /** Hash of the transaction. */
   readonly hash: Hex
-  /** The chain's time of its block, milliseconds since the epoch. */
+  /** Timestamp of its block, milliseconds since the epoch. */
   readonly at: number
 }
 
-/** In wei per gas. `maxFee` lasts through some blocks of rising demand. */
+/** In wei per gas. `maxFee` covers a few blocks of rising fees. */
 export interface Fees {
   readonly maxFee: bigint
   readonly tip: bigint
 }
 
 /**
- * What an endpoint said of a signed transaction. `accepted` also where it had it already; `nonce_used`: this one or another of
- * its nonce is mined; `fee_too_low`: not now at this fee, or another of its nonce waits; `no_gas`: the account cannot pay for it.
+ * The endpoint's result for a signed transaction. `accepted`: taken, or known before. `nonce_used`: this transaction or
+ * another with its nonce is mined. `fee_too_low`: the fee is too low now, or another transaction with its nonce waits.
+ * `no_gas`: the account cannot pay the gas.
  */
 export type Broadcast = 'accepted' | 'nonce_used' | 'fee_too_low' | 'no_gas'
 
-/** A transaction that is in a block, as far as that block stays. */
+/** A transaction in a block, until the block is reverted. */
 export interface Receipt {
   readonly blockNumber: bigint
   readonly blockHash: Hex
   readonly succeeded: boolean
   readonly gasUsed: bigint
-  /** In wei, with what Base adds for Ethereum's own storage. */
+  /** In wei, including Base's fee for Ethereum data. */
   readonly cost: bigint
 }
 
 /**
- * One chain through one endpoint, believed in what it shows. Every method rejects with `settlement_unavailable` where the
- * endpoint cannot be reached or answers with nonsense; a broadcast that failed so may have arrived all the same.
+ * One chain, through one trusted endpoint. Every method rejects with `settlement_unavailable` where the endpoint is
+ * unreachable or returns invalid data. A broadcast that failed this way may still have arrived.
  */
 export interface Chain {
   readonly parameters: ChainParameters
   /**
-   * That this is the network's chain and that its contracts and token are the known ones. Asked at start, before any money.
+   * Checks the chain id, and the code of contracts and token. Called at start, before any payment.
    * @throws SoukError `settlement_unavailable` saying what is wrong
    */
   verify(): Promise<void>
-  /** A block of the chain as it is now; undefined where it has none of this number yet. */
+  /** A block of the current chain. Undefined where this number does not exist yet. */
   block(at: BlockTag | bigint): Promise<Block | undefined>
   channels(ids: readonly ChannelId[], at: BlockTag | bigint): Promise<ChannelsAt>
   receiver(address: Address, at: BlockTag | bigint): Promise<ReceiverState>
-  /** As it stood after the block of this number. */
+  /** State after the block of this number. */
   splitter(address: Address, at: bigint): Promise<SplitterState>
   /** USDC of an account. */
   balance(account: Address, at: BlockTag): Promise<Atoms>
-  /** What an account has for gas, in wei, at the head. */
+  /** ETH of an account for gas, in wei, at the head. */
   gas(account: Address): Promise<bigint>
-  /** An EIP-3009 authorisation was used, or revoked: at the head. */
+  /** True where an EIP-3009 authorisation is used or revoked, at the head. */
   authorizationUsed(payer: Address, nonce: Hex): Promise<boolean>
   /**
-   * The transfer that an EIP-3009 authorisation was used for, whoever sent it, in blocks since `sinceMs`. Undefined where there is none:
-   * the authorisation is unused or revoked, or the endpoint does not show it yet.
+   * The transfer made with an EIP-3009 authorisation in blocks since `sinceMs`, whoever sent it. Undefined where the
+   * authorisation is unused or revoked, or the endpoint does not show the transfer yet.
    */
   authorizedTransfer(payer: Address, nonce: Hex, sinceMs: number): Promise<AuthorizedTransfer | undefined>
-  /** Transactions of an account that are in blocks. */
+  /** Number of mined transactions of an account. */
   nonce(account: Address, at: BlockTag): Promise<number>
   fees(): Promise<Fees>
-  /** Tries a transaction at the head without sending it. */
+  /** Simulates a transaction at the head without sending it. */
   simulate(from: Address, call: ContractCall): Promise<Simulation>
-  /** Same bytes, as often as one likes. */
+  /** Idempotent: the same bytes may be sent any number of times. */
   broadcast(transaction: Hex): Promise<Broadcast>
   receipt(transactionHash: Hex): Promise<Receipt | undefined>
-  /** What a method that changes nothing returns, ABI-encoded; undefined where it reverts or there is no such contract. */
+  /** ABI-encoded result of a read-only method. Undefined where it reverts or the contract does not exist. */
   read(call: ContractCall): Promise<Hex | undefined>
   /** Runtime code at the head; `0x` where there is none. */
   code(address: Address): Promise<Hex>

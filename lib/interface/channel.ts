@@ -2,29 +2,33 @@ import type { Hex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Address, Signature } from './signer.ts'
 
-/** 32 bytes in lower case: the EIP-712 digest of the channel's config. */
+/** 32 bytes in lower-case hexadecimal: the EIP-712 digest of the channel's config. */
 export type ChannelId = Hex
 
-/** What an x402 batch-settlement channel is made of, as the contract has it. It never changes; its digest names the channel. */
+/**
+ * Config of an x402 batch-settlement channel, as the contract defines it. It never changes; its digest is the channel's
+ * id.
+ */
 export interface ChannelConfig {
-  /** Whose deposit it is, and where what is left goes back to. */
+  /** The account that deposits. The unused rest is returned to it. */
   readonly payer: Address
-  /** Who signs vouchers. Souk takes no channel with the zero address here. */
+  /** Signer of vouchers. Souk rejects channels with the zero address here. */
   readonly payerAuthorizer: Address
-  /** Where claims are settled to: the provider's splitter. */
+  /** Recipient of settled claims: the provider's splitter. */
   readonly receiver: Address
-  /** Who claims and refunds: the owner's settlement address. */
+  /** Signer of claims and refunds: the owner's settlement address. */
   readonly receiverAuthorizer: Address
   readonly token: Address
-  /** Seconds between the payer's wish to withdraw and the withdrawal. */
+  /** Seconds between the start of a payer's withdrawal and its completion. */
   readonly withdrawDelay: number
   /** 32 bytes. */
   readonly salt: Hex
 }
 
 /**
- * States of a channel in its payer's or its owner's books, and the moves between them. One table: code and docs follow it.
- * Paid for is through an `open` one alone; an owner also takes calls on one that is `withdrawing`, for what stays in it.
+ * States of a channel in the books of its payer or owner, and the allowed moves. Code and documentation are derived
+ * from this table. A payer uses `open` channels only. An owner also accepts calls on a `withdrawing` one, up to what
+ * stays in it.
  */
 export const CHANNEL_MOVES = {
   open: ['closing', 'withdrawing', 'disputed'],
@@ -36,7 +40,7 @@ export const CHANNEL_MOVES = {
 
 export type ChannelPhase = keyof typeof CHANNEL_MOVES
 
-/** The payer's word that up to `ceiling` in all may be claimed from a channel, over its whole life. */
+/** The payer's signed promise: up to `ceiling` in total may be claimed from a channel over its lifetime. */
 export interface Voucher {
   readonly channelId: ChannelId
   /** `maxClaimableAmount` of the contract. */
@@ -44,7 +48,7 @@ export interface Voucher {
   readonly signature: Signature
 }
 
-/** A payer's word that a deposit may be fetched: an EIP-3009 authorisation whose nonce ties it to one channel. */
+/** A payer's permission to collect a deposit: an EIP-3009 authorisation whose nonce binds it to one channel. */
 export interface DepositAuthorization {
   readonly amount: Atoms
   /** Unix seconds. */

@@ -4,14 +4,14 @@ import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
 import type { Standing } from './quality.ts'
 
-/** What a node that serves an API tells the world. */
+/** The data that a serving node publishes about an API. */
 export interface Offer {
   readonly id: ApiId
-  /** SHA-256 of the manifest's signed envelope, and its revision. */
+  /** SHA-256 of the manifest's signed envelope, and the manifest's revision. */
   readonly manifestHash: Uint8Array
   readonly revision: number
   readonly tags: readonly string[]
-  /** Nodes that may serve it beside the provider key's own. */
+  /** Nodes that may serve the API besides the provider key's own node. */
   readonly delegations: readonly Delegation[]
 }
 
@@ -24,92 +24,96 @@ export interface DirectoryRecord {
   readonly manifestHash: Uint8Array
   readonly revision: number
   readonly delegations: readonly Delegation[]
-  /** In an announcement: the network it is meant for. */
+  /** In an announcement: the network it is for. */
   readonly network?: string
-  /** In an announcement: it is served no more. Counts only from the provider's own key. */
+  /** In an announcement: the API is no longer served. Valid only from the provider's own key. */
   readonly isWithdrawn?: boolean
 }
 
-/** How far a `publish` got. `stored` of `asked` peers acknowledged; both 0 on a network of one. */
+/** Result of a `publish`: `stored` of `asked` peers acknowledged. Both are 0 when there are no other peers. */
 export interface Published {
   readonly asked: number
   readonly stored: number
 }
 
 /**
- * Where APIs are found. Records are proof, claims are hints: nothing a claim says is believed before a signature says so.
+ * Finds APIs. Records are signed; provider claims are hints that need a signed record or manifest before use.
  * Implementations pass `test/suites/directory.ts`.
  */
 export interface Directory {
-  /** Resolves when there is somebody to ask. On a network of one that may be never: mind the signal. Never rejects. */
+  /**
+   * Resolves when a peer can be queried. Without other peers it stays pending until the signal aborts. Never rejects.
+   */
   ready(signal: AbortSignal): Promise<void>
-  /** Puts the signed record and announces this node as serving the API. Repeat it to keep it alive. */
+  /** Puts the signed record and announces this node as a server of the API. Call again before the record expires. */
   publish(offer: Offer, signal: AbortSignal): Promise<Published>
-  /** Stops announcing this node as serving the API; what others hold runs out by itself. */
+  /** Stops announcing this node. Records that other peers hold expire. */
   withdraw(id: ApiId, signal: AbortSignal): Promise<void>
   /**
-   * The first good record found, at once; undefined when the network has none. With `onHigher` the search goes on behind
-   * the answer, for `LOOKUP_MS` at most, and tells of each later record with a higher sequence number.
+   * Returns the first valid record at once, or undefined when the network has none. With `onHigher` the lookup
+   * continues for up to `LOOKUP_MS`, and reports each later record with a higher sequence number.
    */
   record(
     id: ApiId,
     signal: AbortSignal,
     onHigher?: (record: DirectoryRecord) => void
   ): Promise<DirectoryRecord | undefined>
-  /** Peers that say they serve exactly this API. Ends by itself; untrusted. */
+  /** Peers that claim to know an API with this bare name. Untrusted. */
   servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress>
-  /** Peers that say they know an API of this bare name. Untrusted. */
+  /** Peers that claim to serve an API with this tag, compared without case. Untrusted. */
   claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress>
-  /** Peers that say they serve something with this tag, whatever its case. Untrusted. */
+  /** Peers that claim to have a catalogue. Untrusted. */
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that say they have listings to show. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
-  /** The last question was answered by no peer: what it did not find may still be there. Default false. */
+  /** No peer responded to the last query, so a missing record may still exist. Default false. */
   readonly isUnanswered?: boolean
 }
 
-/** An API that was found: its verified manifest, and the nodes that serve it, best first. */
+/** A resolved API: its verified manifest and the nodes that serve it, best first. */
 export interface Resolution {
   readonly signed: SignedManifest
-  /** Delegated nodes only. Empty when the API is known but nobody who serves it was found. */
+  /** Delegated nodes only. Empty when the API is known but no serving node was found. */
   readonly owners: readonly PeerAddress[]
 }
 
 export interface ResolveOptions {
   readonly signal: AbortSignal
-  /** Asks the network even when a fresh answer is at hand. */
+  /** Queries the network even when a fresh result is cached. */
   readonly refresh?: boolean
 }
 
-/** Finds APIs and chooses among the nodes that serve them. */
+/** Resolves APIs and chooses among the nodes that serve them. */
 export interface Resolver {
   /**
-   * @throws SoukError `api_not_found`, `name_conflict` (member `candidates`), `lookup_timeout`, `owner_unreachable` (found
-   *   in the directory, but no node that serves it answered).
+   * @throws SoukError `api_not_found`, `name_conflict` (member `candidates`), `lookup_timeout`, `owner_unreachable`
+   *   (the directory has the API, but no serving node responded).
    */
   resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution>
-  /** How a call at an owner went; steers the next choice. `failed` also drops what is cached of the API. */
+  /**
+   * Reports the result of a call at an owner. It affects the next choice. A failure also drops the API's cache entry.
+   */
   report(id: ApiId, owner: string, outcome: { readonly ok: true; readonly ms: number } | { readonly ok: false }): void
 }
 
 export interface SearchQuery {
-  /** Words, all of which must begin a word of name, description, tags or operations. */
+  /** Search words. Each must be a prefix of a word in name, description, tags or operations. */
   readonly text?: string
   readonly protocol?: string
   readonly tag?: string
-  /** Most expensive price wanted, USDC atoms. */
+  /** Highest price, USDC atoms. */
   readonly maxPrice?: bigint
-  /** The least quality wanted, 0 to 1. */
+  /** Lowest quality, 0 to 1. */
   readonly minQuality?: number
-  /** Default `relevance`, which is the best first where there are no words. */
+  /** Default `relevance`, which sorts by quality when there are no search words. */
   readonly sort?: ListingSort
   /** At most `PAGE_MAX`. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
 }
 
-/** A listing as a search finds it. */
+/** A listing in search results. */
 export interface FoundListing extends SignedManifest, Standing {
   readonly firstSeenAt: number
 }
@@ -119,8 +123,8 @@ export interface SearchPage {
   readonly next?: string
 }
 
-/** Listings this node knows of, each verified. */
+/** Listings that this node knows, each verified. */
 export interface Catalogue {
-  /** Asks around first when what it knows is old; returns what it knows by then. */
+  /** Queries peers first when the local index is old. Returns what is known when they have responded. */
   search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage>
 }

@@ -2,59 +2,67 @@ import type { Hex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Address } from './signer.ts'
 
-/** A transaction of this node that is final, and what it cost. */
+/** A final transaction of this node, and its cost. */
 export interface SettledTransaction {
-  /** The plan that it was sent for: what it did stands in front of the first `/`. */
+  /** Key of the submitted plan. The part before the first `/` names the action. */
   readonly key: string
   readonly hash: Hex
   readonly block: bigint
-  /** It may be in a block and yet have done nothing. */
+  /** False where the transaction is in a block but reverted. */
   readonly succeeded: boolean
   /** In wei. */
   readonly cost: bigint
 }
 
 /**
- * The money of one provider, as the owner's books have it. What calls earned stands in exactly one of `captured`, `claiming`,
- * `claimed`, `splitter` and `paid`, together with `direct` and `others`.
+ * The money of one provider in the owner's books. Each amount earned by calls is in exactly one of `captured`,
+ * `claiming`, `claimed`, `waiting` and `paid`. These fields also contain `direct` and `others`.
  */
 export interface ProviderEarnings {
-  /** Where the provider is paid. Absent for a splitter of which the provider was never named here. */
+  /** Address that receives the provider's money. Absent for a splitter whose provider this node does not know. */
   readonly payout?: Address
   readonly splitter: Address
-  /** What calls were charged, less what was written off; the treasury's share of it, rounded down; and the rest. */
+  /**
+   * `gross`: charged for calls, minus what was written off. `fee`: the treasury's share, rounded down. `net`: the rest.
+   */
   readonly gross: Atoms
   readonly fee: Atoms
   readonly net: Atoms
-  /** Came to the splitter for no call of this owner: a gift, or an x402 `exact` payment that another node took. */
+  /** Money in the splitter that no call of this owner earned: a gift, or an x402 `exact` payment to another node. */
   readonly direct: Atoms
   /** Claimed by other nodes that serve the same provider. */
   readonly others: Atoms
-  /** Charged, and not to be collected any more: its deposit was taken back with its block, or withdrawn before it was claimed. */
+  /**
+   * Charged, but no longer collectable: the block with the deposit was reverted, or the payer withdrew before the
+   * claim.
+   */
   readonly writtenOff: Atoms
-  /** In the channels, as far as the head of the chain shows, or promised by x402 `exact` payments. */
+  /** Still in the channels at the head of the chain, or promised by x402 `exact` payments. */
   readonly captured: Atoms
-  /** Claimed or collected in a block that may still be taken back. */
+  /** Claimed or collected in a block that is not final yet. */
   readonly claiming: Atoms
-  /** Claimed for good, not moved to the splitter yet. */
+  /** Claimed in a final block, not yet moved to the splitter. */
   readonly claimed: Atoms
-  /** In the splitter, not paid out yet. */
+  /** In the splitter, not yet paid out. */
   readonly waiting: Atoms
-  /** Paid out for good. */
+  /** Paid out in a final block. */
   readonly paid: { readonly provider: Atoms; readonly treasury: Atoms }
-  /** Newest first: what this node had settled and paid out. Others may have done so as well. */
+  /** Newest first: settlements and payouts that this node sent. Other nodes may have sent some as well. */
   readonly transactions: readonly SettledTransaction[]
 }
 
-/** What this node's calls brought, and where it is. */
+/** The earnings of this node's calls, and where the money is now. */
 export interface Earnings {
   readonly providers: readonly ProviderEarnings[]
-  /** The last final block that the books know; absent before the first look. `at` is the chain's time, in milliseconds. */
+  /**
+   * Last final block in the books. Absent before the first query of the chain. `at` is the chain's time in
+   * milliseconds.
+   */
   readonly asOf?: { readonly block: bigint; readonly at: number }
-  /** What the chain's side said when it was asked just now and did not answer. */
+  /** True where the chain did not respond just now: the figures are from an earlier query. */
   readonly isStale: boolean
-  /** Newest first: claims, of which one may be for several providers. */
+  /** Newest first. One claim may cover several providers. */
   readonly claims: readonly SettledTransaction[]
-  /** All final transactions of this node: how many, and their cost in wei. */
+  /** Number of all final transactions of this node, and their cost in wei. */
   readonly gas: { readonly transactions: number; readonly cost: bigint }
 }

@@ -1,12 +1,12 @@
-/** `accept` passes a message on, `ignore` does not, `reject` counts against whoever sent it. */
+/** `accept` forwards a message, `ignore` drops it, `reject` drops it and lowers the sender's score. */
 export type GossipVerdict = 'accept' | 'ignore' | 'reject'
 
-/** Judges a message before it goes on; `from` is the peer that passed it on. */
+/** Validates a message before it is forwarded. `from` is the peer that forwarded it. */
 export type GossipHandler = (message: Uint8Array, from: string) => Promise<GossipVerdict>
 
-/** One topic, told to everybody on the network through their neighbours. Unordered, at least once, no promise to arrive. */
+/** One broadcast topic, passed from neighbour to neighbour. Messages are unordered, may repeat and may be lost. */
 export interface Gossip {
-  /** Never rejects: nobody may be there. */
+  /** Never rejects, not even when no peer is connected. */
   publish(message: Uint8Array): Promise<void>
   start(handler: GossipHandler): void
   stop(): void

@@ -1,17 +1,17 @@
 import type { Atoms } from '../base/money.ts'
 
-/** One side of an entry. A debit is above zero, a credit below. */
+/** One side of an entry. A debit is positive, a credit negative. */
 export interface Posting {
-  /** Any name; parts divided by `/`, so that accounts of one sort share a beginning. */
+  /** Account name. Parts are separated by `/`, so accounts of one kind share a prefix. */
   readonly account: string
   readonly amount: Atoms
 }
 
-/** Something that happened to money: two postings or more, each on another account, that sum to zero. */
+/** A money event: at least two postings on different accounts that sum to zero. */
 export interface Entry {
-  /** What sort of thing: `call`, `deposit`, `claim`, … */
+  /** Kind of event: `call`, `deposit`, `claim`, … */
   readonly kind: string
-  /** Which one: with `kind` it names the event, so that nothing is booked twice. For a `call`, its request id. */
+  /** Id of the event within its kind, so that nothing is booked twice. For a `call`, its request id. */
   readonly reference: string
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -19,7 +19,7 @@ export interface Entry {
 }
 
 export interface BookedEntry extends Entry {
-  /** Grows with every entry of this store; not without gaps. */
+  /** Increases with every entry of this store; numbers may be skipped. */
   readonly seq: number
 }
 
@@ -28,48 +28,48 @@ export interface Balance {
   readonly amount: Atoms
 }
 
-/** A document that is put together with something else. */
+/** A document written in the same transaction as another change. */
 export interface DocumentPut {
   readonly collection: string
   readonly key: string
   readonly value: string
-  /** Milliseconds since the epoch. It may be deleted from then on, and is not found any more some time after. Default: never. */
+  /** Milliseconds since the epoch. The store may delete the document from this time on. Default: never. */
   readonly expiresAt?: number
 }
 
 export interface EntryQuery {
   readonly after?: number
   readonly limit: number
-  /** Costs as much as it gives, for each kind. Entries of calls are not found by it. */
+  /** Entry kinds to return. The cost is proportional to the result. Entries of calls are never returned here. */
   readonly kinds?: readonly string[]
 }
 
-/** `booked`; or nothing was written: it was `repeated`, or there was too little to draw on. */
+/** `booked`: written. `repeated`: booked before. `short`: the balance is too low. Only `booked` writes. */
 export type Drawn = 'booked' | 'repeated' | 'short'
 
 /**
- * The book of all money of a node. Entries never change. All balances sum to zero at any moment, and the balance of an account is
- * the sum of its entries and of what is carried for those that were deleted for their age (`Retention`).
+ * The double-entry book of a node. Entries never change. All balances always sum to zero. The balance of an account is
+ * the sum of its entries plus its carried total, which replaces entries deleted by `Retention`.
  */
 export interface Ledger {
   /**
-   * Resolves when the entry, and the documents with it, are durable; false where an entry of this kind and reference was
-   * booked before, and then nothing is written. Appends made at the same time share a disk wait, as those of calls do.
-   * @throws SoukError `internal_error` for an entry that does not sum to zero, and where the store failed
+   * Resolves to true when the entry and the documents are durable. Resolves to false, and writes nothing, where this
+   * kind and reference was booked before. Concurrent bookings share one disk sync.
+   * @throws SoukError `internal_error` for an entry that does not sum to zero, or where the store failed
    */
   book(entry: Entry, documents?: readonly DocumentPut[]): Promise<boolean>
   /**
-   * As `book`, but only where `account`, which the entry debits, is no debit after it: what a credit stands for (a balance
-   * somebody holds) is never drawn on twice, whoever draws at the same time in whichever process.
-   * @throws SoukError `internal_error` as `book`, and where the entry does not debit the account
+   * Like `book`, but only while `account` keeps a credit balance or zero after the debit. So a balance is never spent
+   * twice, not even by concurrent processes.
+   * @throws SoukError `internal_error` like `book`, and where the entry does not debit the account
    */
   draw(entry: Entry, account: string, documents?: readonly DocumentPut[]): Promise<Drawn>
-  /** 0 for an account that nothing was booked on. */
+  /** 0 for an account without entries. */
   balance(account: string): Promise<Atoms>
-  /** Of all accounts whose name begins so, by name. */
+  /** Balances of all accounts with this prefix, sorted by name. */
   balances(prefix: string): Promise<Balance[]>
-  /** What deleted entries of these accounts summed to, by name. */
+  /** Sums of the deleted entries of these accounts, sorted by name. */
   carried(prefix: string): Promise<Balance[]>
-  /** Oldest first, those after the one numbered `after`; of these kinds only, where some are named. */
+  /** Oldest first, from the entry after number `after`; only `kinds`, where given. */
   entries(query: EntryQuery): Promise<BookedEntry[]>
 }

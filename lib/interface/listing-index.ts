@@ -3,40 +3,40 @@ import type { Atoms } from '../base/money.ts'
 import type { SignedManifest } from './manifest.ts'
 
 /**
- * Orders of a search. `relevance`: what has all words in its name, then in name and tags, then the rest, the best of each
- * first. `new`: what this node has known for the shortest time. What is equal otherwise goes by id.
+ * Search orders. `relevance`: all words in the name first, then in name and tags, then the rest; by quality within each
+ * group. `new`: most recently discovered first. Ties are sorted by id.
  */
 export const LISTING_SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const
 export type ListingSort = (typeof LISTING_SORTS)[number]
 
-/** How a listing does, as far as this node knows: what it is ordered by. */
+/** A listing's ranking data, as measured by this node. */
 export interface Grade {
-  /** 0 to 1, small samples shrunk. */
+  /** 0 to 1. Values from few samples are shrunk towards the mean. */
   readonly quality: number
-  /** Absent where it was not measured: such listings come last by latency. */
+  /** Absent where not measured. Such listings come last when sorted by latency. */
   readonly latencyMs?: number
 }
 
-/** A listing that was verified, with what says that it is still served. */
+/** A verified listing, with the proof that it is still served. */
 export interface ListingPut {
   readonly signed: SignedManifest
   /** SHA-256 of its envelope. */
   readonly hash: Uint8Array
-  /** The signed record that announced it, as it came. Absent where this node saw the API itself. */
+  /** Bytes of the signed record that announced it. Absent where this node queried the API itself. */
   readonly record?: { readonly bytes: Uint8Array; readonly seq: bigint }
-  /** It is shown until then. */
+  /** Searches show it until this time. */
   readonly liveUntil: number
-  /** It is kept until then at least, so that others can be told. Default `liveUntil`. */
+  /** It stays in the index at least until this time, so that peers can be told. Default `liveUntil`. */
   readonly keepUntil?: number
-  /** The peer it came from. Absent: this node's own, which no other displaces. */
+  /** Peer that sent it. Absent for this node's own listings, which are never evicted. */
   readonly source?: string
   readonly grade: Grade
   readonly now: number
 }
 
 /**
- * `new`, `changed`: taken. `refreshed`: the same manifest, known to live longer, or not. `known`: nothing new. `refused`: older
- * than what is kept, or over its publisher's share.
+ * `new`, `changed`: stored. `refreshed`: same manifest, its times updated. `known`: nothing new. `refused`: older than
+ * the stored one, or over its publisher's share.
  */
 export type PutOutcome = 'new' | 'changed' | 'refreshed' | 'known' | 'refused'
 
@@ -46,24 +46,24 @@ export interface ListingBounds {
   readonly perPublisherMax: number
 }
 
-/** What a node has of a listing, without its bytes. */
+/** The stored data of a listing, without its envelope. */
 export interface ListingHead {
   readonly id: ApiId
   readonly hash: Uint8Array
   readonly revision: number
-  /** Of the last record seen; 0 before the first. */
+  /** Sequence number of the last record; 0 before the first. */
   readonly seq: bigint
   readonly liveUntil: number
   readonly firstSeenAt: number
 }
 
-/** A listing as it is kept: `envelope` was verified when it came in. */
+/** A stored listing. Its `envelope` was verified when it was stored. */
 export interface IndexedListing extends ListingHead {
   readonly envelope: Uint8Array
 }
 
 export interface ListingQuery {
-  /** Beginnings of words as `searchTerms` gives them; all must be found. */
+  /** Word prefixes as `searchTerms` returns them. All must match. */
   readonly terms: readonly string[]
   readonly protocol?: string
   readonly tag?: string
@@ -72,14 +72,14 @@ export interface ListingQuery {
   readonly minQuality?: number
   readonly sort: ListingSort
   readonly limit: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
   readonly now: number
 }
 
-/** What a peer is told that has everything up to `through`. */
+/** The changes to send to a peer that has everything up to `through`. */
 export interface ListingChanges {
-  /** Numbers of changes mean something within one epoch only. */
+  /** Change numbers are comparable only within one epoch. */
   readonly epoch: string
   readonly records: readonly Uint8Array[]
   readonly through: number
@@ -87,28 +87,31 @@ export interface ListingChanges {
 }
 
 /**
- * The listings a node knows: searched, told to peers, bounded in number, in bytes and for each publisher. When it is full, the
- * peer through which most of it came gives way: what was seen longest ago first, what was called before last.
+ * The listings that a node knows. The index is bounded in number, in bytes and per publisher. When it is full, it
+ * evicts listings from the peer that supplied most: the longest unseen first, listings that were called last.
  */
 export interface ListingIndex {
-  /** In order, together. Durable where the store is. */
+  /** Applies the listings in order, in one transaction. Durable where the store is. */
   put(listings: readonly ListingPut[], bounds?: ListingBounds): Promise<PutOutcome[]>
-  /** Those of `ids` that are known. */
+  /** The known ones among `ids`. */
   heads(ids: readonly ApiId[]): Promise<ListingHead[]>
   get(id: ApiId): Promise<IndexedListing | undefined>
   /** The manifest with this hash. */
   envelope(hash: Uint8Array): Promise<Uint8Array | undefined>
-  /** Resolves true when there was one. */
+  /** Resolves to true when it existed. */
   forget(id: ApiId): Promise<boolean>
-  /** Listings that are not known are passed over. */
+  /** Ignores unknown listings. */
   grade(grades: ReadonlyArray<Grade & { readonly id: ApiId }>): Promise<void>
   /**
-   * What is live and can be called. A listing that changes its place between two pages may be seen twice, or not at all.
-   * @throws SoukError `invalid_request` for a cursor that is none
+   * Live listings that can be called. A listing whose rank changes between two pages may appear twice or not at all.
+   * @throws SoukError `invalid_request` for a malformed cursor
    */
   search(query: ListingQuery): Promise<{ readonly listings: readonly IndexedListing[]; readonly next?: string }>
-  /** Records that came after change number `after` (0: all), oldest first; a listing that changed since is told once. */
+  /**
+   * Records received after change number `after` (0: all), oldest first. A listing that changed several times appears
+   * once.
+   */
   changes(after: number, bounds: { readonly limit: number; readonly bytesMax: number }): Promise<ListingChanges>
-  /** Forgets what has run out; resolves to how many. */
+  /** Deletes expired listings and resolves to their number. */
   prune(now: number): Promise<number>
 }

@@ -6,8 +6,8 @@ import type { RateLimit } from '../base/gcra.ts'
 import type { Address } from './signer.ts'
 
 /**
- * States of a listing and the moves between them. One table: code and docs follow it.
- * `retired` is final; its name stays held.
+ * States of a listing and the allowed moves. Code and documentation are derived from this table. `retired` is final;
+ * its name stays reserved.
  */
 export const LISTING_MOVES = {
   draft: ['published'],
@@ -21,110 +21,115 @@ export type ListingState = keyof typeof LISTING_MOVES
 
 /** Notice that a listing will end. */
 export interface Deprecation {
-  /** When it was given, and when the listing may be retired: `SUNSET_MS_MIN` later or more. Milliseconds since the epoch. */
+  /**
+   * Time of the notice, and earliest time of retirement: at least `SUNSET_MS_MIN` later. Milliseconds since the epoch.
+   */
   readonly at: number
   readonly sunsetAt: number
   /** The API to call instead. */
   readonly successor?: ApiId
-  /** `https:` URL of a page that says more. */
+  /** `https:` URL of a page with details. */
   readonly link?: string
 }
 
-/** What a provider says when it deprecates a listing. */
+/** A provider's input when it deprecates a listing. */
 export interface DeprecationNotice {
-  /** Milliseconds since the epoch. Default: as soon as may be. */
+  /** Milliseconds since the epoch. Default: the earliest time allowed. */
   readonly sunsetAt?: number
   readonly successor?: ApiId
   readonly link?: string
 }
 
-/** What events of a stream cost, beside the call that opens it. */
+/** Price of a stream's events, in addition to the call that opens it. */
 export interface EventTerms {
-  /** Of each event. */
+  /** Per event. */
   readonly price: Atoms
-  /** So many come with the opening. */
+  /** Events included in the price of the opening call. */
   readonly included: number
 }
 
 /**
- * What an owner says of how its API did, by its own count. Signed, and proven by nobody: it is shown as its word, and nothing is ordered
- * by it. In coarse steps, each the worse way.
+ * An owner's own statistics about its API. Signed but unverifiable, so clients display it and never rank by it. Values
+ * are rounded in coarse steps, to the owner's disadvantage.
  */
 export interface SelfReport {
-  /** End of the time it is about, milliseconds since the epoch, and that time in days. */
+  /** End of the measured time, milliseconds since the epoch, and its length in days. */
   readonly until: number
   readonly days: number
-  /** At least so many calls. What the caller got wrong is not among them. */
+  /** Lower bound of the number of calls. Errors of the caller are not counted. */
   readonly calls: number
-  /** Of a thousand of them, so many or more were answered well. */
+  /** Lower bound of successful calls per thousand. */
   readonly goodPerMille: number
-  /** From a call's arrival to its answer's head, at the owner. Absent where none was answered well. */
+  /** Milliseconds from a call's arrival to its response head, at the owner. Absent without a successful call. */
   readonly p50Ms?: number
   readonly p95Ms?: number
 }
 
-/** The signed description of an API: what a consumer relies on. Amounts are USDC atoms, times ms since the epoch. */
+/** The signed description of an API that consumers rely on. Amounts are USDC atoms, times ms since the epoch. */
 export interface Manifest {
   readonly name: string
-  /** Provider id: peer id of the key that signed this. */
+  /** Provider id: peer id of the key that signed this manifest. */
   readonly provider: string
   readonly protocol: Protocol
   readonly description: string
   readonly tags: readonly string[]
   /** Price of one call. */
   readonly price: Atoms
-  /** Absent: the opening of a stream pays for all of it. */
+  /** Absent: the opening call pays for the whole stream. */
   readonly events?: EventTerms
   readonly currency: 'USDC'
-  /** Where the provider is paid, after the treasury's share. Absent where nobody is. */
+  /** Address that receives the provider's share. Absent where the provider takes no money. */
   readonly payout?: Address
-  /** Declared by the provider: a call may be repeated at another owner without harm. Default false. */
+  /** Declared by the provider: repeating a call at another owner does no harm. Default false. */
   readonly idempotent: boolean
-  /** Of each consumer, at each node that serves the API. Absent: none. */
+  /** Per consumer, at each node that serves the API. Absent: none. */
   readonly rateLimit?: RateLimit
   readonly api: ApiDescription
   /** Absent: none. */
   readonly plans?: readonly Plan[]
-  /** It is called with a subscription only. Absent: anybody may pay call by call. */
+  /** False: callers need a subscription. Absent: callers may pay per call. */
   readonly payPerCall?: false
-  /** Grows where callers have to change something. Subscriptions are to one. Absent: 1. */
+  /** Increases with breaking changes. A subscription is bound to one major version. Absent: 1. */
   readonly major?: number
-  /** Set while it is deprecated, and after. */
+  /** Present since the listing was deprecated. */
   readonly deprecation?: Deprecation
-  /** Absent where the owner says nothing, or was called too little to say something. */
+  /** Absent where the owner publishes none, or has too few calls. */
   readonly selfReport?: SelfReport
   readonly state: ListingState
-  /** Grows with every change. A lower one than seen before is refused. */
+  /** Increases with every change. Nodes reject a lower revision than they have seen. */
   readonly revision: number
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** A manifest with the bytes that prove it: a libp2p signed envelope over its canonical encoding. */
+/** A manifest with its proof: a libp2p signed envelope over its canonical encoding. */
 export interface SignedManifest {
   readonly id: ApiId
   readonly manifest: Manifest
   readonly envelope: Uint8Array
 }
 
-/** The provider's word that another node may serve its APIs. */
+/** The provider's signed permission for another node to serve its APIs. */
 export interface Delegation {
   /** Provider id. */
   readonly provider: string
   /** Peer id of the node. */
   readonly peer: string
   readonly expiresAt: number
-  /** libp2p signed envelope, by the provider key. */
+  /** libp2p envelope, signed by the provider key. */
   readonly envelope: Uint8Array
 }
 
-/** Makes and checks what a provider signs. */
+/** Signs and verifies manifests and delegations of a provider. */
 export interface Notary {
-  /** Provider id of the key that signs. */
+  /** Provider id of the signing key. */
   readonly provider: string
-  /** @throws SoukError `invalid_request` when the manifest is too large or out of bounds */
+  /** @throws SoukError `invalid_request` when the manifest is too large or invalid */
   sign(manifest: Manifest): Promise<SignedManifest>
-  /** @throws SoukError `invalid_request` for anything but a sound, unexpired manifest signed by the provider it names */
+  /**
+   * @throws SoukError `invalid_request` unless the envelope is a valid, unexpired manifest signed by the provider it
+   *   names
+   */
   verify(envelope: Uint8Array): Promise<SignedManifest>
   delegate(peer: string, expiresAt: number): Promise<Delegation>
 }

@@ -6,31 +6,36 @@ import type { SignedManifest } from './manifest.ts'
 import type { Plan } from './plan.ts'
 import type { Quota } from './subscription.ts'
 
-/** A call on a subscription's terms, or one about the subscription itself, as its owner lets it in. `end` is called once. */
+/**
+ * Quota reservation of a call under a subscription, or of a call that manages a subscription. Call `end` exactly once.
+ */
 export interface PlanTicket {
-  /** What it costs where it succeeds. */
+  /** Price of the call if it succeeds. */
   readonly price: Atoms
-  /** Answers in place of the API. */
+  /** Returns the response instead of calling the API. */
   readonly answer?: () => AdapterReply
-  /** It succeeded, and counts: what is to be written with its record. */
+  /** Counts a successful call. Returns the documents to write with its record. */
   capture(): readonly DocumentPut[]
-  /** The record is durable; or the call failed, or was not written. */
+  /**
+   * Ends the reservation: `isCaptured` is true once the record is durable, false where the call failed or was not
+   * recorded.
+   */
   end(isCaptured: boolean): void | Promise<void>
-  /** How much of the period is used. */
+  /** Quota used in the current period. */
   quota(): Quota | undefined
 }
 
-/** The owner's side of plans: knows its subscriptions, and counts their calls. */
+/** The owner's plan service: it stores sold subscriptions and counts their calls. */
 export interface PlanDesk {
   /**
-   * The plan that a call is made under, where its subscription is at hand and is this consumer's: the plan's own limits hold for the
-   * call then, before it is admitted.
+   * The plan of a call, where its subscription is cached and belongs to this consumer. The plan's limits then apply
+   * before admission.
    */
   planOf(signed: SignedManifest, call: IncomingCall): Plan | undefined
   /**
-   * Costs no turn of the event loop where what has to be known is at hand.
-   * @throws SoukError `subscription_inactive`, `quota_exceeded`, `price_exceeds_limit`, `invalid_request`, `api_retired`,
-   *   `api_paused`, `payment_required`; nothing happened then
+   * Returns without a promise where the subscription is cached.
+   * @throws SoukError `subscription_inactive`, `quota_exceeded`, `price_exceeds_limit`, `invalid_request`,
+   *   `api_retired`, `api_paused`, `payment_required`; nothing has changed then
    */
   admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket>
 }

@@ -1,43 +1,45 @@
 import type { RateLimit } from '../base/gcra.ts'
 import type { Atoms } from '../base/money.ts'
 
-/** How long a plan's period is: whole days and weeks of UTC, or months and years of its calendar. */
+/** Length of a plan's period: UTC days and weeks, or calendar months and years in UTC. */
 export const PERIODS = ['day', 'week', 'month', 'year'] as const
 export type Period = (typeof PERIODS)[number]
 
-/** A price of the calls beyond those that are included. */
+/** A price for calls beyond the included ones. */
 export interface Tier {
-  /** The last call at this price, counted from the first one beyond those included. Absent in the last tier: no end. */
+  /** Last call at this price, counted from the first call beyond the included ones. Absent in the last tier: no end. */
   readonly upTo?: number
   readonly price: Atoms
 }
 
-/** What a subscriber pays, and gets for it. Part of the signed manifest; a subscription pins it. */
+/**
+ * A subscription plan: its price and what it includes. Part of the signed manifest. A subscription stores its own copy.
+ */
 export interface Plan {
   /** `[a-z0-9][a-z0-9-]{0,62}`, unique in its manifest. */
   readonly id: string
   readonly name: string
   readonly description?: string
-  /** Paid for a period in advance. 0: free. */
+  /** Paid per period, in advance. 0: free. */
   readonly fee: Atoms
   readonly period: Period
-  /** Days before the first fee. 0: none. A trial never costs anything: it ends where calls would have to be paid for. */
+  /** Days before the first fee. 0: no trial. A trial is free: it ends where a call would cost something. */
   readonly trialDays: number
-  /** Calls in a period that the fee pays for. Absent: any number. */
+  /** Calls per period that the fee includes. Absent: unlimited. */
   readonly included?: number
-  /** What calls cost beyond those. Empty, or past the last tier: there are none, and the quota is a hard limit. */
+  /** Prices of calls beyond `included`. Past the last tier, or with no tiers, the quota is a hard limit. */
   readonly overage: readonly Tier[]
-  /** Of its calls, in place of the listing's. Absent: the listing's holds. */
+  /** Replaces the listing's rate limit. Absent: the listing's applies. */
   readonly rateLimit?: RateLimit
-  /** Calls of one consumer under way at once, 1 to `IN_FLIGHT_PER_API_MAX`. Absent: what the owner allows any. */
+  /** Concurrent calls of one consumer, 1 to `IN_FLIGHT_PER_API_MAX`. Absent: the owner's default. */
   readonly inFlightMax?: number
-  /** From when on these terms are offered, milliseconds since the epoch: who subscribed before keeps his own for a while. */
+  /** Time these terms took effect, milliseconds since the epoch. Earlier subscribers keep their terms for a while. */
   readonly since: number
-  /** From then on nobody can subscribe to it. */
+  /** From this time on, nobody can subscribe. */
   readonly closedAt?: number
 }
 
-/** What a provider decides about a plan. Amounts are decimal USDC. */
+/** A provider's input for a plan. Amounts are decimal USDC. */
 export interface PlanInit {
   readonly id: string
   /** Default: the id. */
@@ -49,7 +51,7 @@ export interface PlanInit {
   readonly period?: Period
   /** Default 0. */
   readonly trialDays?: number
-  /** Calls per period. Default: any number. */
+  /** Calls per period. Default: unlimited. */
   readonly included?: number
   /** Default: none, so that `included` is a hard limit. */
   readonly overage?: ReadonlyArray<{ readonly upTo?: number; readonly price: string }>

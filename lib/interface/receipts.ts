@@ -3,37 +3,37 @@ import type { ChannelId } from './channel.ts'
 import type { ChargeRule } from './charge-rule.ts'
 
 export interface ReceiptQuery {
-  /** What this node paid for, or what it was paid for. */
+  /** Calls that this node paid for (`payer`), or was paid for (`owner`). */
   readonly role: 'payer' | 'owner'
   /** A name, or `name@<provider id>`. */
   readonly api?: string
-  /** Milliseconds since the epoch: from, and up to but not at. */
+  /** Milliseconds since the epoch: `since` inclusive, `until` exclusive. */
   readonly since?: number
   readonly until?: number
   /** At most `RECEIPTS_PAGE_MAX`. */
   readonly limit: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
 }
 
-/** A call that was charged. */
+/** A charged call. */
 export interface ReceiptRow {
   readonly requestId: string
   readonly api: string
-  /** Peer id of the other side. A payer may have forgotten whose a closed channel was. */
+  /** Peer id of the other side. Absent where the payer no longer knows the owner of a closed channel. */
   readonly peer?: string
   /** Known to the payer. */
   readonly channelId?: ChannelId
   readonly charged: Atoms
-  /** By what rule. Absent where an earlier version charged. */
+  /** Reason for the charge. Absent in records of earlier versions. */
   readonly rule?: ChargeRule
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number
   /** Milliseconds since the epoch, by the owner's clock. */
   readonly at: number
   /**
-   * At the payer: the owner's signature holds, does not, or cannot be told as the channel was forgotten. `own`: the owner's
-   * book of calls, which is what it signs.
+   * At the payer: whether the owner's signature is valid; `unknown` where the channel's data was deleted. `own`: the
+   * row comes from the owner's own call records.
    */
   readonly signature: 'valid' | 'invalid' | 'unknown' | 'own'
   /** At the payer: the receipt as the owner sent it, `souk.Receipt` of `docs/reference/souk-pay.proto`. */

@@ -6,12 +6,12 @@ import type { DocumentPut, Ledger, Posting } from './ledger.ts'
 import type { ListingIndex } from './listing-index.ts'
 import type { Headers } from './payload.ts'
 
-/** What became of a call, at its owner. `captured`: it succeeded and counts. `void`: it did not, nothing is owed. */
+/** Outcome of a call at its owner. `captured`: it succeeded and counts. `void`: it failed and costs nothing. */
 export type CallOutcome = 'captured' | 'void'
 
 /**
- * The answer kept for a repeat of the same call. Absent for streams, for bodies over `STORED_BODY_BYTES_MAX`, and where the consumer
- * node already has its share of `STORED_BYTES_MAX`.
+ * The response stored for a repeat of the same call. Absent for streams, for bodies over `STORED_BODY_BYTES_MAX`, and
+ * where the consumer node has used its share of `STORED_BYTES_MAX`.
  */
 export interface StoredResponse {
   readonly status: number
@@ -21,225 +21,236 @@ export interface StoredResponse {
 
 /** One finished call in an owner's books. Append-only; `(peer, requestId)` is unique. */
 export interface CallRecord {
-  /** Consumer node that sent it. */
+  /** Peer id of the consumer node. */
   readonly peer: string
   /** Sixteen bytes, UUID version 7. */
   readonly requestId: Uint8Array
   readonly api: ApiId
   readonly revision: number
   readonly outcome: CallOutcome
-  /** HTTP status given to the consumer. */
+  /** HTTP status returned to the consumer. */
   readonly status: number
-  /** Set where the answer was an error of ours. */
+  /** Present where the response is a Souk error. */
   readonly code?: ErrorCode
   /** Listed price at the time. */
   readonly price: Atoms
-  /** What was really charged: 0 for `void`, and always under the metered till. */
+  /** Amount charged: 0 for `void`, and always 0 under the metered payment scheme. */
   readonly charged: Atoms
-  /** By what rule it was charged. Absent for `void`, and in records of earlier versions. */
+  /** Reason for the charge. Absent for `void`, and in records of earlier versions. */
   readonly rule?: ChargeRule
-  /** SHA-256 of the request: a repeat under the same id must be the same request. */
+  /** SHA-256 of the request. A repeat under the same id must be the same request. */
   readonly requestHash: Uint8Array
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Time at the owner without the upstream's part, and the upstream's part. */
+  /** Milliseconds at the owner without the upstream, and milliseconds at the upstream. */
   readonly ownerMs: number
   readonly upstreamMs: number
   readonly response?: StoredResponse
-  /** Written with it; not told again by those that find it. */
+  /** Written with the record. `find` does not return it. */
   readonly claim?: ClaimMark
-  /** The response answers a payment as well: an acknowledgement leaves it. Not told again by those that find the record. */
+  /** The response also belongs to a payment, so `acknowledge` keeps it. `find` does not return this field. */
   readonly isHeld?: true
 }
 
-/** A record without its response, and with its place in the book: that grows with every append, not without gaps. */
+/** A record without its response. `seq` increases with every append; numbers may be skipped. */
 export interface LoggedCall extends Omit<CallRecord, 'response'> {
   readonly seq: number
 }
 
-/** Calls of one API, summed. */
+/** Totals of one API's calls. */
 export interface UsageRow {
   readonly api: ApiId
-  /** A payment for further events of a stream is no call: it counts in the sums only. */
+  /** Payments for further events of a stream count in the sums only, because they are no calls. */
   readonly captured: number
   readonly voided: number
-  /** Sum of `price` over captured calls: what they are worth. */
+  /** Sum of `price` over captured calls. */
   readonly metered: Atoms
   /** Sum of `charged`. */
   readonly charged: Atoms
 }
 
-/** What is written together with a call's record, or not at all. */
+/** Changes written in the same transaction as a call's record. */
 export interface CallEffects {
   /** Booked as an entry of kind `call`. */
   readonly postings?: readonly Posting[]
   readonly documents?: readonly DocumentPut[]
 }
 
-/** The owner's book of calls. */
+/** The owner's call records. */
 export interface CallLog {
   /**
-   * Resolves when the record is durable: it survives kill -9 and power loss. Appends made at the same time share a disk wait.
-   * Rejects for a second record under the same `(peer, requestId)`, and for every waiting append when a commit failed:
-   * a failed commit may still have survived, so the process must then stop. Postings that do not sum to zero are refused with
+   * Resolves when the record is durable: it survives kill -9 and power loss. Concurrent appends share one disk sync.
+   * Rejects a second record under the same `(peer, requestId)`. A failed commit rejects every waiting append; the
+   * commit may still have succeeded, so the process must then stop. Postings that do not sum to zero are rejected with
    * the record.
-   * @throws SoukError `idempotency_in_flight` for the second record (the first is found, with its answer), else
+   * @throws SoukError `idempotency_in_flight` for the second record (`find` returns the first, with its response), else
    *   `internal_error`.
    */
   append(record: CallRecord, effects?: CallEffects): Promise<void>
   find(peer: string, requestId: Uint8Array): Promise<CallRecord | undefined>
   /**
-   * The consumer has the answer: the stored responses may go, unless they answer an idempotency key or a payment as well; the
-   * records stay.
-   * Written behind, nobody waits.
+   * The consumer has these responses. Deletes them, unless they also belong to an idempotency key or a payment; keeps
+   * the records. Written asynchronously.
    */
   acknowledge(peer: string, requestIds: readonly Uint8Array[]): void
-  /** Newest first; those before the one numbered `before`, where it is given. */
+  /** Newest first; only records before number `before`, where given. */
   recent(query: { readonly api?: ApiId; readonly before?: number; readonly limit: number }): Promise<LoggedCall[]>
   usage(): Promise<UsageRow[]>
-  /** Drops stored responses (never records) from before `at`; returns how many. */
+  /** Deletes stored responses (never records) older than `before`, and returns their number. */
   dropResponses(before: number): Promise<number>
 }
 
-/** A call that came with an idempotency key is under way, or was: no other is run under its name. */
+/** The claim on an idempotency key. While it exists, no other call runs under the same name. */
 export interface Claim {
-  /** SHA-256 of whose key it is, the API and the key. */
+  /** SHA-256 of the key's holder, the API and the key. */
   readonly name: Uint8Array
-  /** Peer id of the node that runs it, and the boot epoch of its process. */
+  /** Peer id of the node that runs the call, and the boot epoch of its process. */
   readonly holder: string
   readonly epoch: bigint
-  /** Milliseconds since the epoch: when it was claimed; once it is answered, when that was. */
+  /** Milliseconds since the epoch: time of the claim, then time of the response. */
   readonly at: number
 }
 
-/** A claim as it is found. */
+/** A claim with its outcome. */
 export interface KnownClaim extends Claim {
-  /** What became of the call. Absent: nothing that anybody wrote down. */
+  /** The call's outcome. Absent: none is stored. */
   readonly answered?: {
-    /** SHA-256 of the request with all of its body. */
+    /** SHA-256 of the whole request, body included. */
     readonly requestHash: Uint8Array
     readonly record: CallRecord
   }
 }
 
-/** What the record of a call does to the claim that was made for it. */
+/** A call record's effect on its claim. */
 export interface ClaimMark {
   readonly name: Uint8Array
-  /** The call is its answer from now on. Absent: it has none, and the name is free again. */
+  /**
+   * Present: the call is the response to this key from now on. Absent: the call has no response, and the name is free
+   * again.
+   */
   readonly requestHash?: Uint8Array
 }
 
-/** The calls that came with idempotency keys, in an owner's books; and the keys that a consumer node has sent. */
+/** Idempotency keys: those in an owner's books, and those that a consumer node has sent. */
 export interface ClaimLog {
   /**
-   * Claims a name that nobody has, or whose claim is from before `expired`. Durable when it resolves; with the claim that stands in
-   * the way, where there is one: of many that try at once, one has it.
+   * Claims a name that is free, or whose claim is older than `expired`. Resolves to undefined when the claim is
+   * durable, or to the existing claim. Of concurrent attempts, one succeeds.
    */
   take(claim: Claim, expired: number): Promise<KnownClaim | undefined>
   /** Writes a claim in place of the one under its name. Durable when it resolves. */
   put(claim: Claim): Promise<void>
-  /** The call was not run. */
+  /** Frees the name of a call that did not run. */
   free(name: Uint8Array): Promise<void>
-  /** Drops claims from before `at`, and the oldest ones past `most`; returns how many. */
+  /** Deletes claims older than `before`, and the oldest beyond `most`. Returns their number. */
   drop(before: number, most: number): Promise<number>
 }
 
 /**
- * Small things under a key, by collection: listings, pins, keys, delegations, cached peers. Values are JSON texts.
- * Every write is durable when its promise resolves.
+ * Small JSON values by collection and key: listings, pins, keys, delegations, cached peers. Every write is durable when
+ * its promise resolves.
  */
 export interface Documents {
   get(collection: string, key: string): Promise<string | undefined>
   put(collection: string, key: string, value: string): Promise<void>
-  /** Writes only when there is no such key yet; tells whether it did. */
+  /** Writes only where the key does not exist. Resolves to true if it wrote. */
   insert(collection: string, key: string, value: string): Promise<boolean>
-  /** Writes only where the value is still `before`; tells whether it did. Of several that try at once, one succeeds. */
+  /**
+   * Writes only where the value equals `before`. Resolves to true if it wrote. Of concurrent attempts, one succeeds.
+   */
   replace(collection: string, key: string, before: string, value: string): Promise<boolean>
-  /** Resolves true when there was one. */
+  /** Resolves to true when it existed. */
   delete(collection: string, key: string): Promise<boolean>
-  /** In reverse key order; those before the key `before`, where it is given. Costs as much as it gives. */
+  /** In reverse key order, from the key before `before`, where given. The cost is proportional to the result. */
   last(
     collection: string,
     query: { readonly before?: string; readonly limit: number }
   ): Promise<Array<{ key: string; value: string }>>
-  /** In key order, by code point. Reads the whole collection: for collections whose size does not grow with time. */
+  /**
+   * In key order, by code point. Reads the whole collection, so use it only for collections that do not grow over time.
+   */
   list(collection: string): Promise<Array<{ key: string; value: string }>>
-  /** Writes several in one commit. */
+  /** Writes all documents in one commit. */
   putAll(documents: readonly DocumentPut[]): Promise<void>
-  /** Deletes the first documents of a collection whose keys are before `before`, at most `limit`; returns how many. */
+  /** Deletes the first `limit` documents of a collection whose keys are before `before`. Returns their number. */
   trim(collection: string, before: string, limit: number): Promise<number>
-  /** Deletes documents that have expired at `now`, the oldest first, at most `limit`; returns how many. */
+  /** Deletes up to `limit` documents that expired before `now`, oldest first. Returns their number. */
   sweep(now: number, limit: number): Promise<number>
 }
 
-/** Which rows of the books may be deleted. */
+/** Rows of the books that may be deleted. */
 export interface TrimRules {
-  /** Deletes calls that cost something, and entries, from before this time. */
+  /** Deletes charged calls, and entries, older than this time. */
   readonly before: number
-  /** Deletes calls that cost nothing from before this time, which is not earlier than `before`. */
+  /** Deletes free calls older than this time, which is not before `before`. */
   readonly freeBefore: number
-  /** Rows from after this time carry a wrong time, and are skipped. */
+  /** Rows from after this time carry a wrong time and are skipped. */
   readonly now: number
-  /** Entries of calls are deleted with their calls; others only where their kind begins with one of these. */
+  /**
+   * Entries of calls are deleted with their calls. Other entries are deleted only where their kind has one of these
+   * prefixes.
+   */
   readonly kinds: readonly string[]
   /**
-   * Whether entries on an account may be deleted up to a total: what all deleted entries on that account sum to then. An entry
-   * stays where one of its accounts is refused.
+   * Whether entries of an account may be deleted when the sum of all its deleted entries becomes `total`. An entry
+   * stays if this returns false for one of its accounts.
    */
   readonly isDue: (account: string, total: Atoms) => boolean | Promise<boolean>
-  /** Rows of one slice. */
+  /** Rows per slice. */
   readonly limit: number
 }
 
-/** What one slice did. */
+/** Result of one slice. */
 export interface Trimmed {
   readonly calls: number
   readonly entries: number
-  /** The pass is complete: the next slice starts again with the oldest row. */
+  /** The pass is complete. The next slice starts again with the oldest row. */
   readonly isOver: boolean
 }
 
 /**
- * Deletes old rows of the books. The sums of usage and the balances of accounts do not change: they are kept apart from the
- * rows. What the deleted entries sum to is kept by account (`Ledger.carried`).
+ * Deletes old rows of the books. Usage totals and account balances do not change, because they are stored separately.
+ * `Ledger.carried` returns the sums of deleted entries by account.
  */
 export interface Retention {
   /**
-   * Looks at the next `limit` rows, oldest first, and deletes those that are due: one short transaction. Goes on where the last
-   * slice ended, also after a restart. Where processes share a store, one row is deleted and counted by one of them. A call stays
-   * while its response is stored or answers an idempotency key.
+   * Checks the next `limit` rows, oldest first, and deletes the due ones in one short transaction. Continues after the
+   * previous slice, also after a restart. Processes that share a store delete and count each row once. A call stays
+   * while its response is stored or belongs to an idempotency key.
    */
   trim(rules: TrimRules): Promise<Trimmed>
 }
 
 /**
- * Tells processes that share a store what of it they may have at hand is out of date. Heard of within milliseconds as a rule; one
- * that is lost on the way is never repeated, so whoever listens reads anew from time to time as well.
+ * Tells processes that share a store which of their cached data is stale. A signal usually arrives within milliseconds.
+ * A lost one is not repeated, so listeners must also reread from time to time.
  */
 export interface Signals {
-  /** Resolves when it is on its way to whoever listens, this process too. @throws SoukError `internal_error` */
+  /** Resolves when it is sent to all listeners, this process included. @throws SoukError `internal_error` */
   send(topic: string, text: string): Promise<void>
-  /** `undefined`: some may have been missed. Returns what ends the listening. */
+  /** `hear` receives `undefined` where signals may have been lost. Returns a function that stops listening. */
   listen(topic: string, hear: (text: string | undefined) => void): () => void
 }
 
 /**
- * Keeps a process that was taken for dead from writing. Each of its transactions carries a token that the database checks; `fence`
- * makes it invalid. A process that lives all the same finds out at its next write, gets a new token, and is told by `onFenced`: what it
- * knew of the store may be out of date.
+ * Stops writes of a process that was presumed dead. Each transaction carries a token that the database checks; `fence`
+ * revokes it. A process that is still alive fails at its next write, gets a new token, and `onFenced` reports it: its
+ * cached data may be stale.
  */
 export interface Fencing {
-  /** Names this process to `fence`. It may change where `onFenced` is told. */
+  /** Id of this process for `fence`. It may change when `onFenced` reports. */
   readonly id: string
-  /** Resolves when nothing that the process of this id began before is written any more. @throws SoukError `store_unavailable` */
+  /**
+   * Resolves when no earlier transaction of process `id` can be written any more. @throws SoukError `store_unavailable`
+   */
   fence(id: string): Promise<void>
-  /** Returns what ends the listening. */
+  /** Returns a function that stops listening. */
   onFenced(hear: () => void): () => void
 }
 
 /**
- * Everything a node keeps. Implementations pass `test/suites/store.ts`. Whatever is asked of a store that is not open
- * rejects with `internal_error`; `acknowledge` then does nothing.
+ * All storage of a node. Implementations pass `test/suites/store.ts`. On a store that is not open, every operation
+ * rejects with `internal_error`, except `acknowledge`, which does nothing.
  */
 export interface Store {
   readonly calls: CallLog
@@ -247,24 +258,26 @@ export interface Store {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly retention: Retention
-  /** Absent where only one process can have the store open. */
+  /** Absent where only one process can open the store. */
   readonly signals?: Signals
   readonly fencing?: Fencing
   readonly listings: ListingIndex
   /**
-   * Why no new work may be begun that is to be written here: `store_unavailable`, `storage_full`. Undefined where it may. What was begun
-   * before is still taken in by `calls.append`, `ledger.book` and `ledger.draw`, which wait for a database that is away.
+   * The reason to reject new work that writes here: `store_unavailable` or `storage_full`; undefined for none. Work in
+   * progress may still use `calls.append`, `ledger.book` and `ledger.draw`, which wait for an unavailable database.
    */
   refusal?(): SoukError | undefined
   /**
-   * Copies the whole store, as it is between two commits, into a new file of mode 0600 while it is used. `createSqliteStore` opens
-   * the file.
+   * Copies the store while it is in use, as of one commit, into a new file of mode 0600. `createSqliteStore` opens the file.
    * @throws SoukError `invalid_request` if the file exists, `internal_error` if it cannot be written, `backup_not_supported` from a
    *   store that only other tools can copy; the message names them
    */
   backUp(path: string): Promise<void>
-  /** Nothing happens where it is open already. @throws SoukError `internal_error`, `store_unavailable`: it may be possible later */
+  /**
+   * Does nothing where it is open. @throws SoukError `internal_error`, `store_unavailable` (a later attempt may
+   * succeed)
+   */
   open(): Promise<void>
-  /** Writes what is waiting, then lets go. May be opened again. */
+  /** Writes pending data, then closes. May be opened again. */
   close(): Promise<void>
 }

@@ -9,88 +9,90 @@ import type { Link } from './link.ts'
 import type { Address } from './signer.ts'
 import type { CallLog, CallRecord, Documents, StoredResponse } from './store.ts'
 
-/** A call about to be sent, as its payer sees it. */
+/** A call to be sent, as its payer sees it. */
 export interface Order {
   readonly requestId: Uint8Array
   readonly api: ApiId
-  /** Peer id of the owner node that is to be paid. */
+  /** Peer id of the owner node to pay. */
   readonly owner: string
   readonly revision: number
   readonly price: Atoms
-  /** The consumer's own ceiling for this call, where there is one. */
+  /** The consumer's price limit for this call. */
   readonly maxPrice?: Atoms
-  /** It is the fee of a plan, agreed to as such: what an owner may hold unearned otherwise is no measure of it. Default false. */
+  /** The order pays a plan's fee. The limit on unearned money at an owner does not apply. Default false. */
   readonly isFee?: boolean
-  /** Where the provider is paid, as its manifest says. */
+  /** Address that receives the provider's money, from the manifest. */
   readonly payout?: Address
 }
 
-/** A payment that came with a call, made by somebody who needs no node: x402 version 2. */
+/** An x402 v2 payment that came with a call. Its payer needs no node. */
 export interface Payment {
-  /** As its client wrote it; empty where it asks how to pay. */
+  /** The payment as the client wrote it. Empty: the client asks how to pay. */
   readonly text: string
-  /** The same payment for the same request is a repeat; for another one it is refused. */
+  /** Hash of the request. The same payment with the same hash is a repeat; with another hash it is refused. */
   readonly requestHash: Uint8Array
-  /** The client's name for the call, where it has one beside the payment's own. */
+  /** The client's idempotency key, if it sent one. */
   readonly idempotencyKey?: string
 }
 
 /**
- * Member of a refusal that says how the call can be paid: what x402's `PaymentRequired` holds but version and resource, which
- * are for the ingress to say.
+ * Error member with the payment options: the fields of x402's `PaymentRequired` except version and resource, which the
+ * ingress adds.
  */
 export const PAYMENT_MEMBER = 'x402'
 
-/** A call as it asks to be let in, at its owner. */
+/** A call that asks its owner for admission. */
 export interface Admission {
   readonly requestId: Uint8Array
   readonly api: ApiId
-  /** Consumer node, authenticated by the link. */
+  /** Peer id of the consumer node, authenticated by the link. */
   readonly peer: string
   readonly revision: number
   readonly price: Atoms
-  /** What the payer's till sent along; absent when it sent nothing. */
+  /** Data from the payer's payment scheme. Absent where it sent none. */
   readonly authorization?: Uint8Array
-  /** Where the provider is paid, as its manifest says. */
+  /** Address that receives the provider's money, from the manifest. */
   readonly payout?: Address
-  /** Set where the call comes with its own payment, or asks for how to pay. */
+  /** Present where the call carries its own payment, or asks how to pay. */
   readonly payment?: Payment
 }
 
-/** What the owner says became of a call; everything of `CallRecord` that the till does not know by itself. */
+/** The owner's report on a finished call: the fields of `CallRecord` that the payment scheme does not know itself. */
 export type Outcome = Omit<CallRecord, 'charged' | 'outcome' | 'api' | 'peer' | 'requestId' | 'revision' | 'price'>
 
-/** Money side of a finished call. */
+/** Payment result of a finished call. */
 export interface Settled {
   readonly charged: Atoms
-  /** Signed outcome for the consumer, in the till's own format; empty where the till signs none. */
+  /** Receipt for the consumer in the scheme's own format. Empty where the scheme signs none. */
   readonly receipt: Uint8Array
-  /** What became of the call's own payment, for its client. */
+  /** Result of the call's own payment, for its client. */
   readonly payment?: string
 }
 
-/** A payment that was spent on the same request before: what was answered then. */
+/** The stored response to a payment that was already spent on the same request. */
 export interface Replay {
   readonly response: StoredResponse
   readonly settled: Settled
 }
 
-/** Room for one call that was let in. Exactly one of the two is called, once; neither where there is a `replay`. */
+/**
+ * Payment reservation of an admitted call. Call `capture` or `release` exactly once, or neither where `replay` is set.
+ */
 export interface Reservation {
-  /** Nothing is to be run: this is the answer. */
+  /** Return this response and run nothing. */
   readonly replay?: Replay
   /**
-   * The call succeeded. Resolves when the outcome is durable: only then may the reply leave.
-   * @param amount - what it costs, where that is less than the price that was reserved; a payment that was made for this one
-   *   call may be taken whole all the same
-   * @param alongside - asked right before the record is handed to the store, once: documents that are written with it, or not at all
+   * Ends a successful call. Resolves when the outcome is durable; send the response only then.
+   * @param amount - charge below the reserved price. A payment made for this one call may still be taken in full
+   * @param alongside - called once, right before the record is stored. Its documents are written in the same
+   *   transaction
    */
   capture(outcome: Outcome, amount?: Atoms, alongside?: () => readonly DocumentPut[]): Promise<Settled>
-  /** It did not; what was reserved is free again. Durable as well, so that a repeat hears the same. */
+  /** Ends a failed call and frees the reservation. The outcome is durable, so that a repeat gets the same response. */
   release(outcome: Outcome): Promise<Settled>
 }
 
-/** What a till is made of. */
+/** Components that a payment scheme is built from. */
 export interface TillComponents {
   readonly calls: CallLog
   readonly documents: Documents
@@ -98,57 +100,61 @@ export interface TillComponents {
   readonly link: Pick<Link, 'self' | 'exchange' | 'serve'>
   readonly clock: Clock
   readonly random: Random
-  /** Where the providers of what this node serves are paid. */
+  /** Addresses that receive the money of the providers this node serves. */
   readonly payouts: () => Iterable<Address>
   readonly logger: ComponentLogger
 }
 
-/** Why an order brought no answer. */
+/** The outcome of an order without a response. */
 export type Failure = Exclude<Attempt, { fate: 'answered' }>
 
-/** What of a till's own may be deleted for its age, and when. */
+/** Retention rules for the payment scheme's own data. */
 export interface TillRetention {
-  /** Collections of documents whose keys are request ids in their usual form. */
+  /** Document collections whose keys are request ids in UUID form. */
   readonly collections: readonly string[]
-  /** Beginnings of kinds of entries. */
+  /** Prefixes of entry kinds. */
   readonly kinds: readonly string[]
-  /** As `TrimRules.isDue`. */
+  /** Like `TrimRules.isDue`. */
   isDue(account: string, total: Atoms): boolean | Promise<boolean>
 }
 
 /**
- * The one interface through which payments ride on calls. A consumer node uses `authorise`, `accept` and `fail`, an owner
- * node `admit`; a node that calls its own API uses both.
+ * The interface of payment schemes. A consumer node uses `authorise`, `accept` and `fail`; an owner node uses `admit`.
+ * A node that calls its own API uses all four.
  */
 export interface Till {
-  /** Name of the scheme, told in `status`: `metered`, later `channel`. */
+  /** Name of the scheme, shown in `status`. */
   readonly scheme: string
-  /** This till moves money: `charged` can be above 0. */
+  /** True where the scheme moves money: `charged` can be above 0. */
   readonly movesMoney: boolean
-  /** Calls may come with a `payment`, or ask how to pay: `admit` then never lets one in for free. Default false. */
+  /** Calls may carry a `payment` or ask how to pay. `admit` then never admits a call for free. Default false. */
   readonly takesPayments?: boolean
   /**
-   * What to send along with a call, or undefined for nothing.
+   * Returns the data to send with a call, or undefined for none.
    * @throws SoukError `price_exceeds_limit`, `spend_cap_reached`, `insufficient_funds`, `settlement_unavailable`
    */
   authorise(order: Order): Promise<Uint8Array | undefined>
-  /** The owner answered a call that was authorised. */
+  /** Call this when the owner responded to an authorised call. */
   accept(order: Order, settled: Settled): void
   /**
-   * It did not. True where the same owner, which did not take the call, is worth one more try with what `authorise` makes then.
+   * Call this when the owner did not respond. Returns true to retry once at the same owner, which did not accept the
+   * call, with a new `authorise`.
    */
   fail(order: Order, failure: Failure): boolean
   /**
-   * Lets a call in, before anything reaches the upstream.
+   * Admits a call before anything reaches the upstream.
    * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `payment_id_conflict`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
-  /** Peers with money between them and this node that is not settled yet: their connections are the last to go. */
+  /** Peers with unsettled money between them and this node. Their connections are closed last. */
   boundPeers?(): Iterable<string>
-  /** What of the till's own may be deleted for its age. Default: nothing; then calls may be deleted whatever they are paid with. */
+  /**
+   * Retention rules for the scheme's own data. Default: its data is never deleted, and calls are deleted however they
+   * were paid.
+   */
   readonly retention?: TillRetention
-  /** With the store open, before the link starts. */
+  /** Called with the store open, before the link starts. */
   start?(): Promise<void>
-  /** When no call is under way any more, with the store still open. */
+  /** Called when no call is running, with the store still open. */
   stop?(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { SettledTransaction } from './earnings.ts'
 import type { Mined } from './submitter.ts'
 
 export interface WalletBalance {
-  /** USDC at the head of the chain, and as nothing takes it back. */
+  /** USDC at the head of the chain, and in finalized blocks. */
   readonly latest: Atoms
   readonly finalized: Atoms
   /** ETH for gas, in wei. */
@@ -14,27 +14,27 @@ export interface WalletBalance {
 export interface Withdrawal {
   readonly to: Address
   readonly amount: Atoms
-  /** Up to 64 of `[A-Za-z0-9_-]`, of the caller's own making: asking again under it, also after a restart, sends nothing twice. */
+  /** Id chosen by the caller, up to 64 of `[A-Za-z0-9_-]`. Repeating it, also after a restart, sends nothing twice. */
   readonly id: string
 }
 
-/** The account that a node pays from and is an owner with. Money in channels is not in it. */
+/** The account that a node pays from, and that it signs with as an owner. Money in channels is not included. */
 export interface Wallet {
   readonly address: Address
   /** @throws SoukError `settlement_unavailable` */
   balance(): Promise<WalletBalance>
   /**
-   * What this gas costs in USDC at current fees, at a fixed price of ETH.
-   * @throws SoukError `settlement_unavailable` where it would come out of what is kept for claims
+   * Cost of this much gas in USDC, at current fees and a fixed price of ETH.
+   * @throws SoukError `settlement_unavailable` where it would use the gas reserved for claims
    */
   feeFor(gas: bigint): Promise<Atoms>
   /**
-   * Sends USDC away. Resolves when it is mined; aborting the signal ends the waiting only.
-   * @throws SoukError `invalid_request`, `insufficient_funds`, and as `Submitter.submit`
+   * Sends USDC. Resolves when it is mined. Aborting the signal only ends the wait.
+   * @throws SoukError `invalid_request`, `insufficient_funds`, and any error of `Submitter.submit`
    */
   withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
-  /** What became of it for good, as long as this node has its store; undefined before that. */
+  /** The final transaction of a withdrawal, while this node keeps its store. Undefined before it is final. */
   final(withdrawal: Withdrawal): Promise<SettledTransaction | undefined>
-  /** It may still be mined. Where it is not, nor final, nothing was sent. */
+  /** True while it may still be mined. False and not final means that nothing was sent. */
   isUnderWay(withdrawal: Withdrawal): boolean
 }
