@@ -5,31 +5,37 @@ import type { PayeeChannel } from './payee/payee-channel.ts'
 import type { PayeeChannels } from './payee/payee-channels.ts'
 import type { PayerChannel } from './payer/payer-channel.ts'
 
-/** A channel as one of its two sides has it. Amounts are USDC atoms. */
+/** A channel from one of its two sides. Amounts are USDC atoms. */
 export interface ChannelSummary {
-  /** What this node is on it. */
+  /** This node's side of the channel. */
   readonly role: 'payer' | 'owner'
   readonly channelId: ChannelId
-  /** Peer id of the other side. Absent where that is a client of x402, which has no node. */
+  /** Peer id of the other side. Absent for an x402 client, which has no node. */
   readonly peer?: string
   /** The provider's splitter. */
   readonly receiver: Address
   readonly state: ChannelPhase
-  /** The owner's books could not be explained once; the payer pays it no more, also when the channel is long closed. */
+  /**
+   * True if the owner's books could not be explained at some time. The payer stops paying that owner, even after the channel is
+   * closed.
+   */
   readonly isDisputed: boolean
-  /** What it holds, claimed or not, as far as was looked. */
+  /** The channel's balance on chain, claimed or not, as last read. */
   readonly deposit: Atoms
-  /** Of the highest voucher: A. */
+  /** Ceiling of the highest voucher: A. */
   readonly ceiling: Atoms
-  /** What calls have cost: S. */
+  /** Total cost of the calls: S. */
   readonly spent: Atoms
-  /** Set aside for calls whose end is not known: R. At the payer, those that were never heard of count until it has left. */
+  /**
+   * Amount reserved for calls without a known outcome: R. At the payer, calls without any response count until the channel is
+   * closed.
+   */
   readonly reserved: Atoms
-  /** Of what was spent, so much the owner has claimed on chain, as far as was looked. */
+  /** The part of `spent` that the owner has claimed on chain, as last read. */
   readonly claimed?: Atoms
-  /** What came back to the payer in the end. */
+  /** Amount that finally came back to the payer. */
   readonly returned?: Atoms
-  /** A withdrawal can be finished from then on; milliseconds since the epoch, by the chain's own time. */
+  /** Time from which a withdrawal can be finished: chain time, milliseconds since the epoch. */
   readonly withdrawableAt?: number
 }
 

@@ -46,72 +46,75 @@ import { walletDeposits } from './x402/wallet-deposits.ts'
 
 export interface ChannelTillInit {
   readonly chain: Chain
-  /** The node's wallet: pays as a consumer, and is the settlement address as an owner. */
+  /** The node's wallet. It pays for calls, and it is the settlement address of an owner. */
   readonly signer: Signer
   readonly rules?: Partial<PayRules>
-  /** When earned money is fetched. */
+  /** When earnings are claimed. */
   readonly policy?: NonNullable<SettlementInit['policy']>
-  /** Told of what goes wrong behind the calls. The till goes on by itself. */
+  /** Called with background errors. The payment scheme goes on. */
   readonly onError?: (error: SoukError) => void
-  /** Default: the node's own queue, watch and redeemer on `chain`. */
+  /** Default: the node's own submitter, watch and redeemer on `chain`. */
   readonly settlement?: (init: SettlementInit) => Settlement
 }
 
-/** What became of a channel that was to be closed. */
+/** Result of closing one channel. */
 export interface ClosedChannel {
   readonly channel: ChannelSummary
   /** Why it is not closed yet. */
   readonly error?: SoukError
 }
 
-/** The till of x402 batch-settlement channels. It also shows the owner's books to whoever redeems them. */
+/** The payment scheme of x402 batch-settlement channels. It also gives access to the owner's books. */
 export interface ChannelTill extends Till {
   readonly settlement: Settlement
   readonly wallet: Wallet
   /** Payments of others into the wallet. */
   readonly deposits: Deposits
-  /** As the books have it, after a look at the chain. @throws SoukError `internal_error` */
+  /** Earnings by the ledger, after a read of the chain. @throws SoukError `internal_error` */
   earnings(): Promise<Earnings>
   /** @throws SoukError `invalid_request` */
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
-  /** The payer's receipt of one call, by its request id; undefined where there is none. */
+  /** The payer's receipt of one call, by request id; undefined if there is none. */
   receipt(requestId: string): Promise<ReceiptRow | undefined>
-  /** Of both sides, closed ones as well. */
+  /** The channels of both sides, including closed ones. */
   channels(): ChannelSummary[]
   /**
-   * As its payer: pays through it no more, and has its owner give back what was not spent. Resolves when the chain shows it.
-   * What was begun goes on behind, also after a restart; an owner that does not do it leaves `withdraw`.
-   * @throws SoukError `invalid_request` where this node pays through no such channel or withdraws from it, `settlement_pending`,
-   *   `owner_unreachable`, and what the owner refuses with
+   * Payer: stops paying through the channel and asks its owner to return the unspent deposit. Resolves when the chain shows the
+   * refund. The work continues in the background and after a restart. If the owner does not respond, use `withdraw`.
+   * @throws SoukError `invalid_request` if this node pays through no such channel or is withdrawing from it; `settlement_pending`,
+   *   `owner_unreachable`, and the owner's refusal
    */
   close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary>
   /**
-   * As its payer: pays through it no more, and takes out without the owner what that does not claim within the channel's
-   * delay. Resolves when the chain shows that the delay runs; the rest goes on behind, also after a restart.
-   * @throws SoukError `invalid_request` where this node pays through no such channel, `settlement_unavailable` where the wallet
-   *   has no gas for it, `settlement_pending` while a deposit into it is still on its way
+   * Payer: stops paying through the channel and withdraws without the owner, which may still claim its earnings within the
+   * channel's delay. Resolves when the chain shows that the delay has begun. The rest continues in the background and after a
+   * restart.
+   * @throws SoukError `invalid_request` if this node pays through no such channel, `settlement_unavailable` if the wallet has no
+   * gas for it, `settlement_pending` while a deposit is still pending
    */
   withdraw(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary>
-  /** Closes whatever this node pays through and is not withdrawn from. Never throws: each channel comes with what went wrong. */
+  /**
+   * Closes every channel that this node pays through and is not withdrawing from. Never throws: each result has its own error.
+   */
   closeAll(signal?: AbortSignal): Promise<ClosedChannel[]>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Calls are paid in USDC through channels; `docs/explanation/payments.md` says how.
- * @throws SoukError `invalid_request` for rules that cannot work, `settlement_unavailable` on a network without a treasury
+ * The payment scheme for paid calls in USDC through channels; see `docs/explanation/payments.md`.
+ * @throws SoukError `invalid_request` for invalid rules, `settlement_unavailable` on a network without a treasury
  */
 export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {
   const rules = payRules(init.rules)
   const { treasury } = init.chain.parameters
-  if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network is not founded yet.')
+  if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network has no treasury yet, so paid calls are not possible on it.')
   const factory = splitterFactory(treasury)
   const chain = verifiedChain(init.chain)
   return (components) => new ChannelTillService({ ...init, chain }, components, rules, factory)
 }
 
-/** Asked for each call, and worked out by hashing twice: for the few providers of a node, once. */
+/** Caches the splitter's address, which each call needs and which takes two hashes. A node serves few providers. */
 function remembered(factory: SplitterFactory): (payout: Address) => Address {
   const splitters = new Map<Address, Address>()
   return (payout) => {
@@ -256,8 +259,8 @@ class ChannelTillService implements ChannelTill {
   }
 
   /**
-   * Entries on a channel stay until the chain has paid for them for good: what was claimed and is final covers all that is deleted, or
-   * the channel is closed and final. What a channel has earned is a balance, which stays in any case.
+   * Ledger entries of a channel are kept until the chain has finally paid for them: either the final claims cover all deleted
+   * entries, or the channel is closed and final. The earnings of a channel are a balance, which stays in any case.
    */
   readonly retention: TillRetention = {
     collections: [RECEIPTS],
@@ -280,7 +283,7 @@ class ChannelTillService implements ChannelTill {
   *boundPeers(): Iterable<string> {
     for (const { info, phase } of this.#payer?.channels.all() ?? []) if (phase !== 'closed') yield info.owner
     for (const { info, isFinal } of this.#payeeChannels.all()) {
-      // Channels of clients without a node have no peer.
+      // Channels of x402 clients have no peer.
       if (!isFinal && info.peer !== undefined) yield info.peer
     }
   }

@@ -17,7 +17,7 @@ export interface EarningsInit {
   readonly onError: (error: SoukError) => void
 }
 
-/** What this node's calls brought, and where it is: looks at the chain first, and tells when that did not work. */
+/** What this node's calls earned and where the money is. Reads the chain first; reports a failed read to `onError`. */
 export async function earningsOf({ books, ledger, settlement, onError }: EarningsInit): Promise<Earnings> {
   const { watch, bookkeeper, transactions } = settlement
   let isStale = false
@@ -28,7 +28,7 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
   const open = Array.from(books.channels(), (channel) => {
     return { ...channel, atHead: watch.snapshot(channel.channelId)?.latest.claimed ?? 0n, isClosed: false }
   })
-  // All that a closed one ever earned is claimed, also where nobody looks at it any more.
+  // All earnings of a closed channel count as claimed, even if nothing watches it any more.
   const closed = Array.from(books.closed(), (channel) => ({ ...channel, atHead: channel.captured, isClosed: true }))
   const channels = Map.groupBy([...open, ...closed], ({ config }) => config.receiver)
   const booked = bookkeeper.splitters()
@@ -55,19 +55,19 @@ export async function earningsOf({ books, ledger, settlement, onError }: Earning
 }
 
 interface ClaimedChannel extends Pick<OwnedChannel, 'channelId' | 'captured'> {
-  /** Of it, claimed as the head of the chain shows it. */
+  /** The claimed part of the channel at the head of the chain. */
   readonly atHead: Atoms
-  /** Its `captured` is what was claimed. */
+  /** True if `captured` equals the claimed amount. */
   readonly isClosed: boolean
 }
 
-/** What calls brought that were paid by x402 `exact`. */
+/** Earnings of calls that were paid by x402 `exact`. */
 interface ExactMoney {
-  /** Not counting what could not be collected. */
+  /** Without amounts that could not be collected. */
   readonly earned: Atoms
   readonly lost: Atoms
   readonly owed: Atoms
-  /** On its way, where above 0; below, what came to the splitter for no call. */
+  /** Above 0: money in transit to the splitter. Below 0: money that came to the splitter without a call. */
   readonly collected: Atoms
 }
 
@@ -88,7 +88,7 @@ interface Money {
   readonly writtenOffOf: (id: OwnedChannel['channelId']) => Atoms
 }
 
-/** Each atom that calls earned, or that came otherwise, is counted in one place. */
+/** Counts each atom in exactly one place, whether a call earned it or it came otherwise. */
 function moneyOf({
   channels,
   exact,

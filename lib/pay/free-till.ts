@@ -4,8 +4,8 @@ import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
 /**
- * The till of a node that can neither pay nor be paid yet: free calls go through, priced ones are refused on either side.
- * @param why Told to whoever asked for a priced call here, with what to do about it
+ * The payment scheme of a node that can neither pay nor be paid yet. Free calls work; priced calls are refused on both sides.
+ * @param why detail of the error for a priced call from here: the reason and the remedy
  */
 export function createFreeTill(why: string): (components: Pick<TillComponents, 'calls' | 'link'>) => Till {
   return ({ calls, link }) => ({

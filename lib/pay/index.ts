@@ -1,6 +1,6 @@
 /**
- * Money on a chain: `import { createChannelTill } from 'souk/pay'`. Apart from `souk`, as it brings what speaks to chains: who serves or
- * calls free APIs, or keeps books elsewhere, loads none of it. Re-exports only.
+ * On-chain payments: `import { createChannelTill } from 'souk/pay'`. A separate entry point, so that embedders with free APIs or
+ * their own payment scheme do not load the chain libraries. Re-exports only.
  *
  * @packageDocumentation
  */

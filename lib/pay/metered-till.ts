@@ -4,14 +4,14 @@ import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
 /**
- * The honest till of free APIs and private networks: every call is recorded with what it is worth, and nobody pays. It
- * sends nothing along with a call, lets every call in, charges 0 and signs no receipts.
+ * The payment scheme of free APIs and private networks. It records each call with its price, but sends no authorisation, admits
+ * every call, charges 0 and signs no receipts.
  */
 export function createMeteredTill({ log }: { readonly log: Pick<CallLog, 'append'> }): Till {
   return {
     scheme: 'metered',
     movesMoney: false,
-    /** @throws SoukError `price_exceeds_limit`: a limit is kept although nothing is paid, as it would be under any till. */
+    /** @throws SoukError `price_exceeds_limit`: a price limit applies under every payment scheme, even without payment. */
     async authorise({ price, maxPrice }) {
       checkPrice(price, maxPrice)
       return undefined

@@ -271,4 +271,4 @@ const word = (hex: string | undefined): Uint8Array => fromHex(`0x${(hex ?? '0x')
 const missing = (): never => {
   throw unavailable()
 }
-const unavailable = () => new SoukError('settlement_unavailable', 'The chain does not answer at the moment.')
+const unavailable = () => new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.')

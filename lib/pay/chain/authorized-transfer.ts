@@ -5,7 +5,7 @@ import type { AuthorizedTransfer } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Rpc } from './rpc.ts'
 
-/** EIP-3009 and ERC-20. FiatToken emits `Transfer` right behind `AuthorizationUsed`. */
+/** EIP-3009 and ERC-20 events. FiatToken emits `Transfer` directly after `AuthorizationUsed`. */
 const EVENTS = [
   {
     type: 'event',
@@ -36,8 +36,8 @@ interface Log {
 }
 
 /**
- * The transfer that an authorisation was used for, whoever sent the transaction. Reads the logs backwards from the head, in ranges that
- * public endpoints allow, to the first block before `sinceMs`.
+ * Finds the transfer that used an authorisation, whichever account sent the transaction. Reads the logs backwards from the head,
+ * in ranges that public endpoints allow, until a block is older than `sinceMs`.
  */
 export async function authorizedTransfer(
   rpc: Rpc,
@@ -74,11 +74,11 @@ async function timeOf(rpc: Rpc, block: Hex): Promise<number> {
 }
 
 function logsOf(given: unknown): Log[] {
-  if (!Array.isArray(given)) throw new Error('the endpoint answered with no list of logs')
+  if (!Array.isArray(given)) throw new Error('the endpoint did not return a list of logs')
   return given as Log[]
 }
 
 function hexOf(value: unknown): Hex {
-  if (!isHex(value)) throw new Error('the endpoint answered with something else than hex')
+  if (!isHex(value)) throw new Error('the endpoint did not return hex')
   return value
 }

@@ -28,7 +28,7 @@ import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
 import { verifyChain } from './verify-chain.ts'
 
-/** A chain over JSON-RPC. Holds nothing open and remembers nothing. */
+/** A chain over JSON-RPC. Stateless: it keeps no connection and no cache. */
 export function createChain(parameters: ChainParameters): Chain {
   const rpc = rpcOf(parameters.rpcUrl)
   const { settlement, usdc } = parameters
@@ -83,7 +83,7 @@ async function blockAt(rpc: Rpc, at: BlockTag | bigint): Promise<Block | undefin
   }
 }
 
-/** The contract's own `multicall` reads many channels as they stand after one and the same block. */
+/** Reads many channels with the contract's own `multicall`, all at the same block. */
 async function channelsAt(
   rpc: Rpc,
   settlement: Address,
@@ -124,7 +124,10 @@ function channelState([state = '0x', pending = '0x', next = '0x']: readonly Hex[
   return { balance, claimed, refundNonce, ...(since !== 0 && { withdrawal: { amount, since: since * 1_000 } }) }
 }
 
-/** Of one block, as balance and payments only make sense together. A splitter without code has paid nothing. */
+/**
+ * Reads balance and payments at the same block, because they are consistent only together. A splitter without code has paid
+ * nothing.
+ */
 async function splitterAt(rpc: Rpc, usdc: Address, splitter: Address, at: bigint): Promise<SplitterState> {
   const paid = encodeFunctionData({ abi: splitterAbi, functionName: 'paid', args: [usdc] })
   const balanceOf = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [splitter] })
@@ -135,7 +138,7 @@ async function splitterAt(rpc: Rpc, usdc: Address, splitter: Address, at: bigint
   return { received: balance + toProvider + toTreasury, toProvider, toTreasury }
 }
 
-/** A transaction has to last through five full blocks of rising demand: the base fee grows by an eighth in each. */
+/** The fee limit covers five full blocks of rising demand: the base fee grows by at most one eighth per block. */
 async function feesNow(rpc: Rpc): Promise<{ maxFee: bigint; tip: bigint }> {
   const [block, tipHex] = await Promise.all([
     rpc('eth_getBlockByNumber', ['latest', false]),
@@ -150,13 +153,13 @@ async function simulate(rpc: Rpc, from: Address, { to, data }: ContractCall): Pr
     return { ok: true, gas: hexToBigInt(hexOf(await rpc('eth_estimateGas', [{ from, to, data }]))) }
   } catch (error) {
     const refused = refusal(error)
-    // Only what the contract itself refused tells anything about the call.
+    // Only a revert by the contract says something about the call; other errors are the endpoint's.
     if (refused === undefined || !/revert/i.test(refused.message)) throw error
     return { ok: false, reason: revertReason(refused.data) ?? refused.message.slice(0, REVERT_CHARS_MAX) }
   }
 }
 
-/** Errors of all contracts that a call of ours may meet. */
+/** Errors of all contracts that this node calls. */
 const ERRORS = [...batchSettlementAbi, ...splitterAbi, ...splitterFactoryAbi].filter(({ type }) => type === 'error')
 
 function revertReason(data: unknown): string | undefined {
@@ -170,7 +173,7 @@ function revertReason(data: unknown): string | undefined {
   }
 }
 
-/** How nodes of the common kinds (geth, reth, op-geth, anvil) word it. */
+/** Error texts of common nodes: geth, reth, op-geth and anvil. */
 const REFUSALS: ReadonlyArray<readonly [RegExp, Broadcast]> = [
   [/already (known|imported|in)|known transaction/i, 'accepted'],
   [/nonce (is )?too low|nonce has already been used/i, 'nonce_used'],
@@ -219,11 +222,11 @@ async function callAt(rpc: Rpc, to: Address, data: Hex, at: BlockTag | bigint): 
 }
 
 function hexOf(value: unknown): Hex {
-  if (!isHex(value)) throw new Error('the endpoint answered with something else than hex')
+  if (!isHex(value)) throw new Error('the endpoint did not return hex')
   return value
 }
 
 function membersOf(answer: unknown): Record<string, unknown> {
-  if (typeof answer !== 'object' || answer === null) throw new Error('the endpoint answered with no object')
+  if (typeof answer !== 'object' || answer === null) throw new Error('the endpoint did not return an object')
   return { ...answer }
 }

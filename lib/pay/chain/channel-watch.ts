@@ -9,16 +9,16 @@ import type { ChannelSnapshot, ChannelWatch } from '../../interface/redeem.ts'
 export interface ChannelWatchInit {
   readonly chain: Chain
   readonly clock: Clock
-  /** The channels to look at. Asked before each look. */
+  /** The channels to read. Called before each poll. */
   readonly channels: () => Iterable<ChannelId>
   readonly onError: (error: SoukError) => void
 }
 
 interface Seen {
   readonly snapshot: ChannelSnapshot
-  /** By the clock that never goes back, when it was asked for. */
+  /** Time of the request, on the monotonic clock. */
   readonly askedAt: number
-  /** The chain's own time, milliseconds since the epoch: an endpoint that fell behind answers at once, but of the past. */
+  /** Block time in milliseconds since the epoch. An endpoint that fell behind responds at once, but with old state. */
   readonly chainAt: number
 }
 
@@ -28,7 +28,7 @@ export function createChannelWatch(init: ChannelWatchInit): ChannelWatch {
 
 class PollingWatch implements ChannelWatch {
   readonly #init: ChannelWatchInit
-  /** In the order they were looked at, the longest ago first. */
+  /** In the order of the last read; the oldest first. */
   readonly #seen = new Map<ChannelId, Seen>()
   readonly #listeners = new Set<(ids: readonly ChannelId[]) => void>()
   #isRunning = false
@@ -102,7 +102,7 @@ class PollingWatch implements ChannelWatch {
     for (const listener of this.#listeners) listener(ids)
   }
 
-  /** What is as it finally was, is final: most channels, most of the time. */
+  /** The state at the head equals the last finalized state, so it needs no further read. This holds for most channels. */
   #isSettled(id: ChannelId, latest: ChannelState | undefined): boolean {
     return isDeepStrictEqual(this.#seen.get(id)?.snapshot.finalized, latest)
   }
@@ -120,4 +120,4 @@ class PollingWatch implements ChannelWatch {
   }
 }
 
-const unanswered = () => new SoukError('settlement_unavailable', 'The chain does not answer for all channels.')
+const unanswered = () => new SoukError('settlement_unavailable', 'The chain endpoint did not return all channels. Try again later.')

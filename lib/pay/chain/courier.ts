@@ -15,15 +15,18 @@ export interface CourierInit {
   readonly log: Logger
 }
 
-/** What a process remembers of a submission on its way; losing it costs one broadcast more. */
+/** In-memory progress of a submitted transaction. Losing it costs one extra broadcast. */
 interface Progress {
-  /** When this version was first sent, and when last. */
+  /** Time of the first broadcast of this version; `sentAt` is the last. */
   readonly since: number
   readonly sentAt: number
   readonly answer: Broadcast
 }
 
-/** Brings signed transactions to the chain until they are in a block: the same bytes again, or the same nonce for more. */
+/**
+ * Broadcasts signed transactions until they are in a block: it repeats the same bytes, or replaces them with a higher fee under
+ * the same nonce.
+ */
 export class Courier {
   readonly #init: CourierInit
   readonly #progress = new Map<string, Progress>()
@@ -32,24 +35,25 @@ export class Courier {
     this.#init = init
   }
 
-  /** The account cannot pay for one that is on its way. */
+  /** True when the account cannot pay the gas of a pending transaction. */
   get hasNoGas(): boolean {
     return [...this.#progress.values()].some(({ answer }) => answer === 'no_gas')
   }
 
-  /** It waits for longer than the fees explain. */
+  /** True when the transaction waits longer than low fees explain. */
   isStuck({ key }: SignedSubmission): boolean {
     const progress = this.#progress.get(key)
     return progress !== undefined && this.#init.clock.elapsed() - progress.since >= STUCK_MS
   }
 
-  /** It is in a block, or needs a nonce of its own: what is known of its way means nothing any more. */
+  /** Forgets the progress of a transaction that is in a block or needs another nonce. */
   forget(key: string): void {
     this.#progress.delete(key)
   }
 
   /**
-   * Sends what is due. `isNext`: nothing of the account waits before it, so a higher fee can help.
+   * Broadcasts the transaction if it is due.
+   * @param isNext no transaction of the account waits before it, so a higher fee can help
    * @throws SoukError `settlement_unavailable`; `internal_error` from the store
    */
   async bring(submission: SignedSubmission, isNext: boolean): Promise<void> {
@@ -74,7 +78,10 @@ export class Courier {
     return answer
   }
 
-  /** Undefined where no more is paid. The version is on disk before anybody sees it: it, too, may be the one that is mined. */
+  /**
+   * Returns undefined when the fee limit is reached. Saves the new version before sending it, because either version may be
+   * mined.
+   */
   async #raise(submission: SignedSubmission): Promise<SignedSubmission | undefined> {
     const { chain, plans, signer, log } = this.#init
     const { call, signed } = submission

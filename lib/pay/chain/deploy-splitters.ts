@@ -13,24 +13,23 @@ import { signTransaction } from './transaction.ts'
 export interface DeploySplittersInit {
   readonly chain: Chain
   readonly clock: Clock
-  /** Who gets the 5% of the network, for good. */
+  /** Receives the network's 5%. It can never change. */
   readonly treasury: Address
-  /** Pays the gas, and has no other part in it. */
+  /** Pays the gas; it gets no rights. */
   readonly signer: Signer
   readonly signal?: AbortSignal
 }
 
 export interface DeployedSplitters {
   readonly factory: SplitterFactory
-  /** Absent where somebody had deployed it before: anybody may, and gets the same. */
+  /** Absent if the factory already existed. Anybody may deploy it, at the same address. */
   readonly transaction?: { readonly hash: Hex; readonly receipt: Receipt }
 }
 
 /**
- * Founds the money of a network: puts its splitter factory onto the chain and reads back that it is the one. Repeating it,
- * also after it was interrupted, does no harm.
- * @throws SoukError `invalid_request` for a treasury that nobody has, `settlement_unavailable` where the chain is another,
- *   refuses, or does not mine it in `MINED_MS`
+ * Deploys the splitter factory of a network and verifies it. Safe to repeat, also after an interruption.
+ * @throws SoukError `invalid_request` for the zero address as treasury; `settlement_unavailable` if the chain is another one,
+ * refuses the transaction, or does not mine it in `MINED_MS`
  */
 export async function deploySplitters(init: DeploySplittersInit): Promise<DeployedSplitters> {
   const { chain, treasury, signer } = init
@@ -50,12 +49,12 @@ export async function deploySplitters(init: DeploySplittersInit): Promise<Deploy
 }
 
 /**
- * That the splitter factory of a treasury stands on the chain and divides as we reckon.
+ * Checks that the treasury's splitter factory is on the chain and divides as this network does.
  * @throws SoukError `settlement_unavailable`
  */
 export async function verifySplitters(chain: Chain, treasury: Address): Promise<SplitterFactory> {
   const factory = splitterFactory(treasury)
-  // The address follows from the code, so something else can hardly be there; what it says is read all the same.
+  // The address follows from the code, so other code there is nearly impossible. Its values are checked anyway.
   const [of, template, bps, sample] = await Promise.all([
     readFactory(chain, factory.address, 'treasury'),
     readFactory(chain, factory.address, 'template'),
@@ -67,11 +66,11 @@ export async function verifySplitters(chain: Chain, treasury: Address): Promise<
   }
   const isOurs =
     of === treasury && template === factory.template && bps === '500' && sample === factory.splitterOf(SAMPLE)
-  if (!isOurs) throw unavailable(`The splitter factory at ${factory.address} does not divide as this network's does.`)
+  if (!isOurs) throw unavailable(`The splitter factory at ${factory.address} does not divide money as this network does.`)
   return factory
 }
 
-/** Any address does. */
+/** An arbitrary address. */
 const SAMPLE: Address = `0x${'5a'.repeat(20)}`
 
 async function readFactory(
@@ -89,13 +88,13 @@ async function readFactory(
 
 async function send(chain: Chain, signer: Signer, call: ContractCall): Promise<Hex> {
   const simulation = await chain.simulate(signer.address, call)
-  if (!simulation.ok) throw unavailable(`The chain would refuse it: ${simulation.reason}`)
+  if (!simulation.ok) throw unavailable(`The chain would reject the transaction: ${simulation.reason}`)
   const [nonce, fees] = await Promise.all([chain.nonce(signer.address, 'latest'), chain.fees()])
   const transaction = { ...call, chainId: chain.parameters.chainId, nonce, gas: simulation.gas, fees }
   const { raw, hash } = await signTransaction(transaction, signer)
   const answer = await chain.broadcast(raw)
   if (answer === 'no_gas') throw unavailable(`${signer.address} has too little ETH on this chain to pay for the gas.`)
-  if (answer !== 'accepted') throw unavailable('Another transaction of this account is under way: try again later.')
+  if (answer !== 'accepted') throw unavailable('The endpoint did not accept the transaction; another one of this account may be pending. Try again later.')
   return hash
 }
 
@@ -109,7 +108,7 @@ async function mined({ chain, clock, signal }: DeploySplittersInit, hash: Hex): 
       if (!receipt.succeeded) throw unavailable(`Transaction ${hash} was mined, but failed.`)
       return receipt
     }
-    if (clock.elapsed() > end) throw unavailable(`Transaction ${hash} is not mined yet: repeat the command later.`)
+    if (clock.elapsed() > end) throw unavailable(`Transaction ${hash} is not mined yet. Repeat the command later.`)
     await sleep(clock, MINED_POLL_MS, signal)
   }
 }

@@ -1,15 +1,15 @@
 import { FEE_WEI_MAX } from '../../base/limits.ts'
 import type { Fees } from '../../interface/chain.ts'
 
-/** Nodes take a replacement only where both fees are at least a tenth higher; an eighth leaves room for rounding. */
+/** Nodes accept a replacement only if both fees are at least 10% higher. One eighth leaves room for rounding. */
 const RAISE = 8n
 
-/** What the network asks now, as far as we ever pay. */
+/** The network's current fees, limited to the highest fee that this node pays. */
 export function capped({ maxFee, tip }: Fees): Fees {
   return { maxFee: least(maxFee, FEE_WEI_MAX), tip: least(tip, FEE_WEI_MAX) }
 }
 
-/** Fees that replace `old`, and no less than what the network asks now; undefined where that is more than we ever pay. */
+/** Fees that replace `old`, at least the network's current ones. Undefined if they exceed the highest fee that this node pays. */
 export function bumped(old: Fees, now: Fees): Fees | undefined {
   const raised = { maxFee: raise(old.maxFee), tip: raise(old.tip) }
   if (raised.maxFee > FEE_WEI_MAX || raised.tip > FEE_WEI_MAX) return undefined

@@ -5,7 +5,7 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Mined } from '../../interface/submitter.ts'
 
-/** What all final transactions cost, in wei. */
+/** Gas cost of all final transactions, in wei. */
 export interface GasCost {
   readonly transactions: number
   readonly cost: bigint
@@ -14,16 +14,16 @@ export interface GasCost {
 const SUM = 'sum'
 const BY_KEY = 'by-key'
 const BLOCK_HEX_DIGITS = 16
-/** Documents of a store made before there was a sum are read in pages. */
+/** A store without a sum is of an earlier version: its documents are read in pages. */
 const PAGE = 1_000
 
 /**
- * What this node has sent for good, with what it cost: in the store only, where the submitter forgets. Gas is paid in ETH and so
- * has no place in the ledger, which is of USDC.
+ * All final transactions of this node with their gas cost. They stay in the store after the submitter drops them. Gas is paid in
+ * ETH, so it has no place in the ledger, which is in USDC.
  */
 export class FinalTransactions {
   readonly #documents: Documents
-  /** By hash. */
+  /** Keyed by transaction hash. */
   readonly #collection: string
   readonly #adding = new Mutex()
   #cost: GasCost = { transactions: 0, cost: 0n }
@@ -33,14 +33,14 @@ export class FinalTransactions {
     this.#collection = `final-transactions/${chainId}`
   }
 
-  /** Reads the sum alone. In a store of an earlier version it is made first, once. */
+  /** Reads only the sum. In a store of an earlier version, computes it first, once. */
   async start(): Promise<void> {
     const sum = await this.#documents.get(this.#sums, SUM)
     if (sum === undefined) await this.#index()
     else this.#cost = readCost(sum)
   }
 
-  /** Durable when it resolves. Being told twice does no harm. */
+  /** Idempotent. Durable when it resolves. */
   add({ key, hash, receipt }: Mined): Promise<void> {
     return this.#adding.run(async () => {
       if ((await this.#documents.get(this.#collection, hash)) !== undefined) return
@@ -52,7 +52,7 @@ export class FinalTransactions {
       await this.#documents.putAll([
         { collection: this.#collection, key: hash, value },
         ...this.#listed(transaction),
-        // One that succeeded is what became of its plan, whatever failed before or after it.
+        // A successful transaction is the outcome of its plan, whatever failed before or after it.
         ...(known?.succeeded === true ? [] : [this.#named(transaction)]),
         this.#sumDocument(sum)
       ])
@@ -64,7 +64,7 @@ export class FinalTransactions {
     return this.#cost
   }
 
-  /** What became of a plan for good. */
+  /** The final outcome of a plan. */
   async find(key: string): Promise<SettledTransaction | undefined> {
     const value = await this.#documents.get(this.#listOf(BY_KEY), key)
     if (value === undefined) return undefined
@@ -72,7 +72,7 @@ export class FinalTransactions {
     return read(hash, value)
   }
 
-  /** Newest first: of `all`, of claims (`claim`), or of the settlements and payouts of a splitter. */
+  /** Newest first. `list` is `all`, `claim` for claims, or a splitter's address for its settlements and payouts. */
   async latest(list: string, limit: number): Promise<SettledTransaction[]> {
     const found = await this.#documents.last(this.#listOf(list), { limit })
     return found.map(({ key, value }) => read(key.slice(BLOCK_HEX_DIGITS + 1) as Hex, value))
@@ -91,7 +91,7 @@ export class FinalTransactions {
     return { collection: this.#sums, key: SUM, value }
   }
 
-  /** Where it is shown, in the order of blocks. */
+  /** The lists that show the transaction, keyed by block number. */
   #listed(transaction: SettledTransaction): DocumentPut[] {
     const [kind = '', splitter = ''] = transaction.key.split('/')
     const lists = kind === 'claim' ? [kind] : kind === 'settle' || kind === 'distribute' ? [splitter] : []
@@ -121,7 +121,7 @@ export class FinalTransactions {
       before = page.at(-1)?.key
       if (page.length < PAGE) break
     }
-    // Last: a start that ends before it begins anew, and writes the same.
+    // Written last: a start that is interrupted before it repeats the index with the same result.
     await this.#documents.putAll([this.#sumDocument(sum)])
     this.#cost = sum
   }

@@ -6,14 +6,14 @@ import type { Address } from '../../interface/signer.ts'
 
 const ETHER = 10n ** 18n
 
-/** What an account has for gas, and what gas costs, as they were last looked at. */
+/** The account's ETH balance and the gas price, as last read. */
 export class GasTank {
   readonly #chain: Chain
   readonly #account: Address
   #seen: { readonly wei: bigint; readonly price: bigint } | undefined
-  /** Gas of steps that are under way. */
+  /** Gas reserved for steps in progress. */
   #reserved = 0n
-  /** Gas of steps that ended, as far as the last look may not have seen that they were paid for. */
+  /** Gas of finished steps that the last read may not include yet. */
   #spent = 0n
 
   constructor(chain: Chain, account: Address) {
@@ -29,25 +29,25 @@ export class GasTank {
     this.#spent -= before
   }
 
-  /** How many claims it lasts for; undefined before the first look. */
+  /** How many claims the balance pays for; undefined before the first read. */
   get claims(): bigint | undefined {
     return this.#seen === undefined ? undefined : this.#seen.wei / (CLAIM_GAS * this.#seen.price)
   }
 
   /**
-   * That `gas` can be spent on a payer's behalf and enough is left to claim what channels earn.
-   * @param submitted gas of all transactions that are on their way, also those of an earlier process
+   * Checks that the account can spend `gas` for a payer and still claim its own earnings.
+   * @param submitted gas of all pending transactions, also those of an earlier process
    * @throws SoukError `settlement_unavailable`
    */
   check(gas = 0n, submitted = 0n): void {
-    if (this.#seen === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
+    if (this.#seen === undefined) throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
     const { wei, price } = this.#seen
     const underWay = submitted > this.#reserved ? submitted : this.#reserved
     if (wei >= (CLAIMS_IN_HAND_MIN * CLAIM_GAS + underWay + this.#spent + gas) * price) return
     throw new SoukError('settlement_unavailable', `The owner's account ${this.#account} is almost out of ETH for gas.`)
   }
 
-  /** Sets gas aside for a step until the returned function is called: when it is mined, or will not be. */
+  /** Reserves gas for a step until the returned function is called, when the step is mined or given up. */
   reserve(gas: bigint): () => void {
     this.#reserved += gas
     return () => {
@@ -56,18 +56,18 @@ export class GasTank {
     }
   }
 
-  /** An amount is worth fetching at this much gas. */
+  /** True if `amount` is worth more than this much gas. */
   pays(amount: Atoms, gas: bigint): boolean {
     return this.#seen !== undefined && amount * ETHER >= gas * this.#seen.price * ETHER_ATOMS
   }
 
-  /** What this much gas costs, rounded up; undefined before the first look. */
+  /** The cost of this much gas, rounded up; undefined before the first read. */
   cost(gas: bigint): Atoms | undefined {
     return this.#seen && (gas * this.#seen.price * ETHER_ATOMS + ETHER - 1n) / ETHER
   }
 }
 
-/** As `Wallet.feeFor`: looks now. */
+/** Implements `Wallet.feeFor`: reads the chain first. */
 export async function feeFor(chain: Chain, account: Address, gas: bigint): Promise<Atoms> {
   const tank = new GasTank(chain, account)
   await tank.look()

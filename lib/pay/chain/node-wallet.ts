@@ -16,14 +16,14 @@ export interface NodeWalletInit {
   readonly chain: Chain
   readonly address: Address
   readonly submitter: Pick<Submitter, 'submit' | 'has'>
-  /** What was sent for good, for ever: the submitter forgets. */
+  /** All final transactions; the submitter keeps only recent ones. */
   readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
 }
 
 /** The node's own account on one chain. */
 export function nodeWallet({ chain, address, submitter, transactions }: NodeWalletInit): Wallet {
   const { usdc, settlement, collector } = chain.parameters
-  /** Where money would be lost: these contracts give nothing back that is sent to them. */
+  /** These contracts never return USDC that is sent to them. */
   const traps = [ZERO_ADDRESS, usdc.address, settlement.address, collector.address]
   return {
     address,
@@ -41,15 +41,15 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
     async withdraw(withdrawal, signal) {
       const { to, amount, id } = withdrawal
       if (amount <= 0n) throw new SoukError('invalid_request', 'The amount has to be above 0.')
-      if (traps.includes(to)) throw new SoukError('invalid_request', 'What is sent to this address is lost.')
-      if (to === address) throw new SoukError('invalid_request', 'That is the wallet itself.')
-      if (!ID.test(id)) throw new SoukError('invalid_request', 'The id of a withdrawal is up to 64 letters and digits.')
+      if (traps.includes(to)) throw new SoukError('invalid_request', 'USDC sent to this address is lost. Choose another address.')
+      if (to === address) throw new SoukError('invalid_request', 'This is the address of the wallet itself. Choose another address.')
+      if (!ID.test(id)) throw new SoukError('invalid_request', 'The id of a withdrawal has to be up to 64 letters and digits.')
       const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, amount] })
       const key = keyOf(withdrawal)
       if (!submitter.has(key)) await checkFunds(chain, address, amount)
       const mined = await submitter.submit(key, { to: usdc.address, data }, signal)
       if (mined.receipt.succeeded) return mined
-      throw new SoukError('payment_rejected', 'The transfer was mined and failed: nothing was sent.')
+      throw new SoukError('payment_rejected', 'The transfer was mined but failed. No USDC was sent.')
     }
   }
 }
@@ -60,13 +60,13 @@ async function checkFunds(chain: Chain, address: Address, amount: Atoms): Promis
   const there = await chain.balance(address, 'latest')
   if (there >= amount) return
   const [has, wanted] = [formatUsdc(there), formatUsdc(amount)]
-  throw new SoukError('insufficient_funds', `The wallet holds ${has} USDC; ${wanted} USDC were asked for.`)
+  throw new SoukError('insufficient_funds', `The wallet holds ${has} USDC; ${wanted} USDC were requested.`)
 }
 
-/** The plan's key says all that the books need once it is final, also to a process that never saw it being made. */
+/** The key holds all that the ledger needs once the transfer is final, even for a process that did not plan it. */
 const keyOf = ({ to, amount, id }: Withdrawal): string => `transfer/${to}/${amount}/${id}`
 
-/** Books a withdrawal that is final; passes over everything else. */
+/** Books a final withdrawal; ignores other transactions. */
 export async function bookWithdrawal(
   { ledger, clock }: { readonly ledger: Pick<Ledger, 'book'>; readonly clock: Pick<Clock, 'now'> },
   { key, hash, receipt }: Mined

@@ -13,13 +13,13 @@ export interface PlanSignerInit {
   readonly signer: Signer
 }
 
-/** What becomes of a plan that is looked at for the first time: signed and on disk, or why not. */
+/** The result of signing a plan: a signed plan on disk, or the reason why not. */
 export type SignedPlan = SignedSubmission | SoukError
 
 /**
- * Gives a plan its nonce. Nothing of it has left yet, so one that the chain would refuse, or that cannot be paid for, is
- * given up without harm.
- * @throws SoukError `settlement_unavailable` where that cannot be known now; `internal_error` from the store
+ * Gives a plan its nonce and signs it. No transaction of the plan is sent yet, so a plan that the chain would refuse, or whose
+ * gas the account cannot pay, is dropped without harm.
+ * @throws SoukError `settlement_unavailable` if the endpoint cannot tell now; `internal_error` from the store
  */
 export async function signPlan(init: PlanSignerInit, plan: Submission, latestNonce: number): Promise<SignedPlan> {
   const { chain, plans, signer } = init
@@ -32,13 +32,13 @@ export async function signPlan(init: PlanSignerInit, plan: Submission, latestNon
   ])
   if (!simulation.ok) {
     const cause = new Error(simulation.reason)
-    return new SoukError('payment_rejected', 'The chain would refuse this transaction.', { cause })
+    return new SoukError('payment_rejected', 'The chain would reject this transaction.', { cause })
   }
   const fees = capped(asked)
-  // Others may change what the call meets until it is mined.
+  // The contract's state may change before the transaction is mined, so it gets spare gas.
   const limit = simulation.gas + simulation.gas / 4n + GAS_SPARE
   if (limit > TRANSACTION_GAS_MAX) {
-    return new SoukError('payment_rejected', 'This takes more gas than one transaction may.')
+    return new SoukError('payment_rejected', 'The transaction needs more gas than this node allows for one transaction.')
   }
   const taken = plans.unmined().reduce((sum, { signed }) => sum + signed.gas * signed.fees.maxFee, 0n)
   if (gas < taken + limit * fees.maxFee) {

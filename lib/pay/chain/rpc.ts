@@ -2,10 +2,10 @@ import { BaseError, createClient, http } from 'viem'
 import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS, SECRET_CHARS_MIN } from '../../base/limits.ts'
 import { SoukError } from '../../base/errors.ts'
 
-/** Asks a chain's endpoint; what comes back is not checked. @throws viem's errors */
+/** Sends a request to a chain's endpoint. The result is not validated. @throws viem's errors */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** Requests of one turn travel together. What failed on its way is tried once more; no method asked here minds. */
+/** Batches the requests of one event-loop turn. Retries a failed request once; every method used here is safe to repeat. */
 export function rpcOf(url: string): Rpc {
   const batch = { batchSize: CHAIN_BATCH_MAX }
   const transport = http(url, { batch, timeout: CHAIN_REQUEST_MS, retryCount: 1 })
@@ -20,8 +20,8 @@ export function rpcOf(url: string): Rpc {
 }
 
 /**
- * Takes the access key of an endpoint's URL out of an error and its causes: viem quotes the URL, and an endpoint that fails may
- * repeat it in its answer.
+ * Removes the endpoint's access key from an error and its causes. viem quotes the URL, and a failing endpoint may repeat it in
+ * its response.
  */
 function hiding(url: string): (error: unknown) => unknown {
   const { username = '', password = '', pathname = '', searchParams = new URLSearchParams() } = URL.parse(url) ?? {}
@@ -48,22 +48,22 @@ function decoded(part: string): string {
   }
 }
 
-/** Runs what asks an endpoint and reads its answer; whatever goes wrong is the endpoint's fault. */
+/** Runs a request and parses its response. Every failure counts as the endpoint's. */
 export async function asking<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof SoukError) throw error
-    throw new SoukError('settlement_unavailable', 'The chain does not answer at the moment.', { cause: plain(error) })
+    throw new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.', { cause: plain(error) })
   }
 }
 
-/** viem's errors quote the endpoint's URL, which may carry an access key: what went wrong is told without it. */
+/** Drops the endpoint's URL, which viem's errors quote and which may hold an access key. */
 function plain(error: unknown): unknown {
   return error instanceof BaseError ? new Error(`${error.shortMessage} ${error.details}`) : error
 }
 
-/** What an endpoint said of a request that it understood and refused; undefined where there was no such answer. */
+/** The endpoint's JSON-RPC error for a request that it understood; undefined if there was none. */
 export function refusal(error: unknown): { readonly message: string; readonly data: unknown } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const answer = error.walk((inner) => inner instanceof Error && inner.name === 'RpcRequestError')

@@ -10,29 +10,29 @@ import type { SplitterFactory } from './splitter.ts'
 
 const abi = batchSettlementAbi
 
-/** One row of a claim: `total` is what is claimed of the channel in all, never above the voucher's ceiling. */
+/** One row of a claim. `total` is the total claimed of the channel so far, never above the voucher's ceiling. */
 export interface Claim {
   readonly config: ChannelConfig
   readonly voucher: Voucher
   readonly total: Atoms
 }
 
-/** The methods of a network's contracts as transactions to send. */
+/** The contract methods of a network, as transactions to send. */
 export interface SettlementCalls {
   deposit(config: ChannelConfig, deposit: DepositAuthorization): ContractCall
-  /** Sent by the receiver's authoriser. */
+  /** Sender: the receiver's authoriser. */
   claim(rows: readonly Claim[]): ContractCall
-  /** Moves what was claimed for a receiver to it. Anybody may. */
+  /** Transfers the claimed amount of a receiver to it. Sender: any account. */
   settle(receiver: Address): ContractCall
-  /** Sent by the receiver's authoriser. Gives back at most what is not claimed. */
+  /** Sender: the receiver's authoriser. Returns at most the unclaimed amount. */
   refund(config: ChannelConfig, amount: Atoms): ContractCall
-  /** Sent by anybody, with the authoriser's signature. */
+  /** Sender: any account, with the authoriser's signature. */
   refundWithSignature(config: ChannelConfig, amount: Atoms, nonce: bigint, signature: Signature): ContractCall
-  /** Sent by the payer or his authoriser. */
+  /** Sender: the payer or its authoriser. */
   initiateWithdraw(config: ChannelConfig, amount: Atoms): ContractCall
-  /** Sent by the payer or his authoriser, after the channel's delay. */
+  /** Sender: the payer or its authoriser, after the channel's delay. */
   finalizeWithdraw(config: ChannelConfig): ContractCall
-  /** Pays out of a provider's splitter to both sides, and makes it where it is not there yet. Anybody may. */
+  /** Pays out a provider's splitter to both sides; creates the splitter if it does not exist. Sender: any account. */
   distribute(factory: SplitterFactory, payout: Address): ContractCall
 }
 
@@ -74,7 +74,7 @@ export function settlementCalls({ settlement, collector, usdc }: ChainParameters
 const COLLECTOR_DATA = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }] as const
 const DEPOSIT_NONCE = [{ type: 'bytes32' }, { type: 'uint256' }] as const
 
-/** The nonce of a deposit's authorisation: it ties the money to one channel. The salt is the payer's, never used twice. */
+/** The nonce of a deposit's authorisation. It binds the money to one channel. The payer never reuses a salt. */
 export function depositNonce(channelId: ChannelId, salt: bigint): Hex {
   return keccak256(encodeAbiParameters(DEPOSIT_NONCE, [channelId, salt]))
 }

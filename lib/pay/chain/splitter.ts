@@ -4,16 +4,16 @@ import type { Address } from '../../interface/signer.ts'
 import { splitterFactoryCode } from '../contracts/contracts.generated.ts'
 
 /**
- * The deterministic deployer that stands at this address on every chain: given salt and code it makes a contract whose
- * address depends on nothing else. (github.com/Arachnid/deterministic-deployment-proxy)
+ * The deterministic deployer, at the same address on every chain. The address of a contract that it creates depends only on salt
+ * and code. (github.com/Arachnid/deterministic-deployment-proxy)
  */
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
-/** The treasury's share in basis points, as `SplitterFactory.sol` has it. */
+/** The treasury's share in basis points, as in `SplitterFactory.sol`. */
 export const BPS = 500
 const ZERO_SALT = new Uint8Array(32)
 
-/** The contracts that divide one network's money, by their addresses; they need not exist yet. */
+/** The contracts that divide one network's money, by address. They may not exist yet. */
 export interface SplitterFactory {
   readonly address: Address
   readonly treasury: Address
@@ -21,15 +21,15 @@ export interface SplitterFactory {
   readonly template: Address
   /** Deploys the factory. */
   readonly initCode: Uint8Array
-  /** Where the money of a provider's calls goes, by its payout address. */
+  /** The splitter that receives the money of a provider's calls. */
   splitterOf(payout: Address): Address
 }
 
-/** Works the addresses out as the chain does (EIP-1014, EIP-1167 with immutable arguments); asks nobody. */
+/** Computes the addresses as the chain does (EIP-1014, EIP-1167 with immutable arguments), without I/O. */
 export function splitterFactory(treasury: Address): SplitterFactory {
   const initCode = bytes(splitterFactoryCode, `0x${'00'.repeat(12)}`, treasury)
   const address = create2(CREATE2_DEPLOYER, initCode)
-  // The factory's constructor makes the template: its first contract, RLP of [factory, 1].
+  // The factory's constructor creates the template as its first contract: RLP of [factory, 1].
   const template = lastTwenty(bytes('0xd694', address, '0x01'))
   const bps: Hex = `0x${BPS.toString(16).padStart(4, '0')}`
   return {

@@ -4,30 +4,30 @@ import type { Hex } from '../../base/hex.ts'
 import type { ContractCall, Fees, Receipt } from '../../interface/chain.ts'
 import type { SignedTransaction } from './transaction.ts'
 
-/** A signed plan. Versions differ in their fees alone and share the nonce, so one of them at most is ever mined. */
+/** A signed plan. All versions share the nonce and differ only in fees, so at most one is ever mined. */
 export interface Signed extends SignedTransaction {
   readonly nonce: number
   readonly gas: bigint
-  /** Of the newest version, which `raw` and `hash` are of. */
+  /** Fees of the newest version, which `raw` and `hash` belong to. */
   readonly fees: Fees
-  /** Hashes of the versions before it: any of them may still be the one that is mined. */
+  /** Hashes of earlier versions: any of them may still be mined. */
   readonly replaced: readonly Hex[]
 }
 
-/** A plan to send one transaction, as it is kept on disk. What is set says how far it got. */
+/** The stored plan of one transaction. The fields that are set show its progress. */
 export interface Submission {
   readonly key: string
   /** Plans are signed in this order. */
   readonly seq: number
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Tells whether another call comes under the same key. */
+  /** Detects another call under the same key. */
   readonly callHash: Hex
-  /** Absent once it is final. */
+  /** Absent once the transaction is final. */
   readonly call?: ContractCall
   readonly signed?: Signed
   readonly mined?: { readonly hash: Hex; readonly receipt: Receipt }
-  /** Set when it is final: its nonce, which stays used. */
+  /** The nonce of a final transaction. It stays used. */
   readonly finalNonce?: number
 }
 
@@ -35,19 +35,19 @@ export function hashOf({ to, data }: ContractCall): Hex {
   return keccak256(`0x${to.slice(2)}${data.slice(2)}`)
 }
 
-/** What is still worth keeping of a submission that nothing can change any more. */
+/** The part of a final submission that is worth keeping. */
 export function finalForm({ key, seq, at, callHash, mined, signed }: Submission): Submission {
   return { key, seq, at, callHash, ...(mined && { mined }), ...(signed && { finalNonce: signed.nonce }) }
 }
 
-/** JSON has no large numbers: they are written as texts of their own form. */
+/** JSON has no bigint: it is written as a string such as `12n`. */
 const LARGE = /^\d+n$/
 
 export function encodeSubmission(submission: Submission): string {
   return JSON.stringify(submission, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** @throws SoukError `internal_error` for what this node never wrote */
+/** @throws SoukError `internal_error` for text that this node did not write */
 export function decodeSubmission(text: string): Submission {
   try {
     const revive = (_: string, value: unknown) =>
@@ -62,4 +62,4 @@ export function decodeSubmission(text: string): Submission {
 }
 
 const unreadable = (cause?: unknown) =>
-  new SoukError('internal_error', 'A transaction that this node planned cannot be read back.', { cause })
+  new SoukError('internal_error', 'A planned transaction in the store cannot be read.', { cause })

@@ -5,16 +5,16 @@ import { decodeSubmission, encodeSubmission, finalForm, type Signed, type Submis
 export type SignedSubmission = Submission & { readonly signed: Signed }
 
 /**
- * What an account plans to send, has sent and is done with: in memory for reading, on disk before anything counts. Writes
- * of one submission never overlap: whoever saves one waits before saving it again.
+ * The transactions that an account plans, has sent and has finished. Reads come from memory; each change is on disk before it
+ * shows. A caller waits for one save of a submission before the next.
  */
 export class Submissions {
   readonly #documents: Documents
   readonly #collection: string
   readonly #byKey = new Map<string, Submission>()
-  /** Those that are not final: what each look at the chain goes through. */
+  /** Submissions that are not final. Each poll of the chain goes through them. */
   readonly #open = new Map<string, Submission>()
-  /** Final ones, oldest first. */
+  /** Final submissions, oldest first. */
   readonly #done = new Set<string>()
   #seq = 0
   #nonceFloor = 0
@@ -34,17 +34,17 @@ export class Submissions {
     return this.#byKey.get(key)
   }
 
-  /** Not signed yet, in the order they were planned. */
+  /** Not yet signed, in planning order. */
   planned(): Submission[] {
     return [...this.#open.values()].filter(({ signed }) => signed === undefined).sort(inOrder)
   }
-  /** Signed and in no block, by nonce. */
+  /** Signed and not in a block, by nonce. */
   unmined(): SignedSubmission[] {
     return this.#signed()
       .filter(({ mined }) => mined === undefined)
       .sort((a, b) => a.signed.nonce - b.signed.nonce)
   }
-  /** In a block that may be taken back. */
+  /** In a block that a reorganisation may remove. */
   unfinal(): SignedSubmission[] {
     return this.#signed().filter(({ mined }) => mined !== undefined)
   }
@@ -53,7 +53,7 @@ export class Submissions {
     return ++this.#seq
   }
 
-  /** The lowest nonce from `latest` on that nothing of ours holds. */
+  /** The lowest nonce, at least `latest`, that no submission holds. */
   freeNonce(latest: number): number {
     const held = new Set(this.#signed().map(({ signed }) => signed.nonce))
     let nonce = Math.max(latest, this.#nonceFloor)
@@ -61,7 +61,7 @@ export class Submissions {
     return nonce
   }
 
-  /** Durable when it resolves; only then it shows. */
+  /** Durable when it resolves; readers see it only then. */
   async save(submission: Submission): Promise<void> {
     await this.#documents.put(this.#collection, submission.key, encodeSubmission(submission))
     this.#keep(submission)
@@ -86,7 +86,7 @@ export class Submissions {
     const { key, seq, finalNonce } = submission
     this.#byKey.set(key, submission)
     this.#seq = Math.max(this.#seq, seq)
-    // A key whose transaction failed for good may be planned again.
+    // A plan whose transaction failed finally may be planned again under its key.
     this.#done.delete(key)
     if (finalNonce === undefined) {
       this.#open.set(key, submission)

@@ -5,9 +5,9 @@ import type { ContractCall } from '../../interface/chain.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 
 /**
- * Submits a step that harms nobody when it is repeated, and once more under another key where it passed its trial and then
- * failed on chain: something came in between.
- * @returns undefined where the chain refuses it by now
+ * Submits a step that is safe to repeat. If it passed its simulation but failed on chain, because the state changed in between,
+ * submits it again under another key.
+ * @returns undefined if the chain would now refuse the step
  * @throws SoukError as `Submitter.submit`
  */
 export async function submitStep(
@@ -23,7 +23,7 @@ export async function submitStep(
   return undefined
 }
 
-/** The same rows give the same key, so that a restarted process finds the claim that is under way. */
+/** The same rows give the same key, so that a restarted process finds its pending claim. */
 export const claimKey = ({ data }: ContractCall): string => `claim/${keccak256(data)}`
 
 function refused(error: unknown): undefined {

@@ -24,18 +24,18 @@ export interface SubmitterInit {
   readonly chain: Chain
   readonly clock: Clock
   readonly documents: Documents
-  /** The account. No other process may send from it: what it sends all the same costs a plan its nonce, never more. */
+  /** The account. No other process may send from it. A foreign transaction costs a plan its nonce, never more. */
   readonly signer: Signer
-  /** Told of what goes wrong behind the scenes; the submitter goes on by itself unless the store failed. */
+  /** Called with background errors. The submitter goes on unless the store failed. */
   readonly onError: (error: SoukError) => void
   /** Default: none. */
   readonly log?: Logger
 }
 
-/** The chain's last word, asked before any receipt, so that what a receipt says is not older. */
+/** The chain's state, read before any receipt, so that no receipt is older than it. */
 interface View {
   readonly finalized: Block
-  /** Transactions of the account in blocks, and in finalized ones. */
+  /** Number of the account's transactions in blocks; `finalNonce` counts those in finalized blocks. */
   readonly nonce: number
   readonly finalNonce: number
 }
@@ -55,13 +55,13 @@ class QueuedSubmitter implements Submitter {
   readonly #courier: Courier
   readonly #waiters = new Map<string, Waiter>()
   readonly #listeners = new Set<(mined: Mined) => void | Promise<void>>()
-  /** The last of those in blocks that was looked at again. */
+  /** Sequence number of the last mined submission that was rechecked. */
   #recheckedSeq = 0
   #isRunning = false
   #trouble: SoukError | undefined
   #timer: Timer | undefined
   #turn: Promise<void> | undefined
-  /** Somebody asked while a turn was under way. */
+  /** True if a wake-up came during a turn. */
   #isAsked = false
 
   constructor(init: SubmitterInit) {
@@ -82,19 +82,19 @@ class QueuedSubmitter implements Submitter {
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#timer?.cancel()
-    this.#rejectAll(new SoukError('settlement_pending', 'This node stops; the transaction goes on at its next start.'))
+    this.#rejectAll(new SoukError('settlement_pending', 'This node is stopping. The transaction continues at its next start.'))
     await this.#turn
   }
 
   async submit(key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined> {
-    if (!this.#isRunning) throw new SoukError('settlement_unavailable', 'This node sends no transactions now.')
+    if (!this.#isRunning) throw new SoukError('settlement_unavailable', 'This node is not running, so it sends no transactions.')
     const callHash = hashOf(call)
     const found = this.#plans.find(key)
     const known = found !== undefined && isOver(found) ? undefined : found
     const waiter = this.#waiters.get(key)
     const taken = waiter ?? known
     if (taken !== undefined && taken.callHash !== callHash) {
-      throw new SoukError('payment_id_conflict', 'Another transaction was planned under this key.')
+      throw new SoukError('payment_id_conflict', 'Another transaction uses this key. Choose another key.')
     }
     const mined = known && minedOf(known)
     if (mined !== undefined) return mined
@@ -137,7 +137,7 @@ class QueuedSubmitter implements Submitter {
   async #plan(key: string, call: ContractCall, callHash: Hex): Promise<void> {
     try {
       if (this.#waiters.size > SUBMISSIONS_WAITING_MAX) {
-        throw new SoukError('overloaded', 'Too many transactions of this node wait for the chain.')
+        throw new SoukError('overloaded', 'Too many transactions of this node wait for the chain. Try again later.')
       }
       await this.#plans.save({ key, seq: this.#plans.nextSeq(), at: this.#init.clock.now(), callHash, call })
       this.#log('%s: planned', key)
@@ -147,7 +147,7 @@ class QueuedSubmitter implements Submitter {
     }
   }
 
-  // Turns: one at a time, so that nonces are given and steps are written down in order.
+  // Turns run one at a time, so that nonces and saved steps keep their order.
 
   #wake(): void {
     this.#timer?.cancel()
@@ -185,7 +185,7 @@ class QueuedSubmitter implements Submitter {
       if (this.#log.enabled) this.#log('nothing can be sent now: %s', reasonOf(error))
       this.#init.onError(error)
       if (error.code === 'settlement_unavailable') return
-      // What was not written down must not be sent, and nobody knows what was: the next start reads it from disk.
+      // A step that is not saved must not be sent. After a failed write the state on disk is unknown; the next start reads it.
       this.#isRunning = false
       this.#rejectAll(error)
     }
@@ -216,7 +216,7 @@ class QueuedSubmitter implements Submitter {
     for (const [i, submission] of unmined.entries()) await this.#courier.bring(submission, i === 0 && !hasGap)
   }
 
-  /** In turns, so that a day of many transactions does not make each look a large one. */
+  /** Rechecks a few at a time, so that a busy day does not make each poll large. */
   #rechecked(): SignedSubmission[] {
     const unfinal = this.#plans.unfinal().sort((a, b) => a.seq - b.seq)
     const next = unfinal.findIndex(({ seq }) => seq > this.#recheckedSeq)
@@ -264,11 +264,11 @@ class QueuedSubmitter implements Submitter {
     }
   }
 
-  /** Of one that is in no block: whether it may still get there. */
+  /** For a transaction that is in no block: true if it can still be mined. */
   async #isToBeSent({ mined, signed, ...plan }: SignedSubmission, view: View): Promise<boolean> {
     if (mined !== undefined) await this.#plans.save({ ...plan, signed })
-    // Only where the nonce is used for good: as long as the other one can be taken back, this one can still be mined, and a
-    // second version with a nonce of its own could be mined beside it.
+    // Drop it only when another transaction uses the nonce finally. Until then a reorganisation may let this one be mined, and a
+    // second version under another nonce could be mined as well.
     if (view.finalNonce > signed.nonce) {
       this.#courier.forget(plan.key)
       await this.#plans.save(plan)
@@ -286,7 +286,7 @@ class QueuedSubmitter implements Submitter {
       try {
         await this.#signPlan(plan, view)
       } catch (error) {
-        // One that the endpoint chokes on holds up no other.
+        // A rejected transaction does not block the others.
         trouble ??= error
         if (asSoukError(error).code !== 'settlement_unavailable') throw error
       }
@@ -308,8 +308,8 @@ class QueuedSubmitter implements Submitter {
   }
 
   /**
-   * Where another's transaction of this account was taken back and does not return, everything after it waits for its nonce.
-   * The next plan takes it; if there is none, one that does nothing.
+   * A reorganisation may remove a transaction with a lower nonce for good; later ones then wait for that nonce. The next plan
+   * takes the nonce; if there is none, an empty transaction does.
    */
   async #fillGap(view: View): Promise<void> {
     const [next] = this.#plans.unmined()
@@ -325,7 +325,7 @@ class QueuedSubmitter implements Submitter {
     return next !== undefined && this.#plans.freeNonce(nonce) < next.signed.nonce
   }
 
-  // Who waits.
+  // Waiting callers.
 
   #wait(key: string, callHash: Hex): Waiter {
     const waiter = { ...Promise.withResolvers<Mined>(), callHash }
@@ -348,7 +348,7 @@ class QueuedSubmitter implements Submitter {
   }
 }
 
-/** Nothing of it is under way, and it changed nothing: its key is free. */
+/** True if the submission is final and changed nothing: its key is free. */
 function isOver({ finalNonce, mined }: Submission): boolean {
   return finalNonce !== undefined && mined?.receipt.succeeded !== true
 }

@@ -3,22 +3,22 @@ import { type Hex, toHex } from '../../base/hex.ts'
 import type { ContractCall, Fees } from '../../interface/chain.ts'
 import type { Signer } from '../../interface/signer.ts'
 
-/** Everything that an account's transaction says (EIP-1559). */
+/** All fields of an account's transaction (EIP-1559). */
 export interface Transaction extends ContractCall {
   readonly chainId: number
   readonly nonce: number
-  /** Limit. */
+  /** Gas limit. */
   readonly gas: bigint
   readonly fees: Fees
 }
 
-/** Ready to be broadcast, as often as one likes: the bytes never change, and neither does the name. */
+/** A signed transaction. It may be broadcast repeatedly: its bytes and its hash never change. */
 export interface SignedTransaction {
   readonly raw: Hex
   readonly hash: Hex
 }
 
-/** @throws SoukError `settlement_unavailable` where the key cannot be reached now */
+/** @throws SoukError `settlement_unavailable` if the key is not available now */
 export async function signTransaction(transaction: Transaction, signer: Signer): Promise<SignedTransaction> {
   const { chainId, nonce, gas, fees, to, data } = transaction
   const gasPrices = { maxFeePerGas: fees.maxFee, maxPriorityFeePerGas: fees.tip }

@@ -1,8 +1,8 @@
 import type { Chain } from '../../interface/chain.ts'
 
 /**
- * A chain of which nothing is believed before it is known to be the right one, with the right contracts: each method waits
- * for that and fails as `verify` does. An endpoint that is away is asked again by whoever needs it next.
+ * Wraps a chain so that each method first waits for `verify`: it must be the right chain, with the right contracts. A failed
+ * check is repeated at the next use.
  */
 export function verifiedChain(chain: Chain): Chain {
   let verified: Promise<void> | undefined

@@ -5,9 +5,9 @@ import type { PinnedContract, TokenParameters } from '../../interface/network.ts
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 
 /**
- * That an endpoint shows the network's own chain, with the very contracts that are trusted on it and a token whose
- * signatures are made as we make them.
- * @throws SoukError `settlement_unavailable` saying what is wrong
+ * Checks that an endpoint serves the network's own chain, with the expected contract code and the expected signature domain of
+ * the token.
+ * @throws SoukError `settlement_unavailable` with the reason
  */
 export async function verifyChain(chain: Chain, chainId: () => Promise<number>): Promise<void> {
   const { parameters } = chain
@@ -28,12 +28,12 @@ async function verifyCode(chain: Chain, what: string, { address, codeHash }: Pin
   if (keccak256(code) !== codeHash) throw unavailable(`The ${what} at ${address} is not the one that was checked.`)
 }
 
-/** Its code may change, as it can be upgraded; the domain of its signatures may not. */
+/** The token's code may change, because it is upgradeable. The domain of its signatures may not. */
 async function verifyToken(chain: Chain, { address, name, version }: TokenParameters): Promise<void> {
   const data = encodeFunctionData({ abi: usdcAbi, functionName: 'DOMAIN_SEPARATOR' })
   const actual = await chain.read({ to: address, data })
   const domain = { name, version, chainId: chain.parameters.chainId, verifyingContract: address }
-  if (actual === undefined) throw unavailable(`There is no USDC at ${address} on this chain.`)
+  if (actual === undefined) throw unavailable(`There is no USDC contract at ${address} on this chain.`)
   if (actual !== domainSeparator({ domain })) {
     throw unavailable(`The USDC at ${address} signs under another name or version than "${name}", "${version}".`)
   }

@@ -13,20 +13,20 @@ export interface ChannelRules {
 }
 
 /**
- * Everything that has to be true of a channel before an owner gives anything for it, whatever is in it.
- * @throws SoukError `payment_rejected` with what is wrong
+ * Checks all that must hold for any channel before an owner serves a call for it.
+ * @throws SoukError `payment_rejected` with the reason
  */
 export function checkChannel(config: ChannelConfig, rules: ChannelRules): void {
   const { terms, token, receivers } = rules
   const must = (holds: boolean, otherwise: string): void => {
-    if (!holds) throw new SoukError('payment_rejected', `The channel is refused: ${otherwise}.`)
+    if (!holds) throw new SoukError('payment_rejected', `The channel is rejected: ${otherwise}.`)
   }
   must(config.token === token, 'it does not hold USDC of this network')
   must(receivers.has(config.receiver), 'its receiver is no splitter of a provider served here')
-  // Anybody else in this place could give the deposit back to the payer at once, whatever was promised.
+  // Any other receiverAuthorizer could return the deposit to the payer at once.
   must(config.receiverAuthorizer === terms.settlement, `its receiverAuthorizer is not ${terms.settlement}`)
-  // The zero address would have the contract ask the payer's own code, which may say another thing tomorrow.
-  must(config.payerAuthorizer !== ZERO_ADDRESS && config.payer !== ZERO_ADDRESS, 'nobody signs for it')
+  // With the zero address, the contract would ask the payer's own code, which may later respond differently.
+  must(config.payerAuthorizer !== ZERO_ADDRESS && config.payer !== ZERO_ADDRESS, 'its payer or payerAuthorizer is the zero address')
   must(config.withdrawDelay >= terms.withdrawDelay, `its withdrawDelay is under ${terms.withdrawDelay} seconds`)
-  must(config.withdrawDelay <= WITHDRAW_DELAY_S_MAX, 'its withdrawDelay is more than the contract takes')
+  must(config.withdrawDelay <= WITHDRAW_DELAY_S_MAX, 'its withdrawDelay is above the maximum of the contract')
 }

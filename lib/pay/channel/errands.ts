@@ -3,9 +3,9 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 
 export interface ErrandsInit {
   readonly clock: Clock
-  /** Between an attempt that failed and the next. */
+  /** Pause between a failed attempt and the next. */
   readonly pauseMs: number
-  /** Told once of each errand that fails, however often it is tried. */
+  /** Called once for each failing task, however often it is retried. */
   readonly onError: (error: SoukError) => void
 }
 
@@ -16,7 +16,9 @@ interface Attempt {
   readonly stop: AbortController
 }
 
-/** Things that have to end well some time: one at a time for each key, and tried again behind whoever asked for them. */
+/**
+ * A retry queue: tasks that must finally succeed. One attempt runs per key at a time; failed tasks are retried in the background.
+ */
 export class Errands<K> {
   readonly #init: ErrandsInit
   readonly #running = new Map<K, Attempt>()
@@ -28,7 +30,7 @@ export class Errands<K> {
     this.#init = init
   }
 
-  /** The attempt that is under way, or one that begins now. Where it fails it is made again. @throws what the errand throws */
+  /** Joins the running attempt or begins one. A failed attempt is retried later. @throws the error of the task */
   run(key: K, errand: Errand): Promise<void> {
     const running = this.#running.get(key)
     if (running !== undefined) return running.done
@@ -41,12 +43,12 @@ export class Errands<K> {
     return done
   }
 
-  /** As `run` where nobody waits for it. */
+  /** As `run`, without a waiting caller. */
   start(key: K, errand: Errand): void {
     this.run(key, errand).catch(() => {})
   }
 
-  /** It is not wanted any more; resolves when nothing of it is under way. */
+  /** Cancels the task; resolves when no attempt of it runs. */
   async drop(key: K): Promise<void> {
     this.#waiting.get(key)?.cancel()
     this.#waiting.delete(key)
@@ -56,7 +58,7 @@ export class Errands<K> {
     await running?.done.catch(() => {})
   }
 
-  /** For good. */
+  /** Permanent. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all([...this.#waiting.keys(), ...this.#running.keys()].map((key) => this.drop(key)))
@@ -64,7 +66,7 @@ export class Errands<K> {
 
   async #attempt(key: K, errand: Errand, signal: AbortSignal): Promise<void> {
     try {
-      // Not in this turn: it may ask for itself, and has to find that it runs.
+      // Start in a later microtask: a task that calls `run` for its own key must find itself running.
       await Promise.resolve()
       await errand(signal)
       this.#reported.delete(key)
@@ -89,4 +91,4 @@ export class Errands<K> {
   }
 }
 
-const stopped = () => new SoukError('settlement_pending', 'It goes on at the next start of this node.')
+const stopped = () => new SoukError('settlement_pending', 'This node is stopping. The task continues at its next start.')

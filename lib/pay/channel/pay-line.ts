@@ -5,9 +5,9 @@ import type { Link } from '../../interface/link.ts'
 import { decodePayReply, encodePayRequest, PAY_PROTOCOL, type PayReply, type PayRequest } from './pay-messages.ts'
 
 /**
- * Asks an owner about channels.
- * @throws SoukError what the owner refuses with, its source `owner`; `settlement_pending` where it does not answer in time,
- *   `owner_unreachable`, `payment_malformed`; the signal's reason when it aborts
+ * Sends a channel request to an owner.
+ * @throws SoukError the owner's refusal with source `owner`; `settlement_pending` if the owner does not respond in time;
+ * `owner_unreachable`; `payment_malformed`; the signal's reason when it aborts
  */
 export type PayLine = (
   owner: string,
@@ -16,10 +16,10 @@ export type PayLine = (
 ) => Promise<Exclude<PayReply, { kind: 'refusal' }>>
 
 export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayLine {
-  const late = () => new SoukError('settlement_pending', 'The owner did not answer about the channel in time.')
+  const late = () => new SoukError('settlement_pending', 'The owner did not respond about the channel in time. Try again later.')
   return async (owner, request, signal) => {
     const limit = deadline(clock, PAY_EXCHANGE_MS, late, signal)
-    // The limit here is the one that says why.
+    // This deadline fires before the link's own time-out, because its error states the reason.
     const timeoutMs = 2 * PAY_EXCHANGE_MS
     const options = { responseBytesMax: PAY_MESSAGE_BYTES_MAX, signal: limit.signal, timeoutMs }
     try {
@@ -35,5 +35,5 @@ export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>
 }
 
 export function unreadable(): SoukError {
-  return new SoukError('payment_malformed', 'The owner answered something else than it was asked about the channel.')
+  return new SoukError('payment_malformed', 'The owner returned the wrong type of response about the channel.')
 }

@@ -9,21 +9,21 @@ import type { Address, Signature } from '../../interface/signer.ts'
 
 export const PAY_PROTOCOL = '/souk/pay/1.0.0'
 
-/** Member of a refusal's problem document: the owner's books of the channel, so that the payer can put its own right. */
+/** Member of a refusal's problem document: the owner's books of the channel, so that the payer can correct its own. */
 export const BOOKS_MEMBER = 'channel'
 
-/** `souk.PayRequest` and `souk.PayReply` of `docs/reference/souk-pay.proto`. */
+/** These types encode `souk.PayRequest` and `souk.PayReply` of `docs/reference/souk-pay.proto`. */
 
-/** A deposit as its payer asks an owner to bring it in. */
+/** A deposit that the payer asks an owner to submit. */
 export interface DepositRequest {
   readonly config: ChannelConfig
-  /** Of the salt in the config. */
+  /** The counter of the salt in the config. */
   readonly counter: bigint
   readonly amount: Atoms
   /** Unix seconds. */
   readonly validAfter: number
   readonly validBefore: number
-  /** Of the authorisation's nonce. */
+  /** The salt of the authorisation's nonce. */
   readonly salt: bigint
   readonly signature: Signature
 }
@@ -34,18 +34,18 @@ export type PayRequest =
   | { readonly kind: 'state'; readonly channelId: ChannelId }
   | { readonly kind: 'close'; readonly channelId: ChannelId }
 
-/** What an owner asks of a channel. */
+/** An owner's conditions for a channel. */
 export interface Terms {
   readonly settlement: Address
-  /** Seconds, at least. */
+  /** Minimum, in seconds. */
   readonly withdrawDelay: number
   readonly depositMin: Atoms
 }
 
-/** A channel as its owner has it: A with its signature, S and R. */
+/** The owner's books of a channel: A with its signature, S and R. */
 export interface ChannelBooks {
   readonly ceiling: Atoms
-  /** Empty where there is no voucher yet. */
+  /** Empty if there is no voucher yet. */
   readonly signature: Signature
   readonly captured: Atoms
   readonly reserved: Atoms
@@ -59,12 +59,12 @@ export type PayReply =
 const ADDRESS_BYTES = 20
 const WORD_BYTES = 32
 
-/** One field of a flat message: how it is written, and how it is read into its member. */
+/** One field of a flat message: its number and its type. */
 type Fields<T> = { readonly [K in keyof T]-?: readonly [number, 'integer' | 'number' | 'bytes' | 'text'] }
 
 const START = { integer: 0n, number: 0, bytes: EMPTY_BYTES, text: '' } as const
 
-/** A message whose fields are all scalars. */
+/** The codec of a message whose fields are all scalars. */
 function flat<T extends object>(fields: Fields<T>) {
   const entries = Object.entries(fields) as Array<[keyof T & string, Fields<T>[keyof T]]>
   return codec<T>({
@@ -149,7 +149,7 @@ const refusalCodec = flat<{ code: string; detail: string; retryAfterMs: number }
   retryAfterMs: [3, 'number']
 })
 
-/** One of several messages: the number of its field, and its bytes. */
+/** One of several messages: its field number and its bytes. */
 interface Choice {
   field: number
   bytes: Uint8Array
@@ -244,7 +244,7 @@ function reading<T>(read: () => T | undefined): T {
     const value = read()
     if (value !== undefined) return value
   } catch {
-    // Said below; what a stranger's bytes provoke is no news.
+    // The error below covers it. The detail of a peer's invalid bytes is of no use.
   }
-  throw new SoukError('payment_malformed', 'A message about payments could not be read.')
+  throw new SoukError('payment_malformed', 'The payment message is not valid.')
 }

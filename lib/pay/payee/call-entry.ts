@@ -4,13 +4,13 @@ import type { CallOutcome, CallRecord } from '../../interface/store.ts'
 import type { Admission, Outcome } from '../../interface/till.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 
-/** What an owner writes down of a call that is over. */
+/** The owner's record of a finished call. */
 export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms): CallRecord {
   const { requestId, api, peer, revision, price } = admission
   return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
 }
 
-/** What it books of one that is paid through a channel. */
+/** The owner's postings for a call that is paid through a channel. */
 export function postingsOf({ receivable, earned }: PayeeChannel, charged: Atoms): Posting[] {
   return [
     { account: receivable, amount: charged },

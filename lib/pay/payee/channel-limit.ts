@@ -1,32 +1,32 @@
 import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 
-/** A channel as a chain shows it. Balances are of all that was ever deposited and not given back: claims do not lower them. */
+/** A channel's on-chain state. A balance is all deposits minus refunds; claims do not lower it. */
 export interface ChannelView {
-  /** At the head of the chain, where a reorganisation can still take it away; a few blocks on; and for good. */
+  /** At the newest block, which a reorganisation may remove; at the `safe` block; and finalized. */
   readonly balance: { readonly latest: Atoms; readonly safe: Atoms; readonly finalized: Atoms }
-  /** Of a withdrawal begun, at the head: it is treated as gone at once. */
+  /** Amount of a pending withdrawal at the newest block. It counts as withdrawn at once. */
   readonly withdrawing: Atoms
 }
 
 export interface ChannelLimitInit {
   readonly view: ChannelView
-  /** Refunds signed by the owner and not yet mined. */
+  /** Refunds that the owner has signed and that are not mined. */
   readonly refunding: Atoms
-  /** What the owner may still count, over all its channels, on blocks that can be taken back. */
+  /** The amount that the owner may still count on blocks that are not final, over all its channels. */
   readonly latestRoom: Atoms
 }
 
 export interface ChannelLimit {
-  /** What calls on this channel may sum up to. */
+  /** Maximum total of calls on this channel. */
   readonly limit: Atoms
-  /** The part of it that only the head of the chain vouches for: it takes from `latestRoom`. */
+  /** The part of `limit` that rests on the newest block only. It is taken from `latestRoom`. */
   readonly onLatest: Atoms
 }
 
 /**
- * How much of a channel counts. A newcomer's first dollar counts as soon as it is mined, more once it is `safe`, and a lot
- * only when it is `finalized`, so that what a reorganisation can cost is bounded and nobody waits for a small deposit.
+ * How much of a channel's deposit counts. Small deposits count once mined, larger ones once `safe`, the rest once `finalized`.
+ * This bounds the loss by a reorganisation, and small deposits count without a wait.
  */
 export function channelLimit({ view, refunding, latestRoom }: ChannelLimitInit): ChannelLimit {
   const { latest, safe, finalized } = view.balance

@@ -38,18 +38,18 @@ export interface DepositDeskInit {
 }
 
 const UNEARNED =
-  'The channel earned less than the gas of its deposits, and the owner pays for no more of them today. ' +
+  'The channel earned less than the gas of its deposits cost, and the owner pays for no more deposits today. ' +
   'Spend what is in the channel, or deposit more later.'
 
 export type Deposit = Omit<DepositRequest, 'counter'>
 
 export interface Brought {
   readonly channel: PayeeChannel
-  /** That brought the deposit in; undefined where there was none to bring, or it was on chain already. */
+  /** The transaction of the deposit. Undefined if there was no deposit, or if it was on chain already. */
   readonly transaction: Hex | undefined
 }
 
-/** The owner's side of deposits: checks channel and authorisation, and has the money brought in. */
+/** The owner's deposit service: checks channel and authorisation, and submits the deposit. */
 export class DepositDesk {
   readonly #init: DepositDeskInit
 
@@ -58,8 +58,8 @@ export class DepositDesk {
   }
 
   /**
-   * Brings a deposit in; without an amount only makes a channel known that is on chain already.
-   * @param peer whose calls may be paid by it; undefined where its payer is a client without a node
+   * Submits a deposit. Without an amount, only registers a channel that is on chain already.
+   * @param peer the node whose calls the channel may pay; undefined if the payer is a client without a node
    * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
    */
   async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
@@ -78,7 +78,7 @@ export class DepositDesk {
       if (amount > 0n) transaction = await this.#submit(channel, deposit, known !== undefined)
       await watch.refresh([channelId])
     } finally {
-      // Made known for nothing: a refused deposit leaves no trace.
+      // A rejected deposit leaves no channel behind.
       if (known === undefined && channels.shownAt(channelId) <= 0n) await channels.remove(channelId)
     }
     if (channels.get(channelId) !== channel) throw empty()
@@ -89,9 +89,9 @@ export class DepositDesk {
     const { channels } = this.#init
     const known = channels.get(channelId)
     if (known === undefined) return undefined
-    if (known.info.peer !== peer) throw new SoukError('payment_rejected', 'The channel is another payer’s.')
+    if (known.info.peer !== peer) throw new SoukError('payment_rejected', 'The channel belongs to another payer.')
     if (!known.isLeft) return known
-    // A client without a node has one channel with an owner for ever, and may come back to it.
+    // A client without a node has only one channel with an owner, so it may reopen it.
     if (peer !== undefined || known.phase !== 'closed') {
       throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
     }
@@ -99,7 +99,7 @@ export class DepositDesk {
     return undefined
   }
 
-  /** Before anything is written: anybody can name channels that are not there. */
+  /** Checks the chain before the first write, because anybody can name channels that do not exist. */
   async #checkFilled(channelId: ChannelId): Promise<void> {
     const { channels, watch } = this.#init
     await watch.refresh([channelId])
@@ -112,7 +112,7 @@ export class DepositDesk {
     const must = (holds: boolean, otherwise: string): void => {
       if (!holds) throw new SoukError('payment_rejected', `The deposit is refused: ${otherwise}.`)
     }
-    must(amount >= terms.depositMin && amount <= CEILING_MAX, `it is under ${terms.depositMin} atoms, or no amount`)
+    must(amount >= terms.depositMin && amount <= CEILING_MAX, `it is under ${terms.depositMin} atoms, or above the highest amount`)
     must(validAfter * 1_000 <= clock.now(), 'it is not valid yet')
     must(validBefore * 1_000 >= clock.now() + DEPOSIT_MARGIN_MS, 'it is not valid for long enough')
     const authorization = {
@@ -131,19 +131,19 @@ export class DepositDesk {
     const { channels, redeemer } = this.#init
     const isTooMany = peer !== undefined && channels.countOf(peer) >= CHANNELS_PER_PEER_MAX
     if (channels.size >= CHANNELS_MAX || isTooMany) {
-      throw new SoukError('overloaded', 'The owner takes no more channels.')
+      throw new SoukError('overloaded', 'The owner accepts no more channels at the moment. Try again later.')
     }
     redeemer.checkGas(DEPOSIT_GAS)
   }
 
-  /** Asked again, also after a restart, it hears of the same transaction. */
+  /** Idempotent, also after a restart: a repeated request returns the same transaction. */
   async #submit(channel: PayeeChannel, { config, ...deposit }: Deposit, isFurther: boolean): Promise<Hex | undefined> {
     const { redeemer, chain, clock } = this.#init
     const { channelId } = channel.info
-    // What is on chain already needs no second transaction, which could only fail.
+    // A second transaction for a deposit that is on chain could only fail.
     if (await chain.authorizationUsed(config.payer, depositNonce(channelId, deposit.salt))) return undefined
     if (isFurther && !redeemer.isDepositing(config, deposit.salt)) await this.#admitFurther(channel)
-    const pending = () => new SoukError('settlement_pending', 'The deposit is on its way; ask again for it.')
+    const pending = () => new SoukError('settlement_pending', 'The deposit is not mined yet. Repeat the request.')
     const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
     try {
       return (await redeemer.deposit(config, deposit, limit.signal)).hash
@@ -152,7 +152,7 @@ export class DepositDesk {
     }
   }
 
-  /** Each deposit costs gas: the channel has to have earned that of the earlier ones. */
+  /** Each deposit costs gas, so the channel must first have earned the gas of its earlier deposits. */
   async #admitFurther(channel: PayeeChannel): Promise<void> {
     const { channels, redeemer, unearned } = this.#init
     redeemer.checkGas(DEPOSIT_GAS)
@@ -162,4 +162,4 @@ export class DepositDesk {
   }
 }
 
-const empty = () => new SoukError('payment_rejected', 'There is nothing in the channel.')
+const empty = () => new SoukError('payment_rejected', 'The channel holds no deposit.')

@@ -26,10 +26,10 @@ export interface PayDeskInit {
   readonly clock: Clock
 }
 
-/** Answers payers: what an owner asks of channels, deposits to bring in, what a channel stands at, and its end. */
+/** The owner's payment service: serves requests of payers for terms, deposits, channel state and closing. */
 export class PayDesk {
   readonly #init: PayDeskInit
-  /** Peers whose deposit is on its way: each costs transactions and look-ups, so a peer has one at a time. */
+  /** Peers with a pending deposit. A deposit costs transactions and look-ups, so each peer has one at a time. */
   readonly #busy = new Set<string>()
 
   constructor(init: PayDeskInit) {
@@ -58,17 +58,17 @@ export class PayDesk {
   #own(channelId: ChannelId, peer: string): PayeeChannel {
     const channel = this.#init.channels.get(channelId)
     if (channel === undefined || channel.info.peer !== peer) {
-      throw new SoukError('payment_required', 'The owner does not know the channel.')
+      throw new SoukError('payment_required', 'The owner does not know this channel.')
     }
     return channel
   }
 
-  /** Asked again, it hears of the same refund. */
+  /** Idempotent: a repeated request returns the same refund. */
   async #close(channelId: ChannelId, peer: string): Promise<PayeeChannel> {
     const { refunds, clock } = this.#init
     const channel = this.#own(channelId, peer)
-    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is on its way.')
-    const pending = () => new SoukError('settlement_pending', 'The channel is being closed; ask again for it.')
+    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is still pending. Try again later.')
+    const pending = () => new SoukError('settlement_pending', 'The channel is being closed. Repeat the request.')
     const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
     try {
       await within(refunds.close(channel), limit.signal)
@@ -79,7 +79,7 @@ export class PayDesk {
   }
 
   async #one<T>(peer: string, task: () => Promise<T>): Promise<T> {
-    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is already on its way.')
+    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is already pending. Try again later.')
     this.#busy.add(peer)
     try {
       return await task()
@@ -90,7 +90,7 @@ export class PayDesk {
 
   async #deposit({ counter, ...deposit }: DepositRequest, peer: string): Promise<PayeeChannel> {
     if (deposit.config.salt !== channelSalt(peer, counter)) {
-      throw new SoukError('payment_rejected', 'The channel is refused: its salt is not of this peer.')
+      throw new SoukError('payment_rejected', 'The channel is rejected: its salt does not belong to this peer.')
     }
     return (await this.#init.deposits.bring(deposit, peer)).channel
   }

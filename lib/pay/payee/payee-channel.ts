@@ -9,51 +9,51 @@ import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { Tab } from './tab.ts'
 import { isSound } from '../signing/voucher.ts'
 
-/** Documents of an owner: its channels, and the highest voucher of each, both by channel id. */
+/** Collections of an owner's documents, keyed by channel id: its channels, and the highest voucher of each. */
 export const PAYEE_CHANNELS = 'payee-channels'
 export const PAYEE_VOUCHERS = 'payee-vouchers'
 
-/** What never changes of a channel at its owner. */
+/** The immutable data of a channel at its owner. */
 export interface PayeeChannelInfo {
   readonly channelId: ChannelId
   readonly config: ChannelConfig
-  /** Peer id of the payer's node: calls are taken from no other. Absent for a client of x402, which has no node. */
+  /** Peer id of the payer's node, the only node whose calls are admitted. Absent for an x402 client, which has no node. */
   readonly peer?: string
 }
 
-/** A refund that was decided on: with the nonce it can be paid once only, however often it is sent. */
+/** A refund that the owner has decided on. The nonce makes it payable only once, however often it is sent. */
 export interface DecidedRefund {
   readonly amount: Atoms
   readonly nonce: bigint
 }
 
-/** What of a channel changes seldom, and is durable before anything follows from it. */
+/** Channel state that changes seldom. It is durable before anything depends on it. */
 export interface PayeeStanding {
   readonly phase: ChannelPhase
   readonly refund?: DecidedRefund
-  /** What had been claimed when it was closed. */
+  /** The claimed amount at the time of closing. */
   readonly claimed?: Atoms
-  /** Deposits that the owner paid the gas of, where that is more than one. */
+  /** Number of deposits whose gas the owner paid, if more than one. */
   readonly deposits?: number
 }
 
-/** Where captures of a channel are booked; the second only ever grows, so that its balance is S. */
+/** Ledger accounts of a channel's captures. The second only grows, so that its balance is S. */
 export const receivableOf = (channelId: ChannelId): string => `receivable/${channelId}`
 export const EARNED = 'earned/'
 export const earnedOf = (channelId: ChannelId): string => `earned/${channelId}`
 
-/** A channel at its owner: its tab and its highest voucher. */
+/** A channel at its owner, with its tab and its highest voucher. */
 export class PayeeChannel {
   readonly info: PayeeChannelInfo
   readonly tab: Tab
   #voucher: Voucher | undefined
   #isSaved = true
-  /** What of its limit counts on the newest block only. */
+  /** The part of its limit that rests on the newest block only. */
   onLatest: Atoms = 0n
-  /** Named once: each call is booked on both. */
+  /** Account names, built once because each call is booked on both. */
   readonly receivable: string
   readonly earned: string
-  /** It is closed, and its last state on the chain cannot be taken back any more. */
+  /** True if the channel is closed and no reorganisation can change its last state. */
   isFinal: boolean
   #standing: PayeeStanding
 
@@ -62,7 +62,7 @@ export class PayeeChannel {
     this.receivable = receivableOf(info.channelId)
     this.earned = earnedOf(info.channelId)
     this.#standing = standing
-    // What an earlier process closed, the submitter sees through to its end.
+    // For a channel that an earlier process closed, the submitter finishes the transaction.
     this.isFinal = standing.phase === 'closed'
     this.tab = new Tab({ ceiling: voucher?.ceiling ?? 0n, captured })
     this.#voucher = voucher
@@ -74,18 +74,18 @@ export class PayeeChannel {
   get standing(): PayeeStanding {
     return this.#standing
   }
-  /** Nothing more is let in: what is not owed goes back to the payer, or has. */
+  /** True if the channel admits no more calls. The unowed part goes back to the payer, or has gone. */
   get isLeft(): boolean {
     return this.phase === 'closing' || this.phase === 'closed'
   }
 
-  /** Counts at once; whoever calls saves it. */
+  /** Takes effect in memory at once; the caller saves the channel. */
   move(phase: ChannelPhase, claimed?: Atoms): void {
     checkMove(this.phase, phase)
     this.#standing = { ...this.#standing, phase, ...(claimed === undefined ? {} : { claimed }) }
   }
 
-  /** Whoever calls saves it, and only then has it paid. */
+  /** Stores the refund in memory. The caller saves the channel before it pays the refund. */
   decide(refund: DecidedRefund): void {
     this.#standing = { ...this.#standing, refund }
   }
@@ -94,7 +94,7 @@ export class PayeeChannel {
     return this.#standing.deposits ?? 1
   }
 
-  /** One more deposit; whoever calls saves it, and only then submits it. */
+  /** Counts one more deposit in memory. The caller saves the channel before it submits the deposit. */
   countDeposit(): void {
     this.#standing = { ...this.#standing, deposits: this.deposits + 1 }
   }
@@ -108,7 +108,7 @@ export class PayeeChannel {
     return { ceiling, captured, reserved, signature: this.#voucher?.signature ?? EMPTY_BYTES }
   }
 
-  /** Takes a voucher where it is higher; false where the contract would not take it. A lower one is not looked at. */
+  /** Accepts a higher voucher; returns false if the contract would reject it. A voucher that is not higher is ignored. */
   take(voucher: Voucher, domain: SettlementDomain): boolean {
     if (voucher.ceiling <= this.tab.ceiling) return true
     if (!isSound(domain, voucher, this.info.config.payerAuthorizer)) return false
@@ -118,14 +118,14 @@ export class PayeeChannel {
     return true
   }
 
-  /** The voucher as a document, where it is newer than what was last given away to be written. */
+  /** The voucher as a document, if it is newer than the last one returned for saving. */
   unsaved(): DocumentPut[] {
     if (this.#isSaved || this.#voucher === undefined) return []
     this.#isSaved = true
     return [voucherDocument(this.#voucher)]
   }
 
-  /** What was given away was not written. */
+  /** Marks the voucher as unsaved after a failed write. */
   notSaved(): void {
     this.#isSaved = false
   }

@@ -30,15 +30,15 @@ export interface PayeeChannelsInit {
   readonly settlement: Address
 }
 
-/** The channels of an owner. What each is good for follows the chain once it is watched. */
+/** The channels of an owner. The limit of each follows the chain once a watch is set. */
 export class PayeeChannels implements OwnerBooks {
   readonly #init: PayeeChannelsInit
   readonly #channels = new Map<ChannelId, PayeeChannel>()
-  /** The oldest first, as far as it is known. */
+  /** Closed channels, in the order of closing as far as known. */
   readonly #closed = new Map<ChannelId, PayeeChannel>()
   #watch: ChannelWatch | undefined
   #forget: (() => void) | undefined
-  /** What counts on the newest block only, over all channels. */
+  /** Total over all channels that rests on the newest block only. */
   #onLatest: Atoms = 0n
 
   constructor(init: PayeeChannelsInit) {
@@ -53,7 +53,7 @@ export class PayeeChannels implements OwnerBooks {
     return this.#channels.get(channelId) ?? this.#closed.get(channelId)
   }
 
-  /** Closed ones as well. */
+  /** Includes closed channels. */
   *all(): Iterable<PayeeChannel> {
     yield* this.#channels.values()
     yield* this.#closed.values()
@@ -88,13 +88,13 @@ export class PayeeChannels implements OwnerBooks {
     return this.#watch?.snapshot(channelId)
   }
 
-  /** What the head of the chain shows of a channel, a withdrawal that has begun taken off; 0 where it was not looked at. */
+  /** A channel's balance at the newest block minus a pending withdrawal; 0 if the chain was not read. */
   shownAt(channelId: ChannelId): Atoms {
     const latest = this.#watch?.snapshot(channelId)?.latest
     return (latest?.balance ?? 0n) - (latest?.withdrawal?.amount ?? 0n)
   }
 
-  /** The view is younger than what a withdrawal takes, by far. */
+  /** True if the last read is much younger than the channel's withdrawal delay. */
   isFresh({ info }: PayeeChannel): boolean {
     const age = this.#watch?.age(info.channelId) ?? Number.POSITIVE_INFINITY
     return age < (info.config.withdrawDelay * 1_000) / CHAIN_VIEW_PART
@@ -103,7 +103,7 @@ export class PayeeChannels implements OwnerBooks {
   /** Durable when it resolves. */
   async add(info: PayeeChannelInfo): Promise<PayeeChannel> {
     const { documents } = this.#init
-    // One that was forgotten and comes again goes on where it was.
+    // A forgotten channel that returns keeps its earlier captures and voucher.
     const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId))
     await this.save(channel)
     this.#channels.set(info.channelId, channel)
@@ -116,7 +116,7 @@ export class PayeeChannels implements OwnerBooks {
     await this.#init.documents.put(collection, key, value)
   }
 
-  /** Nothing of it is owed either way any more. It is watched until that is final. Durable when it resolves. */
+  /** Closes a channel: neither side owes anything. The watch continues until the close is final. Durable when it resolves. */
   async close(channel: PayeeChannel): Promise<void> {
     const { channelId } = channel.info
     channel.move('closed', this.snapshot(channelId)?.latest.claimed ?? channel.tab.captured)
@@ -127,7 +127,7 @@ export class PayeeChannels implements OwnerBooks {
     if (this.#closed.size > CLOSED_CHANNELS_KEPT_MAX && oldest !== undefined) await this.remove(oldest)
   }
 
-  /** Forgets a channel, unless it is open and earned something: what it held may have been taken back, and come again. */
+  /** Forgets a channel, except an open one with earnings. A reorganisation may remove its deposit and restore it later. */
   async remove(channelId: ChannelId): Promise<void> {
     const tab = this.#channels.get(channelId)?.tab
     if (tab !== undefined && tab.captured + tab.reserved > 0n) return
@@ -136,7 +136,7 @@ export class PayeeChannels implements OwnerBooks {
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)
   }
 
-  /** Reads what an earlier process left. From channels made with another wallet nothing can be claimed: they are left alone. */
+  /** Loads the channels of an earlier process. Skips channels of another settlement address, because they cannot be claimed. */
   async start(): Promise<void> {
     const { documents, settlement } = this.#init
     for (const { key, value } of await documents.list(PAYEE_CHANNELS)) {
@@ -149,7 +149,7 @@ export class PayeeChannels implements OwnerBooks {
     }
   }
 
-  /** From now on each look at the chain moves what channels are good for. */
+  /** From now on, each read of the chain updates the limits of the channels. */
   follow(watch: ChannelWatch): void {
     this.#watch = watch
     this.#forget = watch.onLook((ids) => this.#see(watch, ids))
@@ -188,8 +188,9 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   /**
-   * More was claimed than the books know to be captured: they are lost, or come from a backup. What was claimed was captured.
-   * Without this the payer could spend it a second time, and of what he spends anew as much could not be claimed.
+   * The chain shows more claimed than the ledger shows captured, because the ledger was lost or restored from a backup. The
+   * claimed amount was captured, so it is booked. Otherwise the payer could spend it twice, and the owner could not claim the
+   * same amount of later calls.
    */
   #recover({ info, tab }: PayeeChannel, claimed: Atoms): void {
     const { ledger, clock } = this.#init
@@ -200,11 +201,12 @@ export class PayeeChannels implements OwnerBooks {
       { account: receivableOf(channelId), amount },
       { account: earnedOf(channelId), amount: -amount }
     ]
-    // Before anything that is captured from now on, as the store keeps the order: what a crash leaves out is found again.
+    // The store keeps the order of writes, so this entry comes before later captures. A crash before the write is repaired by the
+    // next read.
     ledger.book({ kind: 'recovered', reference: `${channelId}/${claimed}`, at: clock.now(), postings }).catch(ignore)
   }
 
-  /** The payer leaves by himself: what he did not take, or was given back before, stays open. */
+  /** Follows a payer's own withdrawal. If it ends with money left in the channel, the channel is open again. */
   #followLeaving(channel: PayeeChannel, { latest, finalized }: ChannelSnapshot): void {
     const { phase } = channel
     const isFinal = isDeepStrictEqual(latest, finalized)
@@ -222,10 +224,10 @@ export class PayeeChannels implements OwnerBooks {
   }
 }
 
-/** The store tells whoever has to stop the process. */
+/** The store reports the failure itself. */
 const ignore = (): void => undefined
 
-/** What was decided and is not mined. */
+/** The amount of a decided refund that is not mined. */
 function refunding({ standing }: PayeeChannel, nonce: bigint): Atoms {
   const { refund } = standing
   return refund !== undefined && nonce <= refund.nonce ? refund.amount : 0n

@@ -28,17 +28,17 @@ export interface PayeeInit {
   readonly domain: SettlementDomain
   readonly desk: ReceiptDesk
   readonly splitterOf: (payout: Address) => Address
-  /** This node's own peer id: what it calls itself costs nothing. */
+  /** This node's own peer id. Calls to itself are free. */
   readonly self: string
   /** Default: none. */
   readonly log?: Logger
 }
 
-/** The owner's side of paid calls: lets them in against the channel they come with, and books them. */
+/** The owner's side of paid calls: admits each call against its channel, and books it. */
 export class Payee {
   readonly #init: PayeeInit
   readonly #log: Logger
-  /** By peer, as it came last. */
+  /** The last voucher of each peer. */
   readonly #last = new Map<string, { readonly bytes: Uint8Array; readonly voucher: Voucher }>()
 
   constructor(init: PayeeInit) {
@@ -46,7 +46,7 @@ export class Payee {
     this.#log = init.log ?? SILENT_LOG
   }
 
-  /** Costs no turn of the event loop, unless the chain has to be looked at first. */
+  /** Synchronous, unless the chain must be read first. */
   admit(admission: Admission): Reservation | Promise<Reservation> {
     const { price, peer, authorization } = admission
     if (price === 0n || peer === this.#init.self) return unpaidReservation(this.#init.calls, admission)
@@ -57,7 +57,7 @@ export class Payee {
     return this.#look(channel).then(() => this.#reserve(admission, channel, voucher))
   }
 
-  /** A payer sends the same voucher with all calls of a window: its bytes are read once. */
+  /** A payer sends the same voucher with all calls of a window, so its bytes are decoded once. */
   #voucherIn(authorization: Uint8Array, peer: string): Voucher {
     const last = this.#last.get(peer)
     if (last !== undefined && Buffer.compare(last.bytes, authorization) === 0) return last.voucher
@@ -71,19 +71,19 @@ export class Payee {
     try {
       await this.#init.watch.refresh([info.channelId])
     } catch (cause) {
-      throw refusal('settlement_unavailable', 'The owner cannot see the chain at the moment.', { cause })
+      throw refusal('settlement_unavailable', 'The owner cannot read the chain at the moment. Try again later.', { cause })
     }
   }
 
   #channelOf({ peer, payout }: Admission, { channelId }: Voucher): PayeeChannel {
     const { channels, splitterOf } = this.#init
     const channel = channels.get(channelId)
-    // A stranger's channel is as good as none: it is not even said that there is one.
+    // The error does not reveal whether another peer has such a channel.
     if (channel === undefined || channel.info.peer !== peer) {
-      throw refusal('payment_required', 'The owner does not know the channel.', { members: { [BOOKS_MEMBER]: null } })
+      throw refusal('payment_required', 'The owner does not know this channel.', { members: { [BOOKS_MEMBER]: null } })
     }
     if (payout === undefined || splitterOf(payout) !== channel.info.config.receiver) {
-      throw refusal('payment_rejected', 'The channel pays another provider.')
+      throw refusal('payment_rejected', 'This channel pays another provider.')
     }
     return channel
   }
@@ -91,7 +91,7 @@ export class Payee {
   #reserve(admission: Admission, channel: PayeeChannel, voucher: Voucher): Reservation {
     const { channels, domain } = this.#init
     if (!channels.isFresh(channel)) {
-      throw refusal('settlement_unavailable', 'The owner has seen nothing new of the chain for too long.')
+      throw refusal('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
     }
     if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
     if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
@@ -104,8 +104,8 @@ export class Payee {
     const sum = channel.tab.captured + channel.tab.reserved + admission.price
     const isComing = sum <= channels.shownAt(channel.info.channelId)
     throw isComing
-      ? refusal('settlement_pending', 'The deposit does not count in full yet: it is too new.', booksOf(channel))
-      : refusal('insufficient_funds', 'There is not enough in the channel.', booksOf(channel))
+      ? refusal('settlement_pending', 'The deposit is too new to count in full. Try again later.', booksOf(channel))
+      : refusal('insufficient_funds', 'The channel’s deposit does not cover this call.', booksOf(channel))
   }
 
   #logReserve({ requestId, price }: Admission, { info, tab }: PayeeChannel, hold: Hold | string): void {
@@ -126,7 +126,7 @@ export class Payee {
           ...(charged === 0n ? {} : { postings: postingsOf(channel, charged) })
         })
       } catch (error) {
-        // Nothing of it is in the books, or the store is lost and with it this process.
+        // Either the ledger holds nothing of this call, or the store failed and the process ends.
         if (vouchers.length > 0) channel.notSaved()
         hold.release()
         throw error
@@ -156,7 +156,7 @@ export class Payee {
 
 type Alongside = () => readonly DocumentPut[]
 
-/** What an adapter says a call costs, but never more than was held for it. */
+/** The adapter's cost of a call, limited to the amount that was reserved. */
 function within(amount: Atoms, most: Atoms): Atoms {
   if (amount > most) return most
   return amount < 0n ? 0n : amount
@@ -176,7 +176,7 @@ function booksOf({ books }: PayeeChannel): Pick<SoukErrorOptions, 'members'> {
   }
 }
 
-/** Nothing happened: the payer may put it right and try again, or go to another owner. */
+/** An error before anything happened: the payer may correct the request and retry, or use another owner. */
 function refusal(
   code:
     | 'payment_required'

@@ -15,11 +15,11 @@ interface Waiting {
 }
 
 /**
- * Signs receipts a batch at a time. Calls that became durable in one commit go on in the same turn, one after the other;
- * what they ask for until the turn's microtasks are through shares one signature.
+ * Signs receipts in batches. Calls of one durable commit continue in the same turn, so all receipts requested before its
+ * microtasks end share one signature.
  *
- * A signature takes as long as all the rest of a paid call. So at a busy owner, right after one, few receipts wait a moment for
- * those of the many other calls that are under way.
+ * A signature takes as long as the rest of a paid call. On a busy owner, a small batch soon after the last signature therefore
+ * waits shortly for the receipts of other calls.
  */
 export class ReceiptDesk {
   readonly #signer: Signer
@@ -28,7 +28,7 @@ export class ReceiptDesk {
   #waiting: Waiting[] = []
   #signedAt = Number.NEGATIVE_INFINITY
   #timer: Timer | undefined
-  /** Calls let in whose receipts are not signed: set by whoever lets them in. */
+  /** Number of admitted calls without a signed receipt; the callers update it. */
   underWay = 0
 
   constructor(signer: Signer, digest: Digest, clock: Pick<Clock, 'elapsed' | 'after'>) {
@@ -37,7 +37,7 @@ export class ReceiptDesk {
     this.#clock = clock
   }
 
-  /** The receipt of a call that is in the books; empty where the key cannot be reached: that costs the payer the proof, not the answer. */
+  /** The receipt of a booked call. Empty if the key is not available: the payer then gets the response without the proof. */
   async receiptFor(
     { requestId, api }: Admission,
     { info, tab }: PayeeChannel,
@@ -54,7 +54,7 @@ export class ReceiptDesk {
     }
   }
 
-  /** @throws SoukError `settlement_unavailable` where the key cannot be reached now */
+  /** @throws SoukError `settlement_unavailable` if the key is not available now */
   sign(body: ReceiptBody): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ body, resolve, reject })

@@ -9,8 +9,8 @@ import type { PayeeChannels } from './payee-channels.ts'
 import type { UnearnedGas } from './unearned-gas.ts'
 
 const UNEARNED =
-  'The channel earned less than the gas it costs, and the owner pays no more for such channels today. ' +
-  'Withdraw from the channel yourself, which ends after its delay, or close it later.'
+  'The channel earned less than its gas cost, and the owner pays for no more such channels today. ' +
+  'Withdraw from the channel yourself, which takes its delay, or close it later.'
 
 export interface RefundDeskInit {
   readonly channels: PayeeChannels
@@ -22,13 +22,13 @@ export interface RefundDeskInit {
 }
 
 /**
- * The owner's half of closing a channel: no more calls, what is owed is claimed, the rest is given back. Each step is on
- * disk before the next is taken, so that a restart goes on where it was.
+ * The owner's side of closing a channel: stop admitting calls, claim the owed amount, refund the rest. Each step is on disk
+ * before the next begins, so that a restart continues where it was.
  */
 export class RefundDesk {
   readonly #init: RefundDeskInit
   readonly #errands: Errands<PayeeChannel>
-  /** Asked for again meanwhile, a channel draws on the allowance once. */
+  /** Channels being admitted for closing: repeated requests take gas from the daily allowance only once. */
   readonly #admitting = new Map<PayeeChannel, Promise<void>>()
 
   constructor(init: RefundDeskInit) {
@@ -37,22 +37,22 @@ export class RefundDesk {
     this.#errands = new Errands({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Continues the closes that an earlier process began. */
   start(): void {
     for (const channel of this.#init.channels.all()) {
       if (channel.phase === 'closing') this.#errands.start(channel, (signal) => this.#close(channel, signal))
     }
   }
 
-  /** What is unfinished goes on at the next start. */
+  /** Unfinished closes continue at the next start. */
   stop(): Promise<void> {
     return this.#errands.stop()
   }
 
   /**
-   * Resolves when what is not owed is back with the payer. Where it fails, it is tried again behind.
-   * @throws SoukError `settlement_pending`, `settlement_unavailable` where the owner does not pay the gas for it, and as
-   *   `Submitter.submit`
+   * Resolves when the unowed part is back with the payer. A failed close is retried in the background.
+   * @throws SoukError `settlement_pending`, `settlement_unavailable` if the owner does not pay the gas for it, and as
+   * `Submitter.submit`
    */
   async close(channel: PayeeChannel): Promise<void> {
     if (channel.phase === 'closed') return
@@ -60,7 +60,7 @@ export class RefundDesk {
     await this.#errands.run(channel, (signal) => this.#close(channel, signal))
   }
 
-  /** Before anything changes: a channel that is not closed goes on as it was. */
+  /** Runs before any change, so that a rejected channel stays open. */
   async #admit(channel: PayeeChannel): Promise<void> {
     const admitting = this.#admitting.get(channel)
     if (admitting !== undefined) return admitting
@@ -83,7 +83,7 @@ export class RefundDesk {
     await channels.close(channel)
   }
 
-  /** Undefined where all of it is owed. Durable when it resolves: from then on it is this refund or none. */
+  /** Decides the refund; undefined if the owner has earned the whole deposit. Durable when it resolves; the decision is final. */
   async #decide(channel: PayeeChannel, signal: AbortSignal): Promise<DecidedRefund | undefined> {
     const { channels, redeemer } = this.#init
     await this.#ended(channel, signal)
@@ -92,11 +92,11 @@ export class RefundDesk {
     const { balance, claimed, refundNonce } = await this.#look(channel)
     const owed = captured < balance ? captured : balance
     if (claimed < owed) {
-      throw new SoukError('settlement_pending', 'What is owed is claimed first, and that is not mined yet.')
+      throw new SoukError('settlement_pending', 'The owner claims its earnings first, and the claim is not mined yet.')
     }
-    // A deposit that the chain does not show may have been taken back, and come again when nobody looks for it any more.
+    // A reorganisation may remove a deposit and restore it later, after the channel is forgotten.
     if (balance === 0n && refundNonce === 0n) {
-      throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment.')
+      throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment. Try again later.')
     }
     if (balance <= claimed) return undefined
     const refund = { amount: balance - claimed, nonce: refundNonce }
@@ -111,13 +111,13 @@ export class RefundDesk {
     if (!(await isPaid())) await this.#init.redeemer.refund({ config, ...refund }, signal)
   }
 
-  /** Calls under way end by themselves, and are paid for. */
+  /** Waits for running calls, which are paid for. */
   async #ended(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     const until = clock.elapsed() + CLOSE_CALLS_MS
     while (channel.tab.reserved > 0n) {
       if (clock.elapsed() >= until)
-        throw new SoukError('settlement_pending', 'Calls on the channel are still under way.')
+        throw new SoukError('settlement_pending', 'Calls on the channel are still running. Try again later.')
       await sleep(clock, LEAVE_POLL_MS, signal)
     }
   }
@@ -126,7 +126,7 @@ export class RefundDesk {
     const { watch } = this.#init
     await watch.refresh([info.channelId])
     const snapshot = watch.snapshot(info.channelId)
-    if (snapshot === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
+    if (snapshot === undefined) throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
     return snapshot.latest
   }
 }

@@ -1,31 +1,31 @@
 import { SoukError } from '../../base/errors.ts'
 import type { Atoms } from '../../base/money.ts'
 
-/** Why a call is not let in: the payer has not signed for as much, or the channel is not good for as much. */
+/** Why a call is rejected: the voucher's ceiling is too low, or the channel's limit is. */
 export type TabRefusal = 'ceiling' | 'limit'
 
-/** What is durable of a tab. */
+/** The durable state of a tab. */
 export interface TabState {
-  /** Of the highest voucher: A. */
+  /** Ceiling of the highest voucher: A. */
   readonly ceiling: Atoms
-  /** S. */
+  /** Captured amount: S. */
   readonly captured: Atoms
 }
 
-/** Money set aside for one call. Exactly one of `capture` and `release` ends it. */
+/** Money reserved for one call. Exactly one of `capture` and `release` ends the hold. */
 export interface Hold {
-  /** What may be captured at most. */
+  /** The highest amount that can be captured. */
   readonly amount: Atoms
-  /** More for the same call, as with prices per event; undefined when it was granted. */
+  /** Reserves more for the same call, as for prices per event. Returns undefined when it is granted. */
   extend(more: Atoms): TabRefusal | undefined
-  /** Up to what is held; the rest is free again. */
+  /** Captures up to the held amount; the rest becomes free. */
   capture(amount: Atoms): void
   release(): void
 }
 
 /**
- * One channel as its owner sees it, without any I/O. With A the highest ceiling signed, S what was captured and R what is
- * set aside for calls under way, a call is let in exactly when `S + R + price ≤ min(A, limit)`.
+ * The state of one channel at its owner, without I/O. With A the highest signed ceiling, S the captured and R the reserved
+ * amount, a call is admitted exactly when `S + R + price ≤ min(A, limit)`.
  */
 export class Tab {
   #ceiling: Atoms
@@ -51,14 +51,17 @@ export class Tab {
     return this.#limit
   }
 
-  /** The ceiling of a voucher that was found sound. Vouchers come in any order: a lower one changes nothing. Tells whether it was higher. */
+  /**
+   * Takes the ceiling of a valid voucher. Vouchers may come in any order; a lower one changes nothing. Returns true if it was
+   * higher.
+   */
   raise(ceiling: Atoms): boolean {
     if (ceiling <= this.#ceiling) return false
     this.#ceiling = ceiling
     return true
   }
 
-  /** So much was captured at least. Returns by how much that is more than was known. */
+  /** Sets the minimum of the captured amount. Returns the increase. */
   recover(captured: Atoms): Atoms {
     const more = captured - this.#captured
     if (more <= 0n) return 0n
@@ -66,7 +69,7 @@ export class Tab {
     return more
   }
 
-  /** What the channel is good for, as the chain shows it now. It may fall below what is out already: then nothing more is let in. */
+  /** Sets the limit that the chain shows now. If it is below the current total, no more calls are admitted. */
   limitTo(limit: Atoms): void {
     this.#limit = limit < 0n ? 0n : limit
   }
@@ -78,8 +81,8 @@ export class Tab {
     let amount = price
     let isOpen = true
     const end = (captured: Atoms): void => {
-      if (!isOpen) throw new SoukError('internal_error', 'The call was settled before.')
-      if (captured < 0n || captured > amount) throw new SoukError('internal_error', 'More was charged than was held.')
+      if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
+      if (captured < 0n || captured > amount) throw new SoukError('internal_error', 'The charge is above the reserved amount.')
       isOpen = false
       this.#reserved -= amount
       this.#captured += captured
@@ -89,7 +92,7 @@ export class Tab {
         return amount
       },
       extend: (more) => {
-        if (!isOpen) throw new SoukError('internal_error', 'The call was settled before.')
+        if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
         const refusal = this.#set(more, this.#ceiling)
         if (refusal === undefined) amount += more
         return refusal

@@ -11,7 +11,7 @@ import type { Atoms } from '../../base/money.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 
-/** Document of an owner: the UTC day, and the sum of that day. */
+/** The owner's document with the UTC day and the sum of that day. */
 const COLLECTION = 'unearned-gas'
 const KEY = 'today'
 
@@ -21,12 +21,12 @@ export interface UnearnedGasInit {
 }
 
 /**
- * What an owner gives away in a day: gas for payers whose channels earned less than the gas they cost. The sum of all is
- * durable, so that restarts add nothing to it. The counts of each payer begin anew in a new process.
+ * The owner's daily allowance of gas for payers whose channels earned less than their gas cost. The daily sum is durable, so a
+ * restart does not reset it. The counts per payer restart with the process.
  */
 export class UnearnedGas {
   readonly #init: UnearnedGasInit
-  /** By payer's node and by payer's address. */
+  /** Keyed by the payer's node and by the payer's address. */
   readonly #stepsOf = new Map<string, number>()
   #day = 0
   #steps = 0
@@ -36,7 +36,7 @@ export class UnearnedGas {
     this.#init = init
   }
 
-  /** Reads what an earlier process gave away. */
+  /** Reads the sum of an earlier process. */
   async start(): Promise<void> {
     const kept = await this.#init.documents.get(COLLECTION, KEY)
     if (kept === undefined) return
@@ -47,7 +47,7 @@ export class UnearnedGas {
   }
 
   /**
-   * Takes what `cost` is above all that the channel earned. Durable when it resolves.
+   * Takes the part of `cost` that exceeds the channel's total earnings. Durable when it resolves.
    * @throws SoukError as `take`
    */
   async takeFor({ info, tab }: PayeeChannel, cost: Atoms, detail: string): Promise<void> {
@@ -58,8 +58,8 @@ export class UnearnedGas {
   }
 
   /**
-   * Takes `amount` out of today's allowance, for all of these names. Durable when it resolves.
-   * @param detail of the error: says what is refused, and what the payer can do
+   * Takes `amount` from today's allowance, counted for all of these names. Durable when it resolves.
+   * @param detail of the error: the refused step, and what the payer can do
    * @throws SoukError `settlement_unavailable` with the time until the next day
    */
   async take(amount: Atoms, names: readonly string[], detail: string): Promise<void> {
@@ -80,7 +80,7 @@ export class UnearnedGas {
     await this.#init.documents.put(COLLECTION, KEY, value)
   }
 
-  /** A clock that was put back begins no new day. */
+  /** A clock that is set back starts no new day. */
   #turn(): void {
     const day = Math.floor(this.#init.clock.now() / DAY_MS)
     if (day <= this.#day) return

@@ -5,11 +5,11 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
 import { recordOf } from './call-entry.ts'
 
-/** Lets a call in that nobody pays for: it is recorded, charged 0, and no receipt is signed. */
+/** Admits a call without payment: it is recorded, charges 0 and gets no receipt. */
 export function unpaidReservation(log: Pick<CallLog, 'append'>, admission: Admission): Reservation {
   let isSettled = false
   const settle = (outcome: CallOutcome, rest: Outcome, alongside?: () => readonly DocumentPut[]): Promise<Settled> => {
-    if (isSettled) throw new SoukError('internal_error', 'The call was settled before.')
+    if (isSettled) throw new SoukError('internal_error', 'The call is already settled.')
     isSettled = true
     const effects = alongside === undefined ? undefined : { documents: alongside() }
     return log

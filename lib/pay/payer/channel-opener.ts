@@ -41,7 +41,7 @@ export interface ChannelOpenerInit {
 
 const OPEN = { phase: 'open', isDisputed: false } as const
 
-/** Opens channels and puts money into them: one signed deposit, which the owner brings in. */
+/** Opens and funds channels: the payer signs one deposit, and the owner submits it. */
 export class ChannelOpener {
   readonly #init: ChannelOpenerInit
   readonly #log: Logger
@@ -73,7 +73,7 @@ export class ChannelOpener {
       if (state === undefined || isUnused(state)) return this.#begin(info, amount)
       if (state.balance > state.claimed && state.withdrawal === undefined) return this.#adopt(info, state)
     }
-    throw new SoukError('settlement_unavailable', 'This node has forgotten too many channels to find a new one.')
+    throw new SoukError('settlement_unavailable', 'Every channel number tried is in use on chain. Try again to test further numbers.')
   }
 
   async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {
@@ -81,14 +81,14 @@ export class ChannelOpener {
     await this.#checkFunds(amount)
     const purse = new Purse({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
     const channel = new PayerChannel(info, purse, this.#newDeposit(amount), OPEN)
-    // Known on disk before anything is signed: a deposit that nobody remembers would be lost until it is looked for.
+    // The channel is on disk before the deposit is signed. A deposit without a record would be lost to this node.
     await channels.add(channel)
     if (this.#log.enabled) this.#log('opens channel %s to %s', info.channelId, info.owner)
     await this.fund(channel)
     return channel
   }
 
-  /** It was opened before the books were lost that knew it: its owner knows the rest. */
+  /** Restores a channel that was opened before this node lost its ledger. The owner's books supply the rest. */
   async #adopt(info: PayerChannelInfo, { balance, claimed }: ChannelState): Promise<PayerChannel> {
     const { channels, rules, cap, ledger, clock } = this.#init
     const { channelId } = info
@@ -104,7 +104,7 @@ export class ChannelOpener {
     return channel
   }
 
-  /** Finishes a deposit that is on its way, or makes one. Those who ask at the same time share it. @throws as `open` */
+  /** Finishes a pending deposit, or makes one. Concurrent callers share it. @throws as `open` */
   fund(channel: PayerChannel, missing: Atoms = 0n): Promise<void> {
     const running = this.#funding.get(channel)
     if (running !== undefined) return running
@@ -113,20 +113,20 @@ export class ChannelOpener {
     return funding
   }
 
-  /** Learns what became of a deposit that is on its way. @throws SoukError `settlement_pending` where nobody knows yet */
+  /** Finds out the outcome of a pending deposit. @throws SoukError `settlement_pending` if it is not known yet */
   async conclude(channel: PayerChannel): Promise<void> {
     await this.#funding.get(channel)?.catch(() => {})
     const { pending } = channel
     if (pending !== undefined && (await this.#fate(channel, pending)) === 'unknown') throw onItsWay()
   }
 
-  /** Makes a channel known again to an owner that lost its books. @throws as `open` */
+  /** Registers a channel again at an owner that lost its books. @throws as `open` */
   async introduce(channel: PayerChannel): Promise<void> {
     await this.#offer(channel, undefined)
     channel.isKnown = true
   }
 
-  /** The channel as its owner has it. @throws SoukError whatever the owner answers */
+  /** The owner's books of the channel. @throws SoukError the owner's refusal */
   async books({ info }: PayerChannel): Promise<ChannelBooks> {
     const reply = await this.#init.ask(info.owner, { kind: 'state', channelId: info.channelId })
     if (reply.kind !== 'state') throw unreadable()
@@ -153,7 +153,7 @@ export class ChannelOpener {
   }
 
   async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {
-    // Asked first: what is not there after this can never come.
+    // Read the expiry first: a deposit that is not on chain after this can never be mined.
     const isVoid = await this.#isVoid(pending)
     if (await this.#isMined(channel, pending)) {
       await this.#mined(channel, pending)
@@ -174,9 +174,9 @@ export class ChannelOpener {
       { account: 'wallet', amount: -amount }
     ]
     await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
-    // Somebody else found out at the same time.
+    // A concurrent caller has handled the deposit.
     if (channel.pending !== pending) return
-    // Counted, not looked up: the next answer of an endpoint may be of a time before the deposit.
+    // Add the amount instead of reading it: the endpoint's next response may be older than the deposit.
     channel.purse.hold(channel.purse.deposit + amount)
     channel.pending = undefined
     await channels.save(channel)
@@ -190,20 +190,20 @@ export class ChannelOpener {
     if (terms.withdrawDelay > WITHDRAW_DELAY_AGREED_S_MAX) {
       throw new SoukError(
         'settlement_unavailable',
-        'This owner wants to keep deposits for longer than this node agrees to.'
+        'This owner’s withdrawal delay is longer than this node accepts. Choose another owner.'
       )
     }
     if (terms.depositMin > rules.depositMax) {
       const [asked, most] = [formatUsdc(terms.depositMin), formatUsdc(rules.depositMax)]
       throw new SoukError(
         'settlement_unavailable',
-        `This owner wants a deposit of ${asked} USDC, this node's limit is ${most}.`
+        `This owner requires a deposit of ${asked} USDC; this node's limit is ${most} USDC.`
       )
     }
     return terms
   }
 
-  /** @throws SoukError whatever the owner answers but the channel's state */
+  /** @throws SoukError the owner's refusal, or `payment_malformed` for another reply than the channel's state */
   async #offer({ info }: PayerChannel, pending: PendingDeposit | undefined): Promise<undefined> {
     const { token, signer, chain } = this.#init
     const { config, counter, owner, channelId } = info
@@ -246,7 +246,7 @@ export class ChannelOpener {
     return chain.authorizationUsed(signer.address, depositNonce(info.channelId, salt))
   }
 
-  /** Too late to be mined, by the chain's own time: what is not there by then never will be. */
+  /** True if the deposit has expired by finalized chain time, so that it can no longer be mined. */
   async #isVoid({ validBefore }: PendingDeposit): Promise<boolean> {
     const final = await this.#init.chain.block('finalized')
     return final !== undefined && final.at >= validBefore * 1_000
@@ -254,7 +254,7 @@ export class ChannelOpener {
 }
 
 function onItsWay(): SoukError {
-  return new SoukError('settlement_pending', 'The deposit is on its way, and not on the chain yet.')
+  return new SoukError('settlement_pending', 'The deposit is not on the chain yet. Try again later.')
 }
 
 const isUnused = ({ balance, claimed, refundNonce }: ChannelState): boolean =>

@@ -1,46 +1,46 @@
 import { CAP_LEASES, DAY_MS } from '../../base/limits.ts'
 import type { Atoms } from '../../base/money.ts'
 
-/** A part of a day's cap that is taken for signed, whether it is or not: what has to be durable before it may be. */
+/** A leased part of a day's cap. It counts as signed for, and it is durable before any of it is used. */
 export interface CapLease {
   readonly day: number
   readonly leased: Atoms
 }
 
 /**
- * What may be signed for in one day (UTC), over all channels of a node. It is spent when a promise is signed, not when it is
- * drawn on: what is signed can be claimed.
+ * The cap on vouchers that a node signs in one day (UTC), over all channels. A voucher counts when it is signed, because the
+ * owner can claim it from then on.
  *
- * It is kept by leases: a slice of it is written down before any of it is signed for, so that a restart never opens the cap
- * again and no call waits for the disk but the first of each slice. What a process that stops has not signed for it gives back.
+ * The cap is used in leases. A slice is durable before any of it is signed for, so a restart does not reset the cap, and only the
+ * first call of a slice waits for the disk. A process that stops returns the unused part.
  */
 export class DailyCap {
   readonly #cap: Atoms
   #lease: CapLease
   #signed: Atoms
 
-  /** `last` is what an earlier process wrote down. */
+  /** @param last the last lease of an earlier process */
   constructor(cap: Atoms, last: CapLease = { day: 0, leased: 0n }) {
     this.#cap = cap
     this.#lease = last
     this.#signed = last.leased
   }
 
-  /** Of what is leased. */
+  /** The unused part of the lease. */
   left(now: number): Atoms {
     if (dayOf(now) > this.#lease.day) return 0n
     const { leased } = this.#lease
     return leased > this.#signed ? leased - this.#signed : 0n
   }
 
-  /** The caller has looked at `left`. */
+  /** The caller has checked `left`. */
   spend(amount: Atoms): void {
     this.#signed += amount
   }
 
-  /** The next slice, for `grant` once it is durable; undefined where the whole cap of this day is out. */
+  /** The next slice, for `grant` once it is durable. Undefined if the whole cap of this day is leased. */
   next(now: number): CapLease | undefined {
-    // A clock set back does not open the cap again.
+    // A clock that is set back does not reset the cap.
     const day = Math.max(dayOf(now), this.#lease.day)
     const before = day > this.#lease.day ? 0n : this.#lease.leased
     if (before >= this.#cap) return undefined
@@ -48,7 +48,7 @@ export class DailyCap {
     return { day, leased: leased < this.#cap ? leased : this.#cap }
   }
 
-  /** What nothing was signed for; nothing more is from now on without another lease. Undefined where there is none. */
+  /** Returns the unused part of the lease; further use needs another lease. Undefined if nothing is unused. */
   giveBack(): CapLease | undefined {
     if (this.#signed >= this.#lease.leased) return undefined
     this.#lease = { day: this.#lease.day, leased: this.#signed }

@@ -22,17 +22,17 @@ export interface DeparturesInit extends WithdrawalInit {
   readonly onError: (error: SoukError) => void
 }
 
-/** The owner is at it, or a moment away from it. */
+/** Errors that mean: the owner is working on it, or will soon. */
 const NOT_YET: ReadonlySet<ErrorCode> = new Set(['settlement_pending', 'overloaded'])
 
 /**
- * How a payer leaves channels: with the owner, who gives back what was not spent, or without it. What was begun is on disk
- * before anything is asked or sent, and goes on after a restart.
+ * Closes a payer's channels: with the owner, who returns the unspent deposit, or without it. Each step is on disk before a
+ * request or transaction is sent, and continues after a restart.
  */
 export class Departures {
   readonly #init: DeparturesInit
   readonly #errands: Errands<PayerChannel>
-  /** Withdrawals that somebody waits for to begin. */
+  /** Withdrawals whose beginning a caller waits for. */
   readonly #begun = new Map<PayerChannel, PromiseWithResolvers<void>>()
 
   constructor(init: DeparturesInit) {
@@ -41,27 +41,29 @@ export class Departures {
     this.#errands = new Errands({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Continues the closes and withdrawals of an earlier process. */
   start(): void {
     for (const channel of this.#init.channels.all()) {
       if (channel.phase !== 'open' && channel.phase !== 'closed') this.leave(channel)
     }
   }
 
-  /** What is unfinished goes on at the next start. */
+  /** Unfinished work continues at the next start. */
   stop(): Promise<void> {
     return this.#errands.stop()
   }
 
-  /** As its phase says: one that is disputed is withdrawn from, as its owner is not asked any more. Nobody waits for it. */
+  /**
+   * Closes in the background, by the channel's phase. A disputed channel is withdrawn from, because its owner is no longer asked.
+   */
   leave(channel: PayerChannel): void {
     this.#leave(channel).catch(() => {})
   }
 
   /**
-   * Resolves when the chain shows that the owner gave back what was not spent. Where it fails, or is not waited for, it is
-   * tried again behind.
-   * @throws SoukError `invalid_request` where there is nothing to close, what the owner refuses with, `settlement_pending`
+   * Resolves when the chain shows that the owner returned the unspent deposit. A failed or abandoned close is retried in the
+   * background.
+   * @throws SoukError `invalid_request` if there is nothing to close, the owner's refusal, `settlement_pending`
    */
   async close(channelId: ChannelId, signal?: AbortSignal): Promise<PayerChannel> {
     const channel = this.#find(channelId)
@@ -69,7 +71,7 @@ export class Departures {
     if (channel.phase !== 'open' && channel.phase !== 'closing') {
       throw new SoukError(
         'invalid_request',
-        `The channel is ${channel.phase}: its deposit is withdrawn, not asked for.`
+        `The channel is ${channel.phase}: its deposit is being withdrawn without the owner.`
       )
     }
     if (channel.phase === 'open') channel.move('closing')
@@ -79,9 +81,8 @@ export class Departures {
   }
 
   /**
-   * Resolves when the chain shows that the deposit is being withdrawn; the rest goes on behind, as long as the channel's
-   * delay takes.
-   * @throws SoukError `invalid_request` where there is no such channel, `settlement_unavailable` where there is no gas for it
+   * Resolves when the chain shows that the withdrawal has begun. The rest runs in the background for the channel's delay.
+   * @throws SoukError `invalid_request` if there is no such channel, `settlement_unavailable` if there is no gas for it
    */
   async withdraw(channelId: ChannelId, signal?: AbortSignal): Promise<PayerChannel> {
     const channel = this.#find(channelId)
@@ -98,7 +99,7 @@ export class Departures {
 
   #find(channelId: ChannelId): PayerChannel {
     const channel = this.#init.channels.find(channelId)
-    if (channel === undefined) throw new SoukError('invalid_request', 'This node pays through no such channel.')
+    if (channel === undefined) throw new SoukError('invalid_request', 'This node pays through no channel with this id.')
     return channel
   }
 
@@ -116,10 +117,10 @@ export class Departures {
       channel.move('withdrawing')
       await channels.save(channel)
     }
-    // First, as it could still be brought in when everything else is out.
+    // Settle pending deposits first: one may be mined after the withdrawal.
     await opener.conclude(channel)
     const onBegun = (until: number): void => {
-      // Kept: that the money went out may be all that an empty channel has to show after a restart.
+      // Saved, because after a restart an empty channel may show no other sign of the withdrawal.
       if (channel.withdrawableAt !== until) {
         channel.withdrawableAt = until
         channels.touch(channel)
@@ -130,7 +131,7 @@ export class Departures {
     await channels.end(channel, await withdraw(this.#init, channel, { signal, onBegun }))
   }
 
-  /** Leaves the channel closed; or disputed, where what the owner keeps cannot be explained. */
+  /** Leaves the channel closed, or disputed if the owner's books cannot be explained. */
   async #close(channel: PayerChannel, signal: AbortSignal): Promise<void> {
     const { clock, channels, opener } = this.#init
     const until = clock.elapsed() + CLOSE_MS
@@ -144,12 +145,13 @@ export class Departures {
         const books = await this.#askToClose(channel, signal)
         if (!this.#believe(channel, books)) return channels.dispute(channel)
         const { balance, claimed, refundNonce } = await this.#look(channel)
-        // A deposit that is not there was not given back: it may come again, and nobody would look for it.
+        // A deposit that the chain does not show was not returned. A reorganisation may restore it later, when nothing looks for
+        // it.
         if (balance < channel.purse.deposit && refundNonce === 0n) {
-          throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment.')
+          throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment. Try again later.')
         }
         if (balance <= channel.purse.spent || balance <= claimed) return await channels.end(channel, balance)
-        throw new SoukError('settlement_pending', 'The owner has not given back what was not spent.')
+        throw new SoukError('settlement_pending', 'The owner has not returned the unspent deposit yet.')
       } catch (thrown) {
         const error = asSoukError(thrown)
         if (!NOT_YET.has(error.code) || clock.elapsed() >= until) throw error
@@ -163,7 +165,7 @@ export class Departures {
     const { owner, channelId } = channel.info
     const close = () => ask(owner, { kind: 'close', channelId }, signal)
     const reply = await close().catch(async (error: unknown) => {
-      // It lost its books.
+      // The owner lost its books.
       if (asSoukError(error).code !== 'payment_required') throw error
       await opener.introduce(channel)
       return close()
@@ -179,23 +181,23 @@ export class Departures {
     return reserved > 0n || channel.purse.reconcile(captured)
   }
 
-  /** Calls under way end by themselves, and are paid for. */
+  /** Waits for running calls, which are paid for. */
   async #ended(channel: PayerChannel, signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     const until = clock.elapsed() + CLOSE_CALLS_MS
     while (!channel.purse.isIdle) {
       if (clock.elapsed() >= until)
-        throw new SoukError('settlement_pending', 'Calls on the channel are still under way.')
+        throw new SoukError('settlement_pending', 'Calls on the channel are still running. Try again later.')
       await sleep(clock, LEAVE_POLL_MS, signal)
     }
   }
 
   async #look({ info }: PayerChannel) {
     const [state] = (await this.#init.chain.channels([info.channelId], 'latest')).channels
-    if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain does not show the channel.')
+    if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain endpoint did not return the channel. Try again later.')
     return state
   }
 }
 
-/** By a function, as it changes behind what the compiler sees. */
+/** A function, because the compiler's narrowing does not see changes by other code. */
 const isClosed = ({ phase }: PayerChannel): boolean => phase === 'closed'

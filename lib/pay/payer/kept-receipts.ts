@@ -2,12 +2,12 @@ import type { Documents } from '../../interface/store.ts'
 import { RECEIPTS } from './payer.ts'
 
 export interface KeptReceipt {
-  /** In its usual form: sorts by time. */
+  /** In its canonical form, which sorts by time. */
   readonly requestId: string
   readonly bytes: Uint8Array
 }
 
-/** A payer's receipts, newest first, those before the id `before`. */
+/** A payer's receipts before the id `before`, newest first. */
 export async function keptReceipts(
   documents: Pick<Documents, 'last'>,
   { before, limit }: { readonly before?: string; readonly limit: number }
@@ -16,7 +16,7 @@ export async function keptReceipts(
   return page.map(({ key, value }) => ({ requestId: key, bytes: Buffer.from(value, 'base64') }))
 }
 
-/** One of them, by its request id in its usual form. */
+/** One receipt, by its canonical request id. */
 export async function keptReceipt(
   documents: Pick<Documents, 'get'>,
   requestId: string

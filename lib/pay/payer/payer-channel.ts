@@ -8,17 +8,17 @@ import type { Purse } from './purse.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { signVoucher } from '../signing/voucher.ts'
 
-/** Documents of a payer: its channels by channel id, and the last counter of a salt. */
+/** Collections of a payer's documents: its channels by channel id, and the last counter of a salt. */
 export const PAYER_CHANNELS = 'payer-channels'
 export const PAYER_STATE = 'payer'
 
-/** Where a payer books: what is in a channel, and what went through it. The second only ever grows. */
+/** The payer's ledger accounts: a channel's balance, and its total spending. The second only grows. */
 export const depositedIn = (channelId: ChannelId): string => `channel/${channelId}`
-/** What an owner earned and did not fetch: it came back with the rest. */
+/** Earnings that the owner did not claim. They came back with the rest. */
 export const unclaimedOf = (channelId: ChannelId): string => `unclaimed/${channelId}`
 export const spentThrough = (channelId: ChannelId): string => `spent/${channelId}`
 
-/** A deposit that was signed and is not known to be mined: nothing else is signed before it is, or is void. */
+/** A signed deposit that is not known to be mined. No other deposit is signed until it is mined or void. */
 export interface PendingDeposit {
   readonly amount: Atoms
   readonly salt: bigint
@@ -34,12 +34,12 @@ export interface PayerChannelInfo {
   readonly owner: string
 }
 
-/** What of a channel changes seldom, and is durable before anything follows from it. */
+/** Channel state that changes seldom. It is durable before anything depends on it. */
 export interface PayerStanding {
   readonly phase: ChannelPhase
-  /** The owner's books could not be explained; when the channel is closed: and it took more than was agreed to. */
+  /** True if the owner's books could not be explained. For a closed channel: the owner also took more than was agreed to. */
   readonly isDisputed: boolean
-  /** What came back in the end. */
+  /** Amount that finally came back. */
   readonly returned?: Atoms
 }
 
@@ -48,17 +48,17 @@ export class PayerChannel {
   readonly info: PayerChannelInfo
   readonly purse: Purse
   pending: PendingDeposit | undefined
-  /** Of what was spent, so much is in the ledger or on its way there. */
+  /** The part of the spending that is in the ledger or queued for it. */
   booked: Atoms = 0n
-  /** Not to be topped up behind the calls before then, on the clock that never goes back. */
+  /** No background top-up before this time, on the monotonic clock. */
   topUpAfter = 0
-  /** The owner has it on its books, as far as is known. */
+  /** True while the owner is assumed to know the channel. */
   isKnown = true
-  /** Its owner is being asked for its books. */
+  /** Set while the owner is asked for its books. */
   hearing: Promise<void> | undefined
-  /** From when on a withdrawal can be finished, by the chain's own time; milliseconds since the epoch. */
+  /** Earliest time to finish a withdrawal: chain time, milliseconds since the epoch. */
   withdrawableAt: number | undefined
-  /** Where its calls are booked, named once. */
+  /** Ledger accounts of its calls; the names are built once. */
   readonly deposited: string
   readonly spent: string
   #standing: PayerStanding
@@ -84,21 +84,21 @@ export class PayerChannel {
     return this.#standing.isDisputed
   }
 
-  /** Nothing is promised or signed on it any more unless it is open. @throws SoukError `settlement_unavailable`, `settlement_pending` */
+  /** Only an open channel may promise or sign. @throws SoukError `settlement_unavailable`, `settlement_pending` */
   checkOpen(): void {
     if (this.phase === 'open') return
     if (this.isDisputed) throw disputed()
     if (this.phase === 'withdrawing') throw withdrawing()
-    throw new SoukError('settlement_pending', 'The channel to this owner is being closed. Then another can be opened.')
+    throw new SoukError('settlement_pending', 'The channel to this owner is being closed. Afterwards, a call opens another one.')
   }
 
-  /** Counts at once; whoever calls saves it. */
+  /** Takes effect in memory at once; the caller saves the channel. */
   move(phase: ChannelPhase, returned?: Atoms): void {
     checkMove(this.phase, phase)
     this.#standing = { ...this.#standing, phase, ...(returned === undefined ? {} : { returned }) }
   }
 
-  /** The owner's books cannot be explained. Counts at once; whoever calls saves it. Tells whether it is news. */
+  /** Marks the owner's books as unexplained, in memory; the caller saves the channel. Returns false if they were before. */
   dispute(): boolean {
     if (this.isDisputed) return false
     this.#standing = { ...this.#standing, isDisputed: true }
@@ -106,12 +106,17 @@ export class PayerChannel {
     return true
   }
 
-  /** The chain shows that its owner took no more than was agreed to. Counts at once; whoever calls saves it. */
+  /**
+   * Clears the dispute, because the chain shows that the owner took no more than was agreed to. In memory; the caller saves the
+   * channel.
+   */
   settle(): void {
     this.#standing = { ...this.#standing, isDisputed: false }
   }
 
-  /** A voucher for all that is promised, as it is sent: the last one where it covers it, so that a window costs one signature. */
+  /**
+   * A voucher for all promised amounts, encoded. Reuses the last voucher while it suffices, so that a window costs one signature.
+   */
   authorization(domain: SettlementDomain, signer: Signer): Promise<Uint8Array> {
     const { ceiling } = this.purse
     if (this.#authorization !== undefined && this.#ceiling >= ceiling) return this.#authorization
@@ -125,11 +130,11 @@ export class PayerChannel {
   }
 }
 
-/** Said by every call that would pay such an owner: its fault, so that others come first where there are any. */
+/** The error of every call that would pay a disputed owner. Its source is the owner, so that other owners are tried first. */
 export function disputed(): SoukError {
   return new SoukError(
     'settlement_unavailable',
-    'This owner says that more was paid than this node ever promised; nothing more is paid to it.',
+    'This owner reports more spending than this node ever promised, so this node pays it no more.',
     { source: 'owner' }
   )
 }
@@ -137,7 +142,7 @@ export function disputed(): SoukError {
 function withdrawing(): SoukError {
   return new SoukError(
     'settlement_unavailable',
-    'The deposit at this owner is being withdrawn. Then another channel can be opened.'
+    'The deposit at this owner is being withdrawn. Afterwards, a call opens another channel.'
   )
 }
 
@@ -153,7 +158,7 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
   readonly withdrawableAt?: number
 }
 
-/** @param standing As it is to be written down; default: as it is */
+/** @param standing the state to write; default: the channel's current state */
 export function payerDocument(channel: PayerChannel, standing = channel.standing): string {
   const { info, purse, pending, withdrawableAt } = channel
   const { config, counter, owner } = info

@@ -25,14 +25,14 @@ export interface PayerChannelsInit {
   readonly rules: PurseRules
   readonly cap: DailyCap
   readonly clock: Clock
-  /** Told once of a channel whose owner's books cannot be explained. */
+  /** Called once for a channel whose owner's books cannot be explained. */
   readonly onDispute: (channel: PayerChannel) => void
 }
 
 const COUNTER = 'counter'
 const CAP = 'cap'
 
-/** What an earlier process leased of the daily cap. */
+/** The last lease of the daily cap of an earlier process. */
 export async function lastLease(documents: Documents): Promise<CapLease | undefined> {
   const kept = await documents.get(PAYER_STATE, CAP)
   if (kept === undefined) return undefined
@@ -41,15 +41,15 @@ export async function lastLease(documents: Documents): Promise<CapLease | undefi
 }
 
 /**
- * A payer's channels and books, and how they are kept. What calls change is written behind, many at once, and what a crash
- * loses of it, the owners' books tell. What money depends on is waited for.
+ * A payer's channels and ledger entries, and their storage. Changes by calls are written asynchronously and in batches; after a
+ * crash the owners' books supply the lost part. Changes that money depends on are durable first.
  */
 export class PayerChannels {
   readonly #init: PayerChannelsInit
   readonly #channels = new Map<ChannelId, PayerChannel>()
-  /** Those that have not ended: one for each place. */
+  /** Channels that are not closed, one per owner and receiver. */
   readonly #byPlace = new Map<string, PayerChannel>()
-  /** Owners of disputed channels, also of those that ended with more taken than was agreed to. */
+  /** Owners of disputed channels, including closed ones where the owner took more than was agreed to. */
   readonly #distrusted = new Set<string>()
   readonly #changed = new Set<PayerChannel>()
   #entries: Array<readonly [Entry, readonly DocumentPut[]]> = []
@@ -70,12 +70,12 @@ export class PayerChannels {
     return this.#channels.get(channelId)
   }
 
-  /** Closed ones as well. */
+  /** Includes closed channels. */
   all(): Iterable<PayerChannel> {
     return this.#channels.values()
   }
 
-  /** @throws SoukError `settlement_unavailable` for an owner that charged for what was never sent */
+  /** @throws SoukError `settlement_unavailable` for an owner that charged for calls that were never sent */
   checkTrust(owner: string): void {
     if (this.#distrusted.has(owner)) throw disputed()
   }
@@ -95,7 +95,7 @@ export class PayerChannels {
     }
   }
 
-  /** Writes what is waiting, and what of the day's cap is left. Nothing is signed any more. */
+  /** Writes the queued changes and returns the unused part of the daily cap. Nothing may be signed after this. */
   async stop(): Promise<void> {
     await this.#flush()
     await this.#leasing?.catch(asSoukError)
@@ -104,8 +104,8 @@ export class PayerChannels {
   }
 
   /**
-   * Books what came back of a channel, of which `kept` stays with its owner: an owner that took more than was agreed to has
-   * been paid that, one that took less has left it here. Durable when it resolves.
+   * Books the end of a channel, of which `kept` stays with its owner. An owner that took more than was agreed to was paid the
+   * surplus; one that claimed less left its earnings here. Durable when it resolves.
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {
     await this.#flush()
@@ -123,13 +123,13 @@ export class PayerChannels {
       { account: depositedIn(channelId), amount: -inside },
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
-    // What its owner said and nothing explains is nothing that it got, as the chain shows now for good.
+    // The chain shows finally that the owner took no more than was agreed to, so unexplained books no longer matter.
     const isDisputed = channel.isDisputed && taken > 0n
     const value = payerDocument(channel, { phase: 'closed', isDisputed, returned })
     const document = { collection: PAYER_CHANNELS, key: channelId, value }
     if (postings.length === 0) await documents.put(document.collection, document.key, value)
     else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
-    // Only now, so that nothing shows or writes down that it is closed before the books say so.
+    // Changes the phase only now, so that nothing shows the channel as closed before the ledger does.
     channel.move('closed', returned)
     if (!isDisputed) this.#settle(channel)
     channel.purse.end(kept)
@@ -137,14 +137,14 @@ export class PayerChannels {
     this.#unplace(channel)
   }
 
-  /** A number that no channel of this node had before, nor will have: durable when it resolves. */
+  /** A number that no channel of this node has used. Durable when it resolves. */
   async nextCounter(): Promise<bigint> {
     const counter = ++this.#counter
     await this.#init.documents.put(PAYER_STATE, COUNTER, counter.toString())
     return counter
   }
 
-  /** Takes the next slice of the daily cap; false where there is none. Durable when it resolves. */
+  /** Leases the next slice of the daily cap; false if there is none. Durable when it resolves. */
   lease(): Promise<boolean> {
     this.#leasing ??= this.#lease().finally(() => {
       this.#leasing = undefined
@@ -163,7 +163,7 @@ export class PayerChannels {
     await this.#init.documents.put(PAYER_CHANNELS, channel.info.channelId, payerDocument(channel))
   }
 
-  /** Nothing more is paid to its owner. */
+  /** Stops all payments to the channel's owner. */
   dispute(channel: PayerChannel): void {
     if (!channel.dispute()) return
     this.#distrusted.add(channel.info.owner)
@@ -171,7 +171,7 @@ export class PayerChannels {
     this.#init.onDispute(channel)
   }
 
-  /** Has the channel written behind, with an entry where there is one. */
+  /** Queues the channel for writing, with a ledger entry if there is one. */
   touch(channel: PayerChannel, entry?: Entry, documents: readonly DocumentPut[] = []): void {
     this.#changed.add(channel)
     if (entry !== undefined) this.#entries.push([entry, documents])
@@ -179,7 +179,7 @@ export class PayerChannels {
     else this.#timer ??= this.#init.clock.after(PAYER_WRITE_MS, () => void this.#flush())
   }
 
-  /** All in one turn, so that it is one commit. The store tells whoever has to stop the process when it fails. */
+  /** Writes in one turn, so that it is one commit. If the write fails, the store reports it. */
   async #flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -195,7 +195,7 @@ export class PayerChannels {
     await Promise.allSettled(writes)
   }
 
-  /** What an owner captured without this node ever hearing the answer, or remembering it: its books said so. */
+  /** Books captures that this node learned from the owner's books: their responses were lost, or forgotten in a crash. */
   #bookUnheard(channel: PayerChannel): void {
     const { channelId } = channel.info
     const { spent } = channel.purse
@@ -230,7 +230,7 @@ export class PayerChannels {
     if (channel.phase !== 'closed') this.#byPlace.set(placeOf(owner, config.receiver), channel)
   }
 
-  /** Its owner is paid again, unless another channel of its is in dispute. */
+  /** The owner may be paid again, unless another of its channels is disputed. */
   #settle(channel: PayerChannel): void {
     channel.settle()
     const { owner } = channel.info

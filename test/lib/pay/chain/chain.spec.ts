@@ -183,7 +183,7 @@ describe('a chain over JSON-RPC', function () {
       ]) {
         await assert.rejects(ask, (error: Error) => {
           assert.doesNotMatch(inspect(error), /access-key/)
-          return unavailable(/^The chain does not answer at the moment\.$/)(error)
+          return unavailable(/^The chain endpoint does not respond\. Try again later\.$/)(error)
         })
       }
       if (answer !== undefined) {
