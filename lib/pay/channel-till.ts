@@ -108,7 +108,11 @@ export interface ChannelTill extends Till {
 export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {
   const rules = payRules(init.rules)
   const { treasury } = init.chain.parameters
-  if (treasury === undefined) throw new SoukError('settlement_unavailable', 'This network has no treasury yet, so paid calls are not possible on it.')
+  if (treasury === undefined)
+    throw new SoukError(
+      'settlement_unavailable',
+      'This network has no treasury yet, so paid calls are not possible on it.'
+    )
   const factory = splitterFactory(treasury)
   const chain = verifiedChain(init.chain)
   return (components) => new ChannelTillService({ ...init, chain }, components, rules, factory)

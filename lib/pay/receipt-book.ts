@@ -15,7 +15,7 @@ export interface ReceiptBookInit {
   readonly digest: Digest
 }
 
-/** A row with where the next page would go on after it; without a row where that place has none. */
+/** A position in the list with its row, if it has one, and the cursor of the next page. */
 interface Place {
   readonly cursor: string
   readonly at: number
@@ -24,7 +24,7 @@ interface Place {
 
 type Read = (before: string | undefined, limit: number) => Promise<Place[]>
 
-/** Shows what was paid for: the payer's receipts, and the owner's own records of the same calls. */
+/** Lists paid calls: the payer's receipts, and the owner's records of the same calls. */
 export class ReceiptBook {
   readonly #init: ReceiptBookInit
 
@@ -32,11 +32,11 @@ export class ReceiptBook {
     this.#init = init
   }
 
-  /** @throws SoukError `invalid_request` for a cursor or a limit that cannot be */
+  /** @throws SoukError `invalid_request` for an invalid cursor or limit */
   async page(query: ReceiptQuery): Promise<ReceiptPage> {
     const { limit, cursor, since = 0 } = query
     if (!Number.isInteger(limit) || limit < 1 || limit > RECEIPTS_PAGE_MAX) {
-      throw new SoukError('invalid_request', `A page has 1 to ${RECEIPTS_PAGE_MAX} receipts.`)
+      throw new SoukError('invalid_request', `The limit of a page has to be 1 to ${RECEIPTS_PAGE_MAX} receipts.`)
     }
     const read = query.role === 'payer' ? this.#payers() : this.#owners()
     const receipts: ReceiptRow[] = []
@@ -44,7 +44,7 @@ export class ReceiptBook {
     for (let left = RECEIPT_RECORDS_READ_MAX; left > 0; left -= RECEIPTS_PAGE_MAX) {
       const places = await read(before, RECEIPTS_PAGE_MAX)
       for (const { cursor, at, row } of places) {
-        // They stand in the order they were made or written in, which is nearly that of their times.
+        // The rows are in the order of creation or writing, which nearly equals the order of their times.
         if (at < since - CLOCK_SKEW_MS) return { receipts }
         before = cursor
         if (row !== undefined && isWanted(row, query)) receipts.push(row)
@@ -55,7 +55,7 @@ export class ReceiptBook {
     return { receipts, ...(before === undefined ? {} : { next: before }) }
   }
 
-  /** What this node paid for one call; undefined where it made no such call, or has not heard of it yet. */
+  /** This node's payment for one call. Undefined if this node made no such call, or has no receipt yet. */
   async paid(requestId: string): Promise<ReceiptRow | undefined> {
     const kept = await keptReceipt(this.#init.documents, requestId)
     if (kept === undefined) return undefined
@@ -132,4 +132,4 @@ function isWanted(
   return isApi && at >= since && at < until
 }
 
-const notACursor = () => new SoukError('invalid_request', 'That is no cursor of a page before.')
+const notACursor = () => new SoukError('invalid_request', 'The cursor is invalid. Use the cursor of an earlier page.')

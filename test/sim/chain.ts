@@ -271,4 +271,5 @@ const word = (hex: string | undefined): Uint8Array => fromHex(`0x${(hex ?? '0x')
 const missing = (): never => {
   throw unavailable()
 }
-const unavailable = () => new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.')
+const unavailable = () =>
+  new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.')

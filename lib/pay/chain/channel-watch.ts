@@ -120,4 +120,5 @@ class PollingWatch implements ChannelWatch {
   }
 }
 
-const unanswered = () => new SoukError('settlement_unavailable', 'The chain endpoint did not return all channels. Try again later.')
+const unanswered = () =>
+  new SoukError('settlement_unavailable', 'The chain endpoint did not return all channels. Try again later.')

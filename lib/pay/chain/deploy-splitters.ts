@@ -66,7 +66,8 @@ export async function verifySplitters(chain: Chain, treasury: Address): Promise<
   }
   const isOurs =
     of === treasury && template === factory.template && bps === '500' && sample === factory.splitterOf(SAMPLE)
-  if (!isOurs) throw unavailable(`The splitter factory at ${factory.address} does not divide money as this network does.`)
+  if (!isOurs)
+    throw unavailable(`The splitter factory at ${factory.address} does not divide money as this network does.`)
   return factory
 }
 
@@ -94,7 +95,10 @@ async function send(chain: Chain, signer: Signer, call: ContractCall): Promise<H
   const { raw, hash } = await signTransaction(transaction, signer)
   const answer = await chain.broadcast(raw)
   if (answer === 'no_gas') throw unavailable(`${signer.address} has too little ETH on this chain to pay for the gas.`)
-  if (answer !== 'accepted') throw unavailable('The endpoint did not accept the transaction; another one of this account may be pending. Try again later.')
+  if (answer !== 'accepted')
+    throw unavailable(
+      'The endpoint did not accept the transaction; another one of this account may be pending. Try again later.'
+    )
   return hash
 }
 

@@ -40,7 +40,8 @@ export class GasTank {
    * @throws SoukError `settlement_unavailable`
    */
   check(gas = 0n, submitted = 0n): void {
-    if (this.#seen === undefined) throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
+    if (this.#seen === undefined)
+      throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
     const { wei, price } = this.#seen
     const underWay = submitted > this.#reserved ? submitted : this.#reserved
     if (wei >= (CLAIMS_IN_HAND_MIN * CLAIM_GAS + underWay + this.#spent + gas) * price) return

@@ -41,9 +41,12 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
     async withdraw(withdrawal, signal) {
       const { to, amount, id } = withdrawal
       if (amount <= 0n) throw new SoukError('invalid_request', 'The amount has to be above 0.')
-      if (traps.includes(to)) throw new SoukError('invalid_request', 'USDC sent to this address is lost. Choose another address.')
-      if (to === address) throw new SoukError('invalid_request', 'This is the address of the wallet itself. Choose another address.')
-      if (!ID.test(id)) throw new SoukError('invalid_request', 'The id of a withdrawal has to be up to 64 letters and digits.')
+      if (traps.includes(to))
+        throw new SoukError('invalid_request', 'USDC sent to this address is lost. Choose another address.')
+      if (to === address)
+        throw new SoukError('invalid_request', 'This is the address of the wallet itself. Choose another address.')
+      if (!ID.test(id))
+        throw new SoukError('invalid_request', 'The id of a withdrawal has to be up to 64 letters and digits.')
       const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, amount] })
       const key = keyOf(withdrawal)
       if (!submitter.has(key)) await checkFunds(chain, address, amount)

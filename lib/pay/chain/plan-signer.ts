@@ -38,7 +38,10 @@ export async function signPlan(init: PlanSignerInit, plan: Submission, latestNon
   // The contract's state may change before the transaction is mined, so it gets spare gas.
   const limit = simulation.gas + simulation.gas / 4n + GAS_SPARE
   if (limit > TRANSACTION_GAS_MAX) {
-    return new SoukError('payment_rejected', 'The transaction needs more gas than this node allows for one transaction.')
+    return new SoukError(
+      'payment_rejected',
+      'The transaction needs more gas than this node allows for one transaction.'
+    )
   }
   const taken = plans.unmined().reduce((sum, { signed }) => sum + signed.gas * signed.fees.maxFee, 0n)
   if (gas < taken + limit * fees.maxFee) {

@@ -54,7 +54,9 @@ export async function asking<T>(ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (error) {
     if (error instanceof SoukError) throw error
-    throw new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.', { cause: plain(error) })
+    throw new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.', {
+      cause: plain(error)
+    })
   }
 }
 

@@ -82,12 +82,15 @@ class QueuedSubmitter implements Submitter {
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#timer?.cancel()
-    this.#rejectAll(new SoukError('settlement_pending', 'This node is stopping. The transaction continues at its next start.'))
+    this.#rejectAll(
+      new SoukError('settlement_pending', 'This node is stopping. The transaction continues at its next start.')
+    )
     await this.#turn
   }
 
   async submit(key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined> {
-    if (!this.#isRunning) throw new SoukError('settlement_unavailable', 'This node is not running, so it sends no transactions.')
+    if (!this.#isRunning)
+      throw new SoukError('settlement_unavailable', 'This node is not running, so it sends no transactions.')
     const callHash = hashOf(call)
     const found = this.#plans.find(key)
     const known = found !== undefined && isOver(found) ? undefined : found

@@ -26,7 +26,10 @@ export function checkChannel(config: ChannelConfig, rules: ChannelRules): void {
   // Any other receiverAuthorizer could return the deposit to the payer at once.
   must(config.receiverAuthorizer === terms.settlement, `its receiverAuthorizer is not ${terms.settlement}`)
   // With the zero address, the contract would ask the payer's own code, which may later respond differently.
-  must(config.payerAuthorizer !== ZERO_ADDRESS && config.payer !== ZERO_ADDRESS, 'its payer or payerAuthorizer is the zero address')
+  must(
+    config.payerAuthorizer !== ZERO_ADDRESS && config.payer !== ZERO_ADDRESS,
+    'its payer or payerAuthorizer is the zero address'
+  )
   must(config.withdrawDelay >= terms.withdrawDelay, `its withdrawDelay is under ${terms.withdrawDelay} seconds`)
   must(config.withdrawDelay <= WITHDRAW_DELAY_S_MAX, 'its withdrawDelay is above the maximum of the contract')
 }

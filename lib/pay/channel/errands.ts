@@ -91,4 +91,5 @@ export class Errands<K> {
   }
 }
 
-const stopped = () => new SoukError('settlement_pending', 'This node is stopping. The task continues at its next start.')
+const stopped = () =>
+  new SoukError('settlement_pending', 'This node is stopping. The task continues at its next start.')

@@ -16,7 +16,8 @@ export type PayLine = (
 ) => Promise<Exclude<PayReply, { kind: 'refusal' }>>
 
 export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayLine {
-  const late = () => new SoukError('settlement_pending', 'The owner did not respond about the channel in time. Try again later.')
+  const late = () =>
+    new SoukError('settlement_pending', 'The owner did not respond about the channel in time. Try again later.')
   return async (owner, request, signal) => {
     const limit = deadline(clock, PAY_EXCHANGE_MS, late, signal)
     // This deadline fires before the link's own time-out, because its error states the reason.

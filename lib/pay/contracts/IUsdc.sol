@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IERC20Metadata} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol";
 
-/// @title As much of USDC (FiatTokenV2_2) as Souk uses: ERC-20, EIP-3009 with signatures as bytes, its EIP-712 domain.
+/// @title The part of USDC (FiatTokenV2_2) that Souk uses: ERC-20, EIP-3009 with signatures as bytes, and the EIP-712 domain.
 interface IUsdc is IERC20Metadata {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
 

@@ -7,42 +7,42 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
-/// @title Divides what it receives between a provider and the network's treasury.
+/// @title Divides received tokens between a provider and the network's treasury.
 ///
-/// @notice Of all it ever received of a token, the treasury is owed its share rounded down, and the provider the rest,
-/// however often and in whatever order it is paid out. Anybody may pay out; nobody can send anything elsewhere, stop it or
-/// change it: there is no owner, no upgrade and no other exit.
+/// @notice The treasury is owed its share, rounded down, of the total ever received of a token. The provider is owed the
+/// rest. The number and order of payouts change neither amount. Anybody may pay out. There is no owner, no upgrade and no
+/// other exit.
 ///
-/// @dev The code that clones of `SplitterFactory` run. Who is paid stands in the clone's own code (immutable arguments): 20
+/// @dev The code that clones of `SplitterFactory` run. A clone's own code contains the payees as immutable arguments: 20
 /// bytes provider, 20 bytes treasury, 2 bytes share of the treasury in basis points.
 ///
-/// Books are kept per token, so a token that lies about balances or calls back only spoils its own. Tokens that take a fee
-/// on transfers or change balances by themselves are divided as they come, and nothing is promised for them.
+/// The books are per token, so a token that misreports balances or calls back harms only itself. Tokens that take a fee on
+/// transfers, or change balances by themselves, are divided without any guarantee.
 contract Splitter is ReentrancyGuardTransient {
     using SafeCast for uint256;
     using SafeERC20 for IERC20;
 
-    /// @dev One slot: no token whose amounts mean something comes near 2^128 atoms.
+    /// @dev One slot: no real token has a supply near 2^128 atoms.
     struct Paid {
         uint128 provider;
         uint128 treasury;
     }
 
     uint256 private constant ONE = 10_000;
-    /// @dev The template itself has no payees: what it would read as arguments is a part of its own code.
+    /// @dev The template has no payees: at the place of the arguments it would read its own code.
     address private immutable TEMPLATE = address(this);
 
-    /// @notice What each side was paid so far.
+    /// @notice The amounts paid to each side so far.
     mapping(IERC20 token => Paid) public paid;
 
     event Released(IERC20 indexed token, address indexed payee, uint256 amount);
-    /// @notice The token refused this payee. The amount stays owed; the other side was paid all the same.
+    /// @notice The token refused this payee. The amount stays owed; the other side is still paid.
     event Withheld(IERC20 indexed token, address indexed payee, uint256 amount);
 
     error NotAClone();
     error NothingOwed();
 
-    /// @notice Pays both sides what they are owed. One that the token refuses holds up only itself.
+    /// @notice Pays both sides the amounts owed. A side that the token refuses does not block the other.
     function distribute(IERC20 token) external nonReentrant returns (uint256 toProvider, uint256 toTreasury) {
         (address provider, address treasury,) = payees();
         (toProvider, toTreasury) = owed(token);
@@ -63,7 +63,7 @@ contract Splitter is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Pays the provider alone; reverts where the token refuses.
+    /// @notice Pays only the provider; reverts if the token refuses.
     function releaseProvider(IERC20 token) external nonReentrant returns (uint256 amount) {
         (amount,) = owed(token);
         if (amount == 0) revert NothingOwed();
@@ -73,7 +73,7 @@ contract Splitter is ReentrancyGuardTransient {
         token.safeTransfer(provider, amount);
     }
 
-    /// @notice Pays the treasury alone; reverts where the token refuses.
+    /// @notice Pays only the treasury; reverts if the token refuses.
     function releaseTreasury(IERC20 token) external nonReentrant returns (uint256 amount) {
         (, amount) = owed(token);
         if (amount == 0) revert NothingOwed();
@@ -83,7 +83,7 @@ contract Splitter is ReentrancyGuardTransient {
         token.safeTransfer(treasury, amount);
     }
 
-    /// @notice Who is paid, and the treasury's share in basis points.
+    /// @notice The payees, and the treasury's share in basis points.
     function payees() public view returns (address provider, address treasury, uint16 bps) {
         if (address(this) == TEMPLATE) revert NotAClone();
         bytes memory args = Clones.fetchCloneArgs(address(this));
@@ -94,13 +94,13 @@ contract Splitter is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice All this splitter ever received of a token.
+    /// @notice The total that this splitter ever received of a token.
     function received(IERC20 token) public view returns (uint256) {
         Paid storage book = paid[token];
         return token.balanceOf(address(this)) + book.provider + book.treasury;
     }
 
-    /// @notice What each side could be paid now. Together it is the whole balance.
+    /// @notice The amounts owed to each side now. Their sum is the whole balance.
     function owed(IERC20 token) public view returns (uint256 toProvider, uint256 toTreasury) {
         (,, uint16 bps) = payees();
         uint256 total = received(token);
@@ -111,7 +111,7 @@ contract Splitter is ReentrancyGuardTransient {
         toProvider = _above(total - share, book.provider);
     }
 
-    /// @dev A token whose balances shrink by themselves can have paid out more than is due now: then nothing is owed.
+    /// @dev If a token's balances shrink by themselves, payouts may exceed the amount due. Then nothing is owed.
     function _above(uint256 due, uint256 done) private pure returns (uint256) {
         return due > done ? due - done : 0;
     }

@@ -5,19 +5,19 @@ import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Splitter} from "./Splitter.sol";
 
-/// @title Makes the splitter of each provider of one network.
+/// @title Creates the splitter of each provider of one network.
 ///
-/// @notice A splitter's address follows from the factory and the provider alone, so money can be sent there before it
-/// exists and both sides of a channel work it out for themselves. Nobody owns the factory; its treasury is for good.
+/// @notice A splitter's address depends only on the factory and the provider. So money can be sent there before it exists,
+/// and both sides of a channel compute it themselves. The factory has no owner; its treasury can never change.
 ///
-/// @dev Deployed through the deterministic deployer with salt 0, so that its address is the same on every chain and follows
-/// from the treasury.
+/// @dev Deployed through the deterministic deployer with salt 0, so that its address depends only on the treasury and is the
+/// same on every chain.
 contract SplitterFactory {
     /// @notice The treasury's share of everything, in basis points.
     uint16 public constant BPS = 500;
     /// @notice The code that all splitters run.
     Splitter public immutable template = new Splitter();
-    /// @notice Who is paid the share.
+    /// @notice The account that receives the share.
     address public immutable treasury;
 
     event SplitterCreated(address indexed provider, address splitter);
@@ -29,12 +29,12 @@ contract SplitterFactory {
         treasury = treasury_;
     }
 
-    /// @notice Where the provider's splitter is, or will be.
+    /// @notice The address of the provider's splitter, which may not exist yet.
     function splitterOf(address provider) public view returns (address) {
         return Clones.predictDeterministicAddressWithImmutableArgs(address(template), _args(provider), 0);
     }
 
-    /// @notice Makes the provider's splitter unless it is there. Anybody may.
+    /// @notice Creates the provider's splitter if it does not exist. Anybody may call this.
     function create(address provider) public returns (address splitter) {
         bytes memory args = _args(provider);
         splitter = Clones.predictDeterministicAddressWithImmutableArgs(address(template), args, 0);
@@ -43,7 +43,7 @@ contract SplitterFactory {
         emit SplitterCreated(provider, splitter);
     }
 
-    /// @notice Makes the provider's splitter if need be, and has it pay both sides.
+    /// @notice Creates the provider's splitter if necessary, and makes it pay both sides.
     function distribute(address provider, IERC20 token) external returns (uint256 toProvider, uint256 toTreasury) {
         return Splitter(create(provider)).distribute(token);
     }

@@ -112,7 +112,10 @@ export class DepositDesk {
     const must = (holds: boolean, otherwise: string): void => {
       if (!holds) throw new SoukError('payment_rejected', `The deposit is refused: ${otherwise}.`)
     }
-    must(amount >= terms.depositMin && amount <= CEILING_MAX, `it is under ${terms.depositMin} atoms, or above the highest amount`)
+    must(
+      amount >= terms.depositMin && amount <= CEILING_MAX,
+      `it is under ${terms.depositMin} atoms, or above the highest amount`
+    )
     must(validAfter * 1_000 <= clock.now(), 'it is not valid yet')
     must(validBefore * 1_000 >= clock.now() + DEPOSIT_MARGIN_MS, 'it is not valid for long enough')
     const authorization = {

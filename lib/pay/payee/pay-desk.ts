@@ -67,7 +67,8 @@ export class PayDesk {
   async #close(channelId: ChannelId, peer: string): Promise<PayeeChannel> {
     const { refunds, clock } = this.#init
     const channel = this.#own(channelId, peer)
-    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is still pending. Try again later.')
+    if (this.#busy.has(peer))
+      throw new SoukError('overloaded', 'A deposit of this node is still pending. Try again later.')
     const pending = () => new SoukError('settlement_pending', 'The channel is being closed. Repeat the request.')
     const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
     try {
@@ -79,7 +80,8 @@ export class PayDesk {
   }
 
   async #one<T>(peer: string, task: () => Promise<T>): Promise<T> {
-    if (this.#busy.has(peer)) throw new SoukError('overloaded', 'A deposit of this node is already pending. Try again later.')
+    if (this.#busy.has(peer))
+      throw new SoukError('overloaded', 'A deposit of this node is already pending. Try again later.')
     this.#busy.add(peer)
     try {
       return await task()

@@ -71,7 +71,9 @@ export class Payee {
     try {
       await this.#init.watch.refresh([info.channelId])
     } catch (cause) {
-      throw refusal('settlement_unavailable', 'The owner cannot read the chain at the moment. Try again later.', { cause })
+      throw refusal('settlement_unavailable', 'The owner cannot read the chain at the moment. Try again later.', {
+        cause
+      })
     }
   }
 

@@ -126,7 +126,8 @@ export class RefundDesk {
     const { watch } = this.#init
     await watch.refresh([info.channelId])
     const snapshot = watch.snapshot(info.channelId)
-    if (snapshot === undefined) throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
+    if (snapshot === undefined)
+      throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
     return snapshot.latest
   }
 }

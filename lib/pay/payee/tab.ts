@@ -82,7 +82,8 @@ export class Tab {
     let isOpen = true
     const end = (captured: Atoms): void => {
       if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
-      if (captured < 0n || captured > amount) throw new SoukError('internal_error', 'The charge is above the reserved amount.')
+      if (captured < 0n || captured > amount)
+        throw new SoukError('internal_error', 'The charge is above the reserved amount.')
       isOpen = false
       this.#reserved -= amount
       this.#captured += captured

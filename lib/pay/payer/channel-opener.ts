@@ -73,7 +73,10 @@ export class ChannelOpener {
       if (state === undefined || isUnused(state)) return this.#begin(info, amount)
       if (state.balance > state.claimed && state.withdrawal === undefined) return this.#adopt(info, state)
     }
-    throw new SoukError('settlement_unavailable', 'Every channel number tried is in use on chain. Try again to test further numbers.')
+    throw new SoukError(
+      'settlement_unavailable',
+      'Every channel number tried is in use on chain. Try again to test further numbers.'
+    )
   }
 
   async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {

@@ -148,7 +148,10 @@ export class Departures {
         // A deposit that the chain does not show was not returned. A reorganisation may restore it later, when nothing looks for
         // it.
         if (balance < channel.purse.deposit && refundNonce === 0n) {
-          throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment. Try again later.')
+          throw new SoukError(
+            'settlement_pending',
+            'The chain does not show the deposit at the moment. Try again later.'
+          )
         }
         if (balance <= channel.purse.spent || balance <= claimed) return await channels.end(channel, balance)
         throw new SoukError('settlement_pending', 'The owner has not returned the unspent deposit yet.')
@@ -194,7 +197,8 @@ export class Departures {
 
   async #look({ info }: PayerChannel) {
     const [state] = (await this.#init.chain.channels([info.channelId], 'latest')).channels
-    if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain endpoint did not return the channel. Try again later.')
+    if (state === undefined)
+      throw new SoukError('settlement_unavailable', 'The chain endpoint did not return the channel. Try again later.')
     return state
   }
 }

@@ -89,7 +89,10 @@ export class PayerChannel {
     if (this.phase === 'open') return
     if (this.isDisputed) throw disputed()
     if (this.phase === 'withdrawing') throw withdrawing()
-    throw new SoukError('settlement_pending', 'The channel to this owner is being closed. Afterwards, a call opens another one.')
+    throw new SoukError(
+      'settlement_pending',
+      'The channel to this owner is being closed. Afterwards, a call opens another one.'
+    )
   }
 
   /** Takes effect in memory at once; the caller saves the channel. */

@@ -29,13 +29,13 @@ export interface PayerInit {
   readonly rules: PayRules
   readonly clock: Clock
   readonly splitterOf: (payout: Address) => Address
-  /** This node's own peer id: what it calls itself costs nothing. */
+  /** This node's own peer id. Calls to itself are free. */
   readonly self: string
   /** Default: none. */
   readonly log?: Logger
 }
 
-/** Documents: receipts by request id, base64. */
+/** Collection of receipts by request id, base64. */
 export const RECEIPTS = 'receipts'
 
 interface Paid {
@@ -44,14 +44,14 @@ interface Paid {
   readonly price: Atoms
 }
 
-/** The payer's side of calls: promises within its rules, signs ahead, and keeps what owners sign. */
+/** The payer's side of calls: promises money within the payment rules, signs vouchers ahead and stores receipts. */
 export class Payer {
   readonly #init: PayerInit
   readonly #log: Logger
-  /** By request id, latin1. */
+  /** By request id, as latin1 text. */
   readonly #orders = new Map<string, Paid>()
   readonly #opening = new Map<string, Promise<PayerChannel>>()
-  /** Calls that wait until others of their channel end. */
+  /** Calls that wait until other calls of their channel end. */
   readonly #waiting = new Map<PayerChannel, Set<() => void>>()
 
   constructor(init: PayerInit) {
@@ -67,8 +67,8 @@ export class Payer {
     const promised = await this.#promise(channel, price, isFee)
     try {
       const { domain, signer, channels } = this.#init
-      // All calls of this turn are promised for before one voucher is signed for them. They also go on together, and so
-      // leave in one packet.
+      // Wait a microtask: all calls of this turn are promised before one voucher is signed for them. They continue together, so
+      // they leave in one packet.
       await Promise.resolve()
       channel.checkOpen()
       const authorization = await channel.authorization(domain, signer)
@@ -91,13 +91,13 @@ export class Payer {
     const { channel, promised } = paid
     const proof = proofOf(order, channel, charged, receipt)
     if (proof === undefined && charged > 0n) {
-      // A repeat is answered from the books and was charged before. Which it is, the next word of the owner's books tells.
+      // A repeat is served from the owner's books and was charged before. The owner's next books show which case this is.
       this.#end(channel, () => promised.lose())
       return this.#init.channels.touch(channel)
     }
     this.#end(channel, () => promised.settle(charged))
     if (proof !== undefined) this.#init.inspector.look(proof, channel)
-    // Its books as it says they are, when nothing else of ours is under way there: then they have to be ours.
+    // When no call of this node is running there, the owner's books must equal this node's.
     if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured))
       this.#init.channels.dispute(channel)
     this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
@@ -118,7 +118,7 @@ export class Payer {
     return false
   }
 
-  /** What an owner says of its books when it does not let a call in. True where the next try takes account of it. */
+  /** Applies the books that an owner sends when it rejects a call. Returns true if a retry can succeed. */
   #hear(channel: PayerChannel, price: Atoms, error: SoukError): boolean {
     const member = error.members?.[BOOKS_MEMBER]
     if (member === undefined) return false
@@ -132,7 +132,7 @@ export class Payer {
     return error.code === 'payment_required' && !channel.isDisputed
   }
 
-  /** @param price As `Purse.hear` */
+  /** @param price as in `Purse.hear` */
   #believe(channel: PayerChannel, { ceiling, signature, captured, reserved }: ChannelBooks, price: Atoms): void {
     const { domain, signer, channels } = this.#init
     const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
@@ -141,13 +141,13 @@ export class Payer {
     channels.touch(channel)
   }
 
-  /** What an earlier process signed and did not write down any more, its owner shows; before that nothing is signed on top. */
+  /** Learns from the owner what an earlier process signed and did not save. Nothing is signed before that. */
   async #recall(channel: PayerChannel): Promise<void> {
     this.#believe(channel, await this.#booksOf(channel), 0n)
     channel.checkOpen()
   }
 
-  /** As its owner has them, which is told of the channel where it does not know it. */
+  /** Reads the owner's books. Registers the channel first if the owner does not know it. */
   #booksOf(channel: PayerChannel): Promise<ChannelBooks> {
     const { opener } = this.#init
     return opener.books(channel).catch(async (error: unknown) => {
@@ -157,7 +157,7 @@ export class Payer {
     })
   }
 
-  /** What was lost stays promised until its owner says what became of it. True where there is more room then. */
+  /** A lost call stays promised until the owner reports its outcome. Returns true if that freed money. */
   async #findLost(channel: PayerChannel): Promise<boolean> {
     const { lost } = channel.purse
     if (lost === 0n) return false
@@ -169,14 +169,18 @@ export class Payer {
   async #reconcile(channel: PayerChannel): Promise<void> {
     const { channels } = this.#init
     const { captured, reserved } = await this.#booksOf(channel)
-    // Some of it may run on.
-    if (reserved > 0n) throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
+    // Some of the lost calls may still be running.
+    if (reserved > 0n)
+      throw new SoukError(
+        'overloaded',
+        'The calls in flight to this owner use the whole exposure limit. Try again later.'
+      )
     if (!channel.purse.reconcile(captured)) channels.dispute(channel)
     channels.touch(channel)
     channel.checkOpen()
   }
 
-  /** Written behind: no call waits for its payer's books. */
+  /** Written asynchronously: no call waits for the payer's ledger. */
   #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array | undefined): void {
     const { channels, clock } = this.#init
     if (charged === 0n) return channels.touch(channel)
@@ -194,9 +198,12 @@ export class Payer {
   async #channelFor({ owner, payout, api }: Order): Promise<PayerChannel> {
     const { channels, opener, splitterOf } = this.#init
     if (payout === undefined) {
-      throw new SoukError('settlement_unavailable', `The provider of ${api} has not said where it is to be paid.`)
+      throw new SoukError(
+        'settlement_unavailable',
+        `The provider of ${api} has set no payout address, so it cannot be paid.`
+      )
     }
-    // Worked out here, never asked for: the money can go to the provider and the treasury only.
+    // Computed here, never requested from the owner, so that money can go only to the provider and the treasury.
     const receiver = splitterOf(payout)
     channels.checkTrust(owner)
     const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
@@ -231,26 +238,32 @@ export class Payer {
       if (answer.why === 'deposit') await opener.fund(channel, answer.missing)
       else if (answer.why === 'day') {
         if (await channels.lease()) continue
-        throw new SoukError('spend_cap_reached', 'This node has signed for as much as it may today.')
+        throw new SoukError(
+          'spend_cap_reached',
+          'This node has reached its daily spending cap. Raise the cap, or try again tomorrow (UTC).'
+        )
       } else if (!answer.mayPass) {
         if (await this.#findLost(channel)) continue
-        throw new SoukError('spend_cap_reached', 'The call would let this owner hold more unearned than it may.')
+        throw new SoukError('spend_cap_reached', 'The call would exceed the amount that this owner may hold unearned.')
       } else if (!(await this.#ended(channel, until - clock.elapsed()))) {
-        throw new SoukError('overloaded', 'As much is in flight to this owner as may be.')
+        throw new SoukError(
+          'overloaded',
+          'The calls in flight to this owner use the whole exposure limit. Try again later.'
+        )
       }
     }
   }
 
-  /** Behind the calls, before they have to wait for it. */
+  /** Runs in the background, before calls have to wait for a deposit. */
   #topUp(channel: PayerChannel): void {
     const { rules, clock, opener } = this.#init
     if (channel.purse.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
     channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
-    // Where it fails, the call that needs it says why.
+    // If it fails, the call that needs the deposit reports the error.
     opener.fund(channel).catch(() => {})
   }
 
-  /** True when a call of the channel ended in time. */
+  /** True if a call of the channel ended in time. */
   #ended(channel: PayerChannel, withinMs: number): Promise<boolean> {
     if (withinMs <= 0) return Promise.resolve(false)
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -281,7 +294,7 @@ export class Payer {
   }
 }
 
-/** The receipt where it is about this call; who signed it is looked at apart from that. */
+/** The receipt, if it is about this call. Its signature is checked separately. */
 function proofOf(order: Order, { info }: PayerChannel, charged: Atoms, bytes: Uint8Array): Receipt | undefined {
   const receipt = readReceipt(bytes)
   if (receipt === undefined) return undefined
@@ -297,7 +310,7 @@ const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString(
 
 const SIGNATURE_BYTES = 65
 
-/** An owner is a stranger: whatever it sends in place of its books is no books. */
+/** Validates the books, because an owner is not trusted. */
 function readBooks(member: unknown): ChannelBooks | undefined {
   if (typeof member !== 'object' || member === null) return undefined
   const { ceiling, captured, reserved, signature } = member as Record<string, unknown>

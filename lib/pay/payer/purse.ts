@@ -2,52 +2,58 @@ import { SoukError } from '../../base/errors.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { DailyCap } from './daily-cap.ts'
 
-/** How far a payer goes with one owner. */
+/** The limits of a payer towards one owner. */
 export interface PurseRules {
-  /** Signed for ahead of the calls made: so many calls, or so much, whichever is less. 0 signs each call by itself. */
+  /** How far vouchers are signed ahead of the calls: a number of calls or an amount, whichever is less. 0 signs each call. */
   readonly windowCalls: number
   readonly windowAtoms: Atoms
-  /** What an owner could take without having earned it, at most. */
+  /** The maximum that an owner could take without having earned it. */
   readonly exposureMax: Atoms
 }
 
-/** What is durable of a purse. */
+/** The durable state of a purse. */
 export interface PurseState {
-  /** Highest ceiling ever signed. */
+  /** The highest ceiling ever signed. */
   readonly ceiling: Atoms
-  /** What the owner captured, as it said. */
+  /** The amount that the owner captured, by its own report. */
   readonly spent: Atoms
-  /** What the channel holds in all. */
+  /** The channel's total deposit. */
   readonly deposit: Atoms
-  /** Nothing was ever signed that this does not know of: true in the process that opened the channel, false after a restart. */
+  /**
+   * True if this state includes everything that was ever signed. True in the process that opened the channel, false after a
+   * restart.
+   */
   readonly isWhole: boolean
 }
 
-/** An answer to "may this call be paid for?" where it is no: wait for calls under way, deposit so much more, or not on what the day's cap is leased for. */
+/**
+ * Why a call cannot be paid now: `exposure`, wait for running calls; `deposit`, deposit the missing amount; `day`, the leased
+ * part of the daily cap is used up.
+ */
 export type PurseRefusal =
   | { readonly why: 'exposure'; readonly mayPass: boolean }
   | { readonly why: 'deposit'; readonly missing: Atoms }
   | { readonly why: 'day' }
 
-/** The money promised for one call. Exactly one method ends it. */
+/** Money promised for one call. Exactly one method ends the promise. */
 export interface Promised {
-  /** The ceiling that has to be signed for this call to be let in. */
+  /** The ceiling that must be signed before the call is sent. */
   readonly ceiling: Atoms
-  /** The owner answered, and charged so much; never more than was promised counts. */
+  /** The owner responded and charged `charged`. At most the promised amount counts. */
   settle(charged: Atoms): void
-  /** It was certainly not charged: not taken, or the owner signed so. */
+  /** The call was certainly not charged: the owner never accepted it, or signed that it charged nothing. */
   release(): void
-  /** It failed, and nobody signed that it was not charged: a later word of the owner may show that it was. */
+  /** The call failed without a signed statement that it was not charged. The owner may show a charge later. */
   doubt(): void
-  /** Nobody knows. It stays promised until the owner's books are heard. */
+  /** The outcome is unknown. The money stays promised until the owner's books are read. */
   lose(): void
 }
 
 /**
- * One channel as its payer sees it: the mirror of the owner's `Tab`, without any I/O. It never promises above the deposit,
- * the day's cap, or `exposureMax` beyond what was captured.
+ * The state of one channel at its payer, the mirror of the owner's `Tab`, without I/O. It never promises above the deposit, above
+ * the daily cap, or more than `exposureMax` beyond the captured amount.
  *
- * What the owner says it captured is believed as far as calls that were sent and whose end was not heard explain it.
+ * The owner's report of captures is accepted as far as sent calls without a known outcome explain it.
  */
 export class Purse {
   readonly #rules: PurseRules
@@ -57,13 +63,13 @@ export class Purse {
   #deposit: Atoms
   #promised: Atoms = 0n
   #lost: Atoms = 0n
-  /** Of calls that failed without a signed word on it. */
+  /** Amount of calls that failed without a signed statement. */
   #doubtful: Atoms = 0n
-  /** Promised for fees: each was agreed to as such, and is no part of what an owner may hold unearned. */
+  /** Promised fees. The caller agreed to each, so they do not count towards the exposure. */
   #fees: Atoms = 0n
-  /** Fees whose end was not heard: they may be charged later, whole. */
+  /** Fees without a known outcome. They may be charged later, in full. */
   #openFees: Atoms = 0n
-  /** State is written behind: after a restart calls are missing from it, and any of them may have been charged. */
+  /** Writes are asynchronous, so after a restart the state may miss calls, and any of them may have been charged. */
   #isWhole: boolean
 
   constructor({ ceiling, spent, deposit, isWhole }: PurseState, rules: PurseRules, cap: DailyCap) {
@@ -84,33 +90,33 @@ export class Purse {
   get deposit(): Atoms {
     return this.#deposit
   }
-  /** False after a restart, until the owner's books were heard. */
+  /** False after a restart, until the owner's books are read. */
   get isWhole(): boolean {
     return this.#isWhole
   }
-  /** Promised to calls that are over here, and may have been captured. */
+  /** Promised to calls that ended here without an outcome. The owner may have captured it. */
   get lost(): Atoms {
     return this.#lost
   }
-  /** Promised to calls whose end is not known. */
+  /** Promised to calls without a known outcome. */
   get promised(): Atoms {
     return this.#promised + this.#lost
   }
-  /** Of calls that are under way now. */
+  /** True if no call is running. */
   get isIdle(): boolean {
     return this.#promised === 0n
   }
-  /** What is left to promise before more has to be deposited. */
+  /** The amount that can be promised before another deposit. */
   get left(): Atoms {
     return this.#deposit - this.#spent - this.promised
   }
 
-  /** What the channel holds now: more after a deposit, less after a withdrawal or refund. */
+  /** Sets the channel's current balance: more after a deposit, less after a withdrawal or refund. */
   hold(deposit: Atoms): void {
     this.#deposit = deposit
   }
 
-  /** Promises a call's price. When the ceiling it answers with is new, it has to be signed before the call is sent. */
+  /** Promises a call's price. If the returned ceiling is new, it must be signed before the call is sent. */
   promise(price: Atoms, now: number, isFee = false): Promised | PurseRefusal {
     const { exposureMax } = this.#rules
     const promised = this.promised + price
@@ -133,11 +139,10 @@ export class Purse {
   }
 
   /**
-   * The owner's word on what it has captured and set aside on this channel. Takes it over as far as it can be explained, and
-   * tells whether it could be: where not, this owner charges for what was never sent. What it set aside for calls that this
-   * purse knows nothing of may still come back.
+   * Applies the owner's report of its captured and reserved amounts, as far as it can be explained. Returns false if it cannot:
+   * the owner charges for calls that were never sent. The unexplained part of its reservations may still be released.
    *
-   * @param price Promised for the call that was not let in, where one was, and not ended yet
+   * @param price promised for the rejected call that has not ended yet; 0 if there is none
    */
   hear(captured: Atoms, reserved: Atoms, price: Atoms): boolean {
     const owed = captured + reserved
@@ -153,8 +158,8 @@ export class Purse {
   }
 
   /**
-   * What the owner had captured in all when it had set nothing aside: no promise holds money any more. A call that was lost may
-   * still be on its way there, or wait for the owner's look at the chain, and be charged after all: that stays explained.
+   * Applies the owner's captured total at a time when it had reserved nothing, so no promise holds money. A lost call may still
+   * be on its way, or wait for the owner's read of the chain. A later charge for it therefore stays explained.
    */
   reconcile(captured: Atoms): boolean {
     if (this.#promised > 0n) return true
@@ -170,7 +175,7 @@ export class Purse {
     return true
   }
 
-  /** Nobody can take any more of it than the owner kept in the end. */
+  /** Ends the purse: the owner can take no more than it finally kept. */
   end(kept: Atoms): void {
     if (kept > this.#spent) this.#spent = kept
     this.#lost = 0n
@@ -178,12 +183,12 @@ export class Purse {
     this.#openFees = 0n
   }
 
-  /** A ceiling that turned up with the payer's own signature on it: signed before a restart that forgot it. */
+  /** Takes over a ceiling that carries the payer's own signature. It was signed before a restart and not saved. */
   recall(ceiling: Atoms): void {
     if (ceiling > this.#ceiling) this.#ceiling = ceiling
   }
 
-  /** Nobody signs ahead for fees. */
+  /** Vouchers are not signed ahead for fees. */
   #window(price: Atoms, isFee: boolean): Atoms {
     if (isFee) return 0n
     return min(BigInt(this.#rules.windowCalls) * price, this.#rules.windowAtoms)
@@ -192,7 +197,7 @@ export class Purse {
   #promiseOf(price: Atoms, isFee: boolean): Promised {
     let isOpen = true
     const end = (): void => {
-      if (!isOpen) throw new SoukError('internal_error', 'The call was settled before.')
+      if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
       isOpen = false
       this.#promised -= price
       if (isFee) this.#fees -= price

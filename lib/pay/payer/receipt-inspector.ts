@@ -6,14 +6,14 @@ import type { Receipt, ReceiptCheck } from '../signing/receipt.ts'
 export interface ReceiptInspectorInit {
   readonly check: ReceiptCheck
   readonly clock: Pick<Clock, 'after'>
-  /** An owner gave a receipt that it did not sign. */
+  /** Called for a receipt that the owner did not sign. */
   readonly onForged: (channel: PayerChannel) => void
 }
 
 /**
- * Checks the signatures of receipts behind the calls: all of them while there are few, and of a busy owner's the last so many.
- * A receipt is kept whether it was looked at or not; what an owner could gain by a false one is the proof of that one call,
- * and it does not know which of them are looked at.
+ * Checks the signatures of receipts in the background: all of them at low load, only the newest at high load. Every receipt is
+ * stored, checked or not. A forged receipt only spoils the proof of that one call, and the owner cannot know which receipts are
+ * checked.
  */
 export class ReceiptInspector {
   readonly #init: ReceiptInspectorInit
@@ -26,7 +26,7 @@ export class ReceiptInspector {
   }
 
   look(receipt: Receipt, channel: PayerChannel): void {
-    // A ring: under load the older ones make room.
+    // A ring buffer: under load, newer receipts replace older ones.
     this.#waiting[this.#next++ % RECEIPTS_CHECKED_MAX] = [receipt, channel]
     this.#timer ??= this.#init.clock.after(RECEIPTS_CHECK_MS, () => this.#inspect())
   }

@@ -16,22 +16,22 @@ export interface WithdrawalInit {
   readonly clock: Clock
 }
 
-/** @throws SoukError `settlement_unavailable` where the payer's account has too little for a withdrawal */
+/** @throws SoukError `settlement_unavailable` if the payer's account cannot pay the gas of a withdrawal */
 export async function checkWithdrawGas({ chain, signer }: WithdrawalInit): Promise<void> {
   const [wei, { maxFee }] = await Promise.all([chain.gas(signer.address), chain.fees()])
   if (wei >= WITHDRAW_GAS * maxFee) return
   throw new SoukError(
     'settlement_unavailable',
-    `To withdraw without the owner takes gas, and ${signer.address} has too little ETH on this chain for it.`
+    `${signer.address} has too little ETH on this chain for the gas of a withdrawal. Send some ETH to it.`
   )
 }
 
 /**
- * Takes everything out of a channel that the owner does not claim before the channel's delay is over. Each step follows
- * from what the chain shows, so that a restart goes on where it was, and nothing is asked for twice.
- * @param onBegun Told when the chain shows that the delay runs, and until when
- * @returns what stays with the owner, when nothing is left to take
- * @throws SoukError as `Submitter.submit` but `payment_rejected`; the signal's reason when it aborts
+ * Withdraws all money of a channel that the owner does not claim within the channel's delay. Each step depends only on the state
+ * of the chain, so a restart continues where it was and repeats no request.
+ * @param onBegun called with the end of the delay, once the chain shows that the delay has begun
+ * @returns the amount that the owner keeps, when nothing is left to withdraw
+ * @throws SoukError as `Submitter.submit`, without `payment_rejected`; the signal's reason when it aborts
  */
 export async function withdraw(
   init: WithdrawalInit,
@@ -46,7 +46,8 @@ export async function withdraw(
     const { block, channels } = await chain.channels([channelId], 'latest')
     const state = channels[0]
     begunAt ??= block.at
-    if (state === undefined) throw new SoukError('settlement_unavailable', 'The chain does not show the channel.')
+    if (state === undefined)
+      throw new SoukError('settlement_unavailable', 'The chain endpoint did not return the channel. Try again later.')
     const { balance, claimed, withdrawal } = state
     if (balance <= claimed) {
       if (isOut(channel, state, block.at) || block.at >= begunAt + DEPOSIT_VALID_MS) return balance
@@ -70,20 +71,23 @@ export async function withdraw(
 }
 
 /**
- * Nothing is left, and why is known: it was all earned, given back, or withdrawn. Else the deposit is not there yet, by an
- * endpoint that fell behind or a block that was taken back, and can come for as long as its authorisation lasts.
+ * True if the channel is empty for a known reason: its deposit was earned, refunded or withdrawn. Otherwise the deposit may still
+ * appear while its authorisation is valid, because an endpoint fell behind or a block was removed.
  */
 function isOut({ purse, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
   return balance >= purse.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
 }
 
-/** An owner that claims bit by bit can make each attempt fail that asks for all: it cannot claim above the last ceiling. */
+/**
+ * Excludes the amount that the owner can still claim with the last ceiling. Otherwise an owner that claims bit by bit could make
+ * every withdrawal fail.
+ */
 function amountOf({ balance, claimed }: ChannelState, ceiling: Atoms): Atoms {
   const certain = balance - (ceiling > claimed ? ceiling : claimed)
   return certain > 0n ? certain : balance - claimed
 }
 
-/** False where something came in between: the next look tells what. */
+/** False if the state changed in between; the next read shows how. */
 async function isDone(
   { submitter }: WithdrawalInit,
   key: string,

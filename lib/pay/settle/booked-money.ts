@@ -4,28 +4,28 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 
-/** How far the books have followed the chain at one splitter: each a total that only grows, but `others` and `writtenOff`. */
+/** The totals that the ledger has booked for one splitter. Each only grows, except `others` and `writtenOff`. */
 export interface BookedSplitter {
   readonly payout?: Address
-  /** From this owner's channels; from channels it does not know. */
+  /** From this owner's channels; `others` is from channels that it does not know. */
   readonly claimed: Atoms
   readonly others: Atoms
   readonly settled: Atoms
-  /** Received otherwise than through channels. */
+  /** Money that the splitter received without a channel. */
   readonly direct: Atoms
   readonly toProvider: Atoms
   readonly toTreasury: Atoms
-  /** Charged through channels, and not to be collected any more. May fall again. */
+  /** Charges that cannot be collected any more. The amount may fall again. */
   readonly writtenOff: Atoms
 }
 
-/** How far the books have followed the chain at one channel. */
+/** The totals that the ledger has booked for one channel. */
 export interface BookedChannel {
   readonly claimed: Atoms
   readonly writtenOff: Atoms
 }
 
-/** Of a splitter that nothing was booked for. */
+/** The totals of a splitter without entries. */
 export const NOTHING_BOOKED: BookedSplitter = {
   claimed: 0n,
   others: 0n,
@@ -36,7 +36,7 @@ export const NOTHING_BOOKED: BookedSplitter = {
   writtenOff: 0n
 }
 
-/** The totals up to which money was booked, by splitter and by channel: written together with the entries that move them. */
+/** The booked totals by splitter and by channel. They are written together with the entries that change them. */
 export class BookedMoney {
   readonly #documents: Documents
   readonly #splitterCollection: string
@@ -61,7 +61,7 @@ export class BookedMoney {
     return this.#splitters.get(splitter) ?? NOTHING_BOOKED
   }
 
-  /** Of a channel that was loaded. */
+  /** The channel must be loaded. */
   claimedOf(channelId: ChannelId): Atoms {
     return this.#channels.get(channelId) ?? 0n
   }
@@ -76,7 +76,7 @@ export class BookedMoney {
     }
   }
 
-  /** Reads what is booked of these channels, where it is not known yet, and forgets all others: most of them were closed long ago. */
+  /** Loads the totals of these channels and drops all others, because most channels are closed. */
   async load(channels: Iterable<ChannelId>): Promise<void> {
     const wanted = new Set(channels)
     for (const id of this.#channels.keys()) if (!wanted.has(id)) this.#channels.delete(id)
@@ -89,7 +89,7 @@ export class BookedMoney {
     }
   }
 
-  /** Remembers whose splitter it is. Durable when it resolves. */
+  /** Stores the provider's payout address of a splitter. Durable when it resolves. */
   async name(splitter: Address, payout: Address): Promise<void> {
     const { documents, take } = this.after(splitter, { payout })
     if (this.of(splitter).payout === payout) return
@@ -97,7 +97,7 @@ export class BookedMoney {
     take()
   }
 
-  /** What is to be written for a change, and what takes it over here once it is. */
+  /** The documents to write for a change, and a function that applies the change once they are durable. */
   after(
     splitter: Address,
     change: Partial<BookedSplitter>,
@@ -138,7 +138,7 @@ function readSplitter(document: string): BookedSplitter {
     direct: BigInt(direct),
     toProvider: BigInt(toProvider),
     toTreasury: BigInt(toTreasury),
-    // Absent in what earlier versions wrote.
+    // Absent in documents of earlier versions.
     writtenOff: BigInt(writtenOff ?? 0)
   }
 }

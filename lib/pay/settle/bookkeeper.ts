@@ -26,21 +26,21 @@ export interface BookkeeperInit {
   readonly documents: Documents
   readonly ledger: Pick<Ledger, 'book'>
   readonly books: OwnerBooks
-  /** As the chain was last seen. */
+  /** The last known state of the chain. */
   readonly watch: Pick<ChannelWatch, 'snapshot'>
   readonly factory: SplitterFactory
   readonly onError: (error: SoukError) => void
 }
 
 /**
- * Books what becomes of an owner's money after it was captured. It goes by the chain's own counters, all of them as they
- * stood after one final block, and books what they have grown by: whoever claimed, settled or paid out, and however long this
- * node was away, the books agree with the chain. As only final blocks count, nothing is ever booked that is taken back.
+ * Books an owner's money after its capture. Reads the chain's counters at one final block and books their growth. The ledger
+ * therefore agrees with the chain whoever claimed, settled or paid out, and however long this node was away. Only final blocks
+ * count, so no booking is ever reversed by a reorganisation.
  */
 export class Bookkeeper {
   readonly #init: BookkeeperInit
   readonly #booked: BookedMoney
-  /** Channels that hold less than was charged, and the head of the chain that showed it first. */
+  /** Channels that hold less than was charged, with the newest block when that was first seen. */
   readonly #shortSince = new Map<ChannelId, bigint>()
   #asOf: Block | undefined
   #looking: Promise<void> | undefined
@@ -52,27 +52,27 @@ export class Bookkeeper {
     this.#booked = new BookedMoney(init.documents, init.chain.parameters.chainId)
   }
 
-  /** The last final block that the books know. */
+  /** The last final block in the ledger. */
   get asOf(): Block | undefined {
     return this.#asOf
   }
 
-  /** Splitters that money was ever booked for, and what is booked of each. */
+  /** All splitters with entries, and their booked totals. */
   splitters(): ReadonlyMap<Address, BookedSplitter> {
     return this.#booked.splitters
   }
 
-  /** What is booked as claimed from a channel. */
+  /** The claimed amount of a channel, as booked. */
   claimedOf(channelId: ChannelId): Atoms {
     return this.#booked.claimedOf(channelId)
   }
 
-  /** What of a channel's charges is written off: it cannot be collected any more. */
+  /** The written-off amount of a channel's charges, which cannot be collected any more. */
   writtenOffOf(channelId: ChannelId): Atoms {
     return this.#booked.writtenOffOf(channelId)
   }
 
-  /** Reads what an earlier process booked. The first look is made behind the scenes. */
+  /** Loads the totals of an earlier process. The first read of the chain runs in the background. */
   async start(): Promise<void> {
     if (this.#isRunning) return
     await this.#booked.start()
@@ -88,8 +88,8 @@ export class Bookkeeper {
   }
 
   /**
-   * Books what is final by now. Those who ask at the same time share a look.
-   * @throws SoukError `settlement_unavailable` where the chain does not answer
+   * Books everything that is final by now. Concurrent callers share one read.
+   * @throws SoukError `settlement_unavailable` if the endpoint does not respond
    */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
@@ -107,7 +107,7 @@ export class Bookkeeper {
     const block = await this.#init.chain.block('finalized')
     if (block === undefined) throw new SoukError('settlement_unavailable', 'The chain has no finalized block.')
     await this.#load()
-    // An endpoint that fell behind knows nothing new.
+    // An endpoint that fell behind has nothing new.
     if (this.#asOf !== undefined && block.number <= this.#asOf.number) return
     await this.#nameProviders()
     await this.#writeOff(block)
@@ -125,7 +125,10 @@ export class Bookkeeper {
     await this.#booked.load([...books.channels(), ...books.closed()].map(({ channelId }) => channelId))
   }
 
-  /** A splitter's address tells nobody whose it is: remembered while the provider's APIs are served here. */
+  /**
+   * The address of a splitter does not reveal its provider, so the payout address is stored while this node serves the provider's
+   * APIs.
+   */
   async #nameProviders(): Promise<void> {
     const { books, factory } = this.#init
     for (const payout of new Set(books.payouts())) await this.#booked.name(factory.splitterOf(payout), payout)
@@ -150,7 +153,7 @@ export class Bookkeeper {
       chain.splitter(splitter, block.number)
     ])
     const { claimed, others } = this.#booked.of(splitter)
-    // The contract's sum over all channels of a receiver: as long as it stands still, none of them was claimed from.
+    // The contract's total over all channels of a receiver. While it is unchanged, no channel was claimed from.
     if (receiver.claimed > claimed + others) await this.#bookClaims(splitter, channels, receiver, block)
     await this.#bookMoves(splitter, receiver, split, block)
   }
@@ -182,11 +185,11 @@ export class Bookkeeper {
     await this.#book(entry, block, splitter, { claimed: claimed + amount }, { channelId, claimed: total })
   }
 
-  // What cannot be collected.
+  // Uncollectable charges.
 
   /**
-   * Charges that no channel holds money for any more: a deposit that was taken back with its block, or money that its payer
-   * withdrew before it was claimed. As long as the head of the chain may change, nothing is written off.
+   * Writes off charges that no channel holds money for: a reorganisation removed the deposit, or the payer withdrew before the
+   * claim. Waits until the newest block that showed it is final.
    */
   async #writeOff(block: Block): Promise<void> {
     for (const { channelId, config, lost = 0n } of this.#init.books.closed()) {
@@ -215,13 +218,13 @@ export class Bookkeeper {
       if (latest === undefined || finalized === undefined) continue
       const atHead = above(captured, most(latest.balance, finalized.balance))
       const forGood = above(captured, finalized.balance)
-      // As an earlier look found it: an endpoint that fell behind does not write anything off.
+      // An earlier read must have found it, so that an endpoint that fell behind causes no write-off.
       const since = this.#shortSince.get(channelId)
       if (atHead === 0n) this.#shortSince.delete(channelId)
       else if (since === undefined) this.#shortSince.set(channelId, head.block.number)
       const before = this.writtenOffOf(channelId)
       const isFinal = since !== undefined && since <= block.number
-      // What came back counts once it is final, as everything in these books does.
+      // Recovered money counts once it is final, as everything in the ledger.
       const after = isFinal && atHead > before ? atHead : before > forGood ? forGood : before
       await this.#bookLoss(config.receiver, channelId, after, block)
     }
@@ -253,7 +256,7 @@ export class Bookkeeper {
     await this.#book(entry, block, splitter, { toProvider, toTreasury })
   }
 
-  /** The entry and what it brings the totals to are durable together. */
+  /** The entry and the new totals become durable together. */
   async #book(
     entry: MoneyEntry,
     { at }: Block,
@@ -268,5 +271,5 @@ export class Bookkeeper {
 }
 
 const most = (a: Atoms, b: Atoms): Atoms => (a > b ? a : b)
-/** What `a` has more than `b`. */
+/** How much `a` exceeds `b`; at least 0. */
 const above = (a: Atoms, b: Atoms): Atoms => (a > b ? a - b : 0n)

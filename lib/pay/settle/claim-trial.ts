@@ -14,12 +14,12 @@ export interface ClaimTrialInit {
   readonly claimer: Address
 }
 
-/** Trials left in a round. */
+/** Simulations left in a round. */
 export interface Budget {
   left: number
 }
 
-/** Finds the rows that the contract would refuse, as one of them makes it refuse all that are claimed with it. */
+/** Finds the rows that the contract would reject, because one of them fails the whole claim. */
 export class ClaimTrial {
   readonly #init: ClaimTrialInit
   readonly #refused = new Map<ChannelId, { readonly reason: string; readonly until: number }>()
@@ -28,12 +28,12 @@ export class ClaimTrial {
     this.#init = init
   }
 
-  /** Rows that were refused lately: to be tried by themselves. */
+  /** True if the row was rejected recently; it is claimed in a transaction of its own. */
   isSuspect(channelId: ChannelId): boolean {
     return this.#refused.has(channelId)
   }
 
-  /** It was refused a moment ago: not worth another trial yet. */
+  /** True if the row was rejected too recently for another simulation. */
   isResting(channelId: ChannelId): boolean {
     const found = this.#refused.get(channelId)
     return found !== undefined && found.until > this.#init.clock.elapsed()
@@ -43,13 +43,13 @@ export class ClaimTrial {
     return Array.from(this.#refused, ([channelId, { reason }]) => ({ channelId, reason }))
   }
 
-  /** Channels that owe nothing any more need no record. */
+  /** Drops the records of channels that owe nothing any more. */
   forgetOthers(owing: ReadonlySet<ChannelId>): void {
     for (const id of this.#refused.keys()) if (!owing.has(id)) this.#refused.delete(id)
   }
 
   /**
-   * The rows that can be claimed together, found by halving. Where the budget ends, rows not known to be good are left out.
+   * The rows that can be claimed together, found by bisection. When the budget ends, unverified rows are left out.
    * @throws SoukError `settlement_unavailable`
    */
   async good(rows: readonly Claimable[], budget: Budget): Promise<Claimable[]> {

@@ -3,19 +3,19 @@ import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelSnapshot, OwnedChannel } from '../../interface/redeem.ts'
 import type { Claim } from '../chain/settlement-calls.ts'
 
-/** A row that can be claimed, with what it brings. */
+/** A claimable row with its proceeds. */
 export interface Claimable {
   readonly channelId: ChannelId
   readonly row: Claim
-  /** Above what was claimed before. */
+  /** The amount above earlier claims. */
   readonly due: Atoms
-  /** The payer is leaving: what is not claimed before the delay is over is lost. */
+  /** The payer is withdrawing: amounts not claimed within the delay are lost. */
   readonly isUrgent: boolean
 }
 
 /**
- * What channels owe, the urgent first, then the largest. Claims are absolute and never above what the channel holds at the
- * head: the contract refuses more, and with it the whole transaction.
+ * The amounts that channels owe: urgent ones first, then the largest. Claims are absolute and never above the channel's balance
+ * at the newest block. A higher claim would fail the whole transaction.
  */
 export function claimables(
   channels: Iterable<OwnedChannel>,
@@ -35,7 +35,7 @@ export function claimables(
   return found.sort(inOrder)
 }
 
-/** The same rows in the same order every time: a restarted process then knows the claim that is under way by its bytes. */
+/** A deterministic order, so that a restarted process recognises a pending claim by its bytes. */
 function inOrder(a: Claimable, b: Claimable): number {
   const byNeed = Number(b.isUrgent) - Number(a.isUrgent) || Number(b.due - a.due)
   return byNeed === 0 ? (a.channelId < b.channelId ? -1 : 1) : byNeed

@@ -16,7 +16,7 @@ export interface PayoutInit {
   readonly submitter: Submitter
 }
 
-/** What of a provider's money was moved, and how. */
+/** The amounts moved in one payout, and the transactions. */
 export interface PaidOut {
   readonly settled: Atoms
   readonly distributed: Atoms
@@ -24,8 +24,8 @@ export interface PaidOut {
 }
 
 /**
- * Moves what was claimed for a provider to its splitter, and has that pay both sides. `isWorth` says whether an amount is
- * worth its gas. Each step is known by a sum that only grows, so that repeating a round, or a restart in it, repeats no step.
+ * Moves a provider's claimed money to its splitter, and has the splitter pay both sides.
+ * @param isWorth whether an amount is worth its gas
  * @throws SoukError as `Submitter.submit`
  */
 export async function payOut(
@@ -61,8 +61,8 @@ export async function payOut(
 }
 
 /**
- * By all that the splitter ever received: its balance until it exists. Something is left after a payout where the token
- * refused one side: that is tried again in later rounds.
+ * The key includes the total that the splitter ever received, or its balance until it exists. If the token refused one side, the
+ * rest is retried in later rounds.
  */
 async function distributeKey(init: PayoutInit, splitter: Address, balance: Atoms): Promise<string> {
   const received = (await receivedBy(init, splitter)) ?? balance
@@ -72,7 +72,7 @@ async function distributeKey(init: PayoutInit, splitter: Address, balance: Atoms
   return key()
 }
 
-/** All that a splitter ever received; undefined where it does not exist yet. */
+/** The total that a splitter ever received; undefined if it does not exist yet. */
 async function receivedBy({ chain }: PayoutInit, splitter: Address): Promise<Atoms | undefined> {
   const args = [chain.parameters.usdc.address] as const
   const data = await chain.read({

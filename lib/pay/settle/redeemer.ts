@@ -33,13 +33,13 @@ export interface RedeemerInit {
   readonly chain: Chain
   readonly clock: Clock
   readonly documents: Documents
-  /** The owner's settlement address: the receiver's authoriser of all its channels, and the account of the submitter. */
+  /** The owner's settlement address: the receiver's authoriser of all its channels, and the submitter's account. */
   readonly signer: Signer
   readonly submitter: Submitter
   readonly watch: ChannelWatch
   readonly books: OwnerBooks
   readonly factory: SplitterFactory
-  /** When earned money is fetched. Defaults: `REDEEM_ATOMS`, `REDEEM_AGE_MS`. */
+  /** When earnings are claimed. Defaults: `REDEEM_ATOMS`, `REDEEM_AGE_MS`. */
   readonly policy?: { readonly atoms?: Atoms; readonly ageMs?: number }
   readonly onError: (error: SoukError) => void
 }
@@ -50,7 +50,7 @@ export function createRedeemer(init: RedeemerInit): Redeemer {
 
 const COLLECTION = 'redeemer'
 
-/** A transaction that a payer asked for, and its gas. */
+/** A transaction that a payer requested, and its gas. */
 interface PayerStep {
   readonly id: ChannelId
   readonly key: string
@@ -58,7 +58,10 @@ interface PayerStep {
   readonly gas: bigint
 }
 
-/** Of a round: everything; what is worth its gas; of that, only what has left the channels already; or one channel's claim. */
+/**
+ * The scope of a round: `all`; `worthwhile`, amounts worth their gas; `begun`, only worthwhile amounts that have left the
+ * channels; or one channel's claim.
+ */
 type What = 'all' | 'worthwhile' | 'begun' | { readonly channelId: ChannelId }
 
 class PolicyRedeemer implements Redeemer {
@@ -68,14 +71,14 @@ class PolicyRedeemer implements Redeemer {
   readonly #gas: GasTank
   readonly #trial: ClaimTrial
   readonly #key: string
-  /** Rounds, one after the other. */
+  /** Rounds run one after the other. */
   #rounds: Promise<unknown> = Promise.resolve()
   #isBusy = false
-  /** Money may wait between channel and payee, as where an earlier process was killed in a round. */
+  /** True if money may be between channel and payee, for example after an earlier process was killed in a round. */
   #isDirty = true
-  /** When the last round claimed something, by the wall: what is older has waited for `ageMs`. */
+  /** Wall-clock time of the last round that claimed something. Older earnings have waited for `ageMs`. */
   #claimedAt = 0
-  /** What came to splitters directly since the last payout, and since when it waits. */
+  /** Money that came to splitters directly since the last payout, and the time of the first. */
   #received: { readonly amount: Atoms; readonly since: number } | undefined
   #stopping: AbortController | undefined
   #unwatch = (): void => undefined
@@ -105,20 +108,23 @@ class PolicyRedeemer implements Redeemer {
 
   async stop(): Promise<void> {
     this.#unwatch()
-    this.#stopping?.abort(new SoukError('settlement_pending', 'This node stops; what was submitted goes on.'))
+    this.#stopping?.abort(
+      new SoukError('settlement_pending', 'This node is stopping. Submitted transactions continue.')
+    )
     await this.#rounds
     this.#stopping = undefined
   }
 
   checkGas(gas = 0n): void {
     const { planned, unmined } = this.#init.submitter.status()
-    // Of transactions that an earlier process left, no more is known here than how many they are.
+    // Only the number of an earlier process's transactions is known here, not their gas.
     this.#gas.check(gas, BigInt(planned + unmined) * CLAIM_GAS)
   }
 
   costOf(gas: bigint): Atoms {
     const cost = this.#gas.cost(gas)
-    if (cost === undefined) throw new SoukError('settlement_unavailable', 'The chain was not seen yet.')
+    if (cost === undefined)
+      throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
     return cost
   }
 
@@ -176,7 +182,7 @@ class PolicyRedeemer implements Redeemer {
     }
   }
 
-  /** What the payer asked for. It is tried here first, so that a payer's contract cannot leave a plan that is tried for ever. */
+  /** Submits a payer's request. Simulates it first, so that a payer's contract cannot leave a plan that is retried forever. */
   async #submitForPayer({ id, key, call, gas }: PayerStep, signal?: AbortSignal): Promise<Mined> {
     const { chain, signer, submitter, watch, onError } = this.#init
     const isKnown = submitter.has(key)
@@ -187,14 +193,14 @@ class PolicyRedeemer implements Redeemer {
       }
       return submitter.submit(key, call)
     }
-    // Whoever waits may give up: the gas is set aside until it is mined.
+    // The caller may give up; the gas stays reserved until the transaction is mined.
     const mined = await within(isKnown ? attempt() : this.#forPayer(gas, attempt), signal)
     if (!mined.receipt.succeeded) throw rejected()
     await watch.refresh([id]).catch((error: unknown) => onError(asSoukError(error)))
     return mined
   }
 
-  /** Spends gas on a payer's behalf, but never what claims may need. */
+  /** Spends gas for a payer, but never the gas that claims may need. */
   async #forPayer<T>(gas: bigint, spend: () => Promise<T>): Promise<T> {
     this.checkGas(gas)
     const release = this.#gas.reserve(gas)
@@ -205,7 +211,7 @@ class PolicyRedeemer implements Redeemer {
     }
   }
 
-  // When.
+  // Timing of rounds.
 
   #consider(): void {
     if (this.#isBusy || this.#stopping === undefined) return
@@ -249,12 +255,13 @@ class PolicyRedeemer implements Redeemer {
     void round.then(() => (this.#isBusy = this.#rounds !== round))
   }
 
-  // What.
+  // Contents of rounds.
 
   async #round(what: What, asked?: AbortSignal): Promise<Redemption> {
     const { books, clock, watch } = this.#init
     const stopping = this.#stopping?.signal
-    if (stopping === undefined) throw new SoukError('settlement_unavailable', 'This node settles nothing now.')
+    if (stopping === undefined)
+      throw new SoukError('settlement_unavailable', 'This node is not running, so it settles nothing.')
     const signal = asked === undefined ? stopping : AbortSignal.any([asked, stopping])
     this.#isDirty = true
     await watch.refresh(Array.from(books.channels(), ({ channelId }) => channelId))
@@ -284,7 +291,7 @@ class PolicyRedeemer implements Redeemer {
     }
   }
 
-  /** Rows that were refused before come in transactions of their own: they are the likeliest to be refused again. */
+  /** Rows that were rejected before get transactions of their own, because they are likely to be rejected again. */
   async #batches(what: What): Promise<Claimable[][]> {
     const isForced = what !== 'worthwhile'
     const all = this.#owing()
@@ -326,6 +333,6 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 }
 
 function rejected(cause?: unknown): SoukError {
-  const detail = 'The chain refuses it: check the balance, the validity and the signature.'
+  const detail = 'The chain rejects the transaction. Check the balance, the validity period and the signature.'
   return new SoukError('payment_rejected', detail, { cause })
 }

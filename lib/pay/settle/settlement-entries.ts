@@ -5,18 +5,18 @@ import type { Entry, Posting } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import { receivableOf } from '../payee/payee-channel.ts'
 
-/** The accounts that captured money goes through on its way to provider and treasury; each holds what is there now. */
+/** The ledger accounts of captured money on its way to provider and treasury. Each holds the amount that is there now. */
 const claimedFor = (splitter: Address): string => `claimed/${splitter}`
 const inSplitter = (splitter: Address): string => `splitter/${splitter}`
 const paidToProvider = (splitter: Address): string => `payout/${splitter}`
 const paidToTreasury = (splitter: Address): string => `treasury/${splitter}`
-/** What calls were charged and no channel holds any more. */
+/** Charges that no channel holds money for any more. */
 export const uncollectedOf = (channelId: ChannelId): string => `uncollected/${channelId}`
-/** Where money came from that no call of this owner's earned. */
+/** Sources of money that no call of this owner earned. */
 const claimedByOthers = (splitter: Address): string => `others/${splitter}`
 export const paidDirectly = (splitter: Address): string => `direct/${splitter}`
 
-/** An entry but for its time. It is named by the total it leads to, as the chain counts, so that it is booked once. */
+/** An entry without its time. Its reference contains the total that it leads to, so that it is booked only once. */
 export type MoneyEntry = Omit<Entry, 'at'>
 
 interface Grown {
@@ -33,7 +33,7 @@ export function claimEntry({ splitter, channelId, total, amount }: Grown & { cha
   }
 }
 
-/** Written off up to `total`; below zero where money came back that had been written off. */
+/** Written off up to `total`. The amount is negative when written-off money is recovered. */
 export function writeOffEntry(lost: { channelId: ChannelId; block: Block; total: Atoms; amount: Atoms }): MoneyEntry {
   const { channelId, block, total, amount } = lost
   return {
@@ -43,7 +43,7 @@ export function writeOffEntry(lost: { channelId: ChannelId; block: Block; total:
   }
 }
 
-/** Below zero where a channel that was taken for another node's turns out to be of this one. */
+/** Negative when a channel that counted as another node's turns out to be this node's. */
 export function othersEntry({ splitter, block, amount }: Omit<Grown, 'total'> & { readonly block: Block }): MoneyEntry {
   return {
     kind: 'others',
@@ -68,7 +68,7 @@ export function directEntry({ splitter, total, amount }: Grown): MoneyEntry {
   }
 }
 
-/** One side may have been paid alone. */
+/** One side may be paid without the other. */
 export function distributeEntry(paid: {
   readonly splitter: Address
   readonly totals: Pick<SplitterState, 'toProvider' | 'toTreasury'>

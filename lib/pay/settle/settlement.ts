@@ -15,7 +15,7 @@ import type { SplitterFactory } from '../chain/splitter.ts'
 import { createSubmitter } from '../chain/submitter.ts'
 import { bookWithdrawal } from '../chain/node-wallet.ts'
 
-/** Everything of a till that has to do with the chain's own time. */
+/** All parts of a payment scheme that follow the chain. */
 export interface Settlement {
   readonly submitter: Pick<Submitter, 'submit' | 'has' | 'status'>
   readonly watch: ChannelWatch
@@ -40,7 +40,7 @@ export interface SettlementInit {
   readonly log?: Logger
 }
 
-/** One nonce queue, one watch, one redeemer and one bookkeeper on one chain. */
+/** One nonce queue, one watch, one redeemer and one bookkeeper for one chain. */
 export function createSettlement(init: SettlementInit): Settlement {
   const { books, chain } = init
   const submitter = createSubmitter(init)
@@ -77,7 +77,7 @@ export function createSettlement(init: SettlementInit): Settlement {
   }
 }
 
-/** A provider whose APIs are not served here any more still gets what they earned. */
+/** Includes providers whose APIs this node no longer serves: they still get their earnings. */
 function withFormerPayouts(books: OwnerBooks, bookkeeper: Pick<Bookkeeper, 'splitters'>): OwnerBooks {
   return {
     channels: () => books.channels(),

@@ -8,29 +8,32 @@ const ADDRESS_BYTES = 20
 
 export const ZERO_ADDRESS: Address = `0x${'00'.repeat(ADDRESS_BYTES)}`
 
-/** The address of a public key in 64 bytes. */
+/** The address of a 64-byte public key. */
 export function addressOf(publicKey: Uint8Array): Address {
   return toHex(keccak_256(publicKey).subarray(-ADDRESS_BYTES))
 }
 
 /**
- * Reads an address that a person or a peer wrote. One of mixed case has to carry the right checksum (EIP-55), so that a
- * mistyped address cannot take money.
+ * Parses an address from a person or a peer. A mixed-case address must have the right checksum (EIP-55), so that no money goes to
+ * a mistyped one.
  * @throws SoukError `invalid_request`
  */
 export function parseAddress(text: string): Address {
   if (!isHex(text, ADDRESS_BYTES)) {
-    throw new SoukError('invalid_request', `"${text.slice(0, 80)}" is not an address: 0x and 40 hex digits.`)
+    throw new SoukError(
+      'invalid_request',
+      `"${text.slice(0, 80)}" is not an address. An address is 0x and 40 hex digits.`
+    )
   }
   const address = text.toLowerCase() as Address
   const isMixed = text.slice(2) !== text.slice(2).toLowerCase() && text.slice(2) !== text.slice(2).toUpperCase()
   if (isMixed && checksummed(address) !== text) {
-    throw new SoukError('invalid_request', `The checksum of ${text} is wrong: it was mistyped.`)
+    throw new SoukError('invalid_request', `The checksum of ${text} is wrong. Check the address for typing errors.`)
   }
   return address
 }
 
-/** With the upper-case letters of EIP-55. */
+/** The address with the upper-case letters of EIP-55. */
 export function checksummed(address: Address): Address {
   const digits = address.slice(2).toLowerCase()
   const hash = toHex(keccak_256(utf8(digits))).slice(2)

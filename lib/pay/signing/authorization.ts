@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../base/hex.ts'
 import { bytesTag, codec, varintTag, writeBytes, writeInteger } from '../../base/wire.ts'
 import type { Voucher } from '../../interface/channel.ts'
 
-/** `souk.Authorization` of `docs/reference/souk-pay.proto`: what a payer's till sends along with a call. */
+/** `souk.Authorization` of `docs/reference/souk-pay.proto`: the payer sends it with each call. */
 
 interface AuthorizationMessage {
   channel: Uint8Array
@@ -35,19 +35,19 @@ export function encodeAuthorization({ channelId, ceiling, signature }: Voucher):
   return encodeMessage({ channel: fromHex(channelId, CHANNEL_ID_BYTES), ceiling, signature }, authorizationCodec)
 }
 
-/** Its form only: whether the signature holds is for the channel to say. @throws SoukError `payment_malformed` */
+/** Checks only the form; the channel checks the signature. @throws SoukError `payment_malformed` */
 export function decodeAuthorization(bytes: Uint8Array): Voucher {
   try {
     const { channel, ceiling, signature } = decodeMessage(bytes, authorizationCodec)
     if (channel.length === CHANNEL_ID_BYTES && ceiling <= CEILING_MAX) {
-      // Copies: the frame they came in is not kept for them.
+      // Copies, because the frame's buffer is not kept.
       return { channelId: toHex(channel), ceiling, signature: Uint8Array.from(signature) }
     }
   } catch {
-    // Said below; what a stranger's bytes provoke is no news.
+    // The error below covers it. The detail of a peer's invalid bytes is of no use.
   }
-  throw new SoukError('payment_malformed', 'The authorization that came with the call could not be read.')
+  throw new SoukError('payment_malformed', 'The authorization of the call is not valid.')
 }
 
-/** What a signed 64-bit column holds; far above all USDC there is. */
+/** The maximum of a signed 64-bit column, far above the total USDC supply. */
 export const CEILING_MAX: bigint = 2n ** 63n - 1n

@@ -5,8 +5,8 @@ import { type Hex, toHex } from '../../base/hex.ts'
 const PREFIX = utf8('souk channel 1')
 
 /**
- * The salt of a channel's config: it ties the channel to the peer id that pays through it. Vouchers are bearer papers, and
- * claims publish them; with this nobody else can say that the channel is his.
+ * The salt of a channel's config. It binds the channel to the payer's peer id. Vouchers are bearer instruments and claims publish
+ * them, so without this any node could use the channel.
  */
 export function channelSalt(peer: string, counter: bigint): Hex {
   const number = Buffer.alloc(8)

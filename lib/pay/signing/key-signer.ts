@@ -7,12 +7,12 @@ import { signDigest } from './signature.ts'
 const KEY_BYTES = 32
 
 /**
- * A signer with its key in this process.
- * @throws SoukError `invalid_request` where the bytes are no secp256k1 private key
+ * A signer that holds its key in this process.
+ * @throws SoukError `invalid_request` if the bytes are not a secp256k1 private key
  */
 export function keySigner(key: Uint8Array): Signer {
   const publicKey = key.length === KEY_BYTES ? curve.publicKey(key) : undefined
-  if (publicKey === undefined) throw new SoukError('invalid_request', 'That is not a secp256k1 private key.')
+  if (publicKey === undefined) throw new SoukError('invalid_request', 'The key is not a secp256k1 private key.')
   const secret = Uint8Array.from(key)
   return {
     address: addressOf(publicKey),

@@ -21,7 +21,7 @@ import type { Address, Signature } from '../../interface/signer.ts'
 import { signerOf } from './signature.ts'
 import { type Digest, digestsOf, hashStruct, typeHash } from './typed-data.ts'
 
-/** The owner's signed word on one call: `souk.Receipt` of `docs/reference/souk-pay.proto`. */
+/** The owner's signed statement about one call: `souk.Receipt` of `docs/reference/souk-pay.proto`. */
 export interface ReceiptBody {
   readonly channelId: ChannelId
   readonly requestId: Uint8Array
@@ -29,17 +29,17 @@ export interface ReceiptBody {
   readonly requestHash: Uint8Array
   readonly api: string
   readonly charged: Atoms
-  /** Of the whole channel, with this call. */
+  /** Totals of the whole channel, including this call. */
   readonly captured: Atoms
   readonly reserved: Atoms
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number
   readonly at: number
-  /** Why it was charged so; absent where it was not, and on receipts of earlier versions. */
+  /** The rule behind the charge. Absent if the call was not charged, and in receipts of earlier versions. */
   readonly rule?: ChargeRule
 }
 
-/** A receipt as it was sent: what it says, and what proves it. */
+/** A receipt as sent: the body and its proof. */
 export interface Receipt {
   readonly body: ReceiptBody
   readonly leaf: Uint8Array
@@ -131,7 +131,7 @@ const receiptCodec = codec<ReceiptMessage>({
   }
 })
 
-/** Leaves and nodes are hashed apart, so that no node passes for a leaf (RFC 9162, section 2.1.1). */
+/** Leaves and nodes have different hash prefixes, so that a node cannot pass for a leaf (RFC 9162, section 2.1.1). */
 function leafHash(body: Uint8Array): Uint8Array {
   const bytes = Buffer.allocUnsafe(1 + body.length)
   bytes[0] = LEAF
@@ -149,7 +149,7 @@ const LEAF = 0
 const NODE = 1
 const HASH_BYTES = 32
 
-/** What is signed over receipts, for one network. */
+/** The digests that receipts are signed over, for one network. */
 export function receiptDigests({ chainId, settlement }: Pick<ChainParameters, 'chainId' | 'settlement'>): Digest {
   const digest = digestsOf({ name: 'Souk', version: '1', chainId, verifyingContract: settlement.address })
   return (root) => digest(hashStruct(RECEIPTS, [root]))
@@ -157,7 +157,7 @@ export function receiptDigests({ chainId, settlement }: Pick<ChainParameters, 'c
 
 const RECEIPTS = typeHash('Receipts(bytes32 root)')
 
-/** Receipts of calls that became durable together: one signature over the root of their tree serves all. */
+/** Signs the receipts of one durable commit: one signature over the root of their Merkle tree covers all. */
 export async function signReceipts(
   bodies: readonly ReceiptBody[],
   sign: (root: Uint8Array) => Promise<Signature>
@@ -176,7 +176,7 @@ export async function signReceipts(
   return leaves.map((body, i) => encodeMessage({ body, ...pathTo(levels, i), signature }, receiptCodec))
 }
 
-/** From the leaves up to the root. The last of an odd level goes up as it is. */
+/** All levels from the leaves to the root. The last node of an odd level moves up unchanged. */
 function treeOf(leaves: readonly Uint8Array[]): Array<readonly Uint8Array[]> {
   const levels = [leaves]
   for (let level = leaves; level.length > 1; ) {
@@ -191,7 +191,7 @@ function treeOf(leaves: readonly Uint8Array[]): Array<readonly Uint8Array[]> {
   return levels
 }
 
-/** The siblings on the way up, and on which side each is: a node without one adds neither. */
+/** The siblings on the way up and the side of each. A node without a sibling adds neither. */
 function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { path: Uint8Array[]; index: number } {
   const path: Uint8Array[] = []
   let index = 0
@@ -204,7 +204,7 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
   return { path, index }
 }
 
-/** Undefined for what is no receipt. Whether it is signed by whom it should be, `isSigned` says. */
+/** Undefined if the bytes are not a receipt. `isSigned` checks the signature. */
 export function readReceipt(bytes: Uint8Array): Receipt | undefined {
   try {
     const { body, path, index, signature } = decodeMessage(bytes, receiptCodec)
@@ -223,7 +223,7 @@ function rootOf({ leaf, path, index }: Receipt): Uint8Array {
   )
 }
 
-/** Checks who signed receipts; one signature that was found sound is remembered, as many receipts in a row share it. */
+/** Checks the signers of receipts. Caches one valid signature, because many receipts in a row share it. */
 export class ReceiptCheck {
   readonly #digest: Digest
   #checked: Uint8Array = EMPTY_BYTES

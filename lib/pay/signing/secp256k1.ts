@@ -2,16 +2,19 @@ import { createRequire } from 'node:module'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import type * as Native from 'secp256k1'
 
-/** What Souk needs of the curve. Digests and keys are 32 bytes, a compact signature is `r ‖ s` in 64, always of low s. */
+/**
+ * The curve operations that Souk needs. Digests and keys are 32 bytes; a compact signature is `r ‖ s` in 64 bytes, always with a
+ * low s.
+ */
 export interface Curve {
   sign(digest: Uint8Array, key: Uint8Array): { readonly compact: Uint8Array; readonly recovery: number }
-  /** 64 bytes `x ‖ y`; undefined where no key made this signature. Takes an s of either half. */
+  /** 64 bytes `x ‖ y`; undefined if no key made this signature. Accepts a high or a low s. */
   recover(digest: Uint8Array, compact: Uint8Array, recovery: 0 | 1): Uint8Array | undefined
-  /** 64 bytes `x ‖ y`; undefined where the number is no private key. */
+  /** 64 bytes `x ‖ y`; undefined if the number is not a private key. */
   publicKey(key: Uint8Array): Uint8Array | undefined
 }
 
-/** In JavaScript: runs everywhere, some twenty times slower. */
+/** Pure JavaScript: runs on every platform, about twenty times slower. */
 export const javascriptCurve: Curve = {
   sign(digest, key) {
     const signature = secp256k1.Signature.fromBytes(
@@ -33,7 +36,7 @@ export const javascriptCurve: Curve = {
   }
 }
 
-/** Bitcoin Core's library, for the platforms it comes built for; undefined on others. */
+/** Bitcoin Core's library, on platforms with a prebuilt binary; undefined on others. */
 export const nativeCurve: Curve | undefined = loadNative()
 
 export const curve: Curve = nativeCurve ?? javascriptCurve
@@ -41,7 +44,7 @@ export const curve: Curve = nativeCurve ?? javascriptCurve
 function loadNative(): Curve | undefined {
   let native: typeof Native
   try {
-    // Not the package's entry: that one falls back to another JavaScript curve, slower and less well kept than ours.
+    // Not the package's main entry, which falls back to a JavaScript curve that is slower and less maintained than ours.
     native = createRequire(import.meta.url)('secp256k1/bindings.js') as typeof Native
   } catch {
     return undefined

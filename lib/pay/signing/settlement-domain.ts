@@ -11,13 +11,13 @@ const CHANNEL_CONFIG = typeHash(
 const VOUCHER = typeHash('Voucher(bytes32 channelId,uint128 maxClaimableAmount)')
 const REFUND = typeHash('Refund(bytes32 channelId,uint256 nonce,uint128 amount)')
 
-/** What parties of a channel sign, as the contract `x402BatchSettlement` of one chain hashes it. */
+/** The digests that the parties of a channel sign, hashed as by the contract `x402BatchSettlement` of one chain. */
 export interface SettlementDomain {
-  /** The channel's name: the contract's `getChannelId`. */
+  /** The channel's id, as by the contract's `getChannelId`. */
   channelId(config: ChannelConfig): ChannelId
-  /** What the payer signs for a voucher. */
+  /** The digest that the payer signs for a voucher. */
   voucher(channelId: ChannelId, ceiling: Atoms): Uint8Array
-  /** What the receiver's side signs to give unclaimed money back. */
+  /** The digest that the receiver's side signs to refund unclaimed money. */
   refund(channelId: ChannelId, nonce: bigint, amount: Atoms): Uint8Array
 }
 

@@ -4,7 +4,7 @@ import { curve } from './secp256k1.ts'
 
 const SIGNATURE_BYTES = 65
 const V_BASE = 27
-/** Half the order of the group; an s above it has a twin below. */
+/** Half of the group order. A signature with a higher s has an equivalent with a lower one. */
 const S_MAX = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex')
 
 export function signDigest(digest: Uint8Array, key: Uint8Array): Signature {
@@ -16,9 +16,8 @@ export function signDigest(digest: Uint8Array, key: Uint8Array): Signature {
 }
 
 /**
- * Who signed a digest; undefined where the contracts would take the signature from nobody. They use OpenZeppelin's
- * `ECDSA.recover`: 65 bytes, s in the lower half, v 27 or 28. Common libraries take more, and what they take and the
- * contract does not would be service given away.
+ * The signer of a digest; undefined if the contracts would reject the signature. They use OpenZeppelin's `ECDSA.recover`: 65
+ * bytes, low s, v 27 or 28. Common libraries accept more, but a call paid by a signature that the contract rejects would be free.
  */
 export function signerOf(digest: Uint8Array, signature: Signature): Address | undefined {
   if (signature.length !== SIGNATURE_BYTES) return undefined

@@ -10,7 +10,7 @@ const TRANSFER = typeHash(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
 )
 
-/** One transfer of a token that its holder allows (EIP-3009). Times are Unix seconds. */
+/** A token holder's authorisation of one transfer (EIP-3009). Times are Unix seconds. */
 export interface Authorization {
   readonly from: Address
   readonly to: Address
@@ -21,11 +21,11 @@ export interface Authorization {
   readonly nonce: Hex
 }
 
-/** What a holder of the token signs. Name and version of the domain differ between networks that have the same USDC. */
+/** The digests that a token holder signs. The domain's name and version differ between networks with the same USDC. */
 export interface TokenDomain {
-  /** Only the account in `to` may send it. */
+  /** Only the account in `to` may submit it. */
   receive(authorization: Authorization): Uint8Array
-  /** Anybody may send it. */
+  /** Any account may submit it. */
   transfer(authorization: Authorization): Uint8Array
 }
 

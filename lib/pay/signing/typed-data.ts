@@ -4,9 +4,9 @@ import type { Hex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Address } from '../../interface/signer.ts'
 
-/** EIP-712, as much of it as Souk signs: structs of static members and hashes. */
+/** The part of EIP-712 that Souk needs: structs of static members and hashes. */
 
-/** Where a signature counts: one contract on one chain. */
+/** A signature's scope: one contract on one chain. */
 export interface Domain {
   readonly name: string
   readonly version: string
@@ -14,18 +14,18 @@ export interface Domain {
   readonly verifyingContract: Address
 }
 
-/** A member of a struct: bytes or an address right-aligned as in its type, numbers as they are, texts as their hash. */
+/** A member of a struct: bytes or an address, right-aligned in a word; a number; or the hash of a text. */
 type Member = Uint8Array | Hex | Atoms
 
 const WORD_BYTES = 32
-/** "\x19\x01", then the domain's separator, then the struct's hash. */
+/** "\\x19\\x01", then the domain separator, then the struct hash. */
 const PREFIX = [0x19, 0x01]
 
 export const typeHash = (type: string): Uint8Array => keccak_256(utf8(type))
 
 const DOMAIN_TYPE = typeHash('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
 
-/** Makes the digests of one domain; its separator is hashed once. */
+/** Makes the digests of one domain; the separator is hashed once. */
 export type Digest = (structHash: Uint8Array) => Uint8Array
 
 export function digestsOf({ name, version, chainId, verifyingContract }: Domain): Digest {
@@ -55,7 +55,7 @@ function writeWord(words: Buffer, at: number, member: Member): void {
   if (member instanceof Uint8Array) words.set(member, at + WORD_BYTES - member.length)
   else if (typeof member === 'string') words.write(member.slice(2), at + WORD_BYTES - (member.length - 2) / 2, 'hex')
   else {
-    // In halves: a 256-bit number through text would cost more than the hash.
+    // Written in 64-bit parts: converting a 256-bit number to text would cost more than the hash.
     words.writeBigUInt64BE(member & 0xffffffffffffffffn, at + 24)
     if (member > 0xffffffffffffffffn) writeHigh(words, at, member >> 64n)
   }

@@ -4,7 +4,7 @@ import type { Address, Signer } from '../../interface/signer.ts'
 import type { SettlementDomain } from './settlement-domain.ts'
 import { signerOf } from './signature.ts'
 
-/** @throws SoukError `settlement_unavailable` where the key cannot be reached now */
+/** @throws SoukError `settlement_unavailable` if the key is not available now */
 export async function signVoucher(
   domain: SettlementDomain,
   signer: Signer,
@@ -14,7 +14,7 @@ export async function signVoucher(
   return { channelId, ceiling, signature: await signer.sign(domain.voucher(channelId, ceiling)) }
 }
 
-/** Whether the contract would pay out on this voucher to a channel with this `payerAuthorizer`. */
+/** True if the contract would accept this voucher for a channel with this `payerAuthorizer`. */
 export function isSound(domain: SettlementDomain, voucher: Voucher, payerAuthorizer: Address): boolean {
   return signerOf(domain.voucher(voucher.channelId, voucher.ceiling), voucher.signature) === payerAuthorizer
 }

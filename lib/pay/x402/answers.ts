@@ -7,12 +7,12 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog, Documents, StoredResponse } from '../../interface/store.ts'
 import { type EmbeddedResponse, readEmbedded } from './exact-record.ts'
 
-/** Documents of an owner: what calls paid by vouchers were answered, by channel, or channel and the client's own name. */
+/** Collection of the responses to calls paid by vouchers, by channel, or by channel and the client's payment name. */
 const ANSWERS = 'x402-answers'
 
-/** What a voucher was answered with. */
+/** The response to a voucher. */
 export interface Answer {
-  /** Consumer node that the call came through, and the call's id: its record has the response. */
+  /** Consumer node of the call, and the call's id. The call's record has the response. */
   readonly peer: string
   readonly requestId: Hex
   readonly ceiling: Atoms
@@ -20,13 +20,13 @@ export interface Answer {
   readonly requestHash: Hex
 }
 
-/** An answer as it is found. */
+/** A stored response with its body, if kept. */
 export interface KnownAnswer extends Omit<Answer, 'peer'> {
-  /** Absent where it was not stored: too long, a stream, or past the share of its peer. */
+  /** Absent if the response was not stored: too long, a stream, or above the share of its peer. */
   readonly response?: StoredResponse
 }
 
-/** Of each channel the last answer, and those that its client gave a name, for `PAYMENT_REPLAY_MS`. In the store only. */
+/** The last response of each channel, and responses to named payments for `PAYMENT_REPLAY_MS`. Kept only in the store. */
 export class Answers {
   readonly #documents: Documents
   readonly #calls: Pick<CallLog, 'find'>
@@ -49,7 +49,7 @@ export class Answers {
     return { ...hashes, ceiling: BigInt(ceiling), charged: BigInt(charged), ...(response && { response }) }
   }
 
-  /** To be written with the call's record, which holds the response. */
+  /** The document to write together with the call's record, which holds the response. */
   document(key: string, { ceiling, charged, ...rest }: Answer): DocumentPut {
     const at = this.#clock.now()
     const written: Written = { ...rest, ceiling: ceiling.toString(), charged: charged.toString(), at }
@@ -58,7 +58,7 @@ export class Answers {
 }
 
 interface Written {
-  /** Absent in documents of earlier versions, which hold the response themselves. */
+  /** Absent in documents of earlier versions, which contain the response. */
   readonly peer?: string
   readonly response?: EmbeddedResponse
   readonly requestId: Hex

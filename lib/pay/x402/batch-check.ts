@@ -16,9 +16,9 @@ export interface BatchCheckInit {
 }
 
 /**
- * Whether a payment is one for this API and by the payer of its channel, whatever is in the channel.
- * @throws SoukError `payment_rejected` with what is asked; where the channel is one with another owner of the API, that one may
- *   take it
+ * Checks that a payment is for this API and signed by the payer of its channel, whatever the channel holds.
+ * @throws SoukError `payment_rejected` with the offers; if the channel belongs to another owner of the API, that owner may accept
+ * it
  */
 export function checkBatch(
   { parameters, domain, offers, settlement }: BatchCheckInit,
@@ -28,7 +28,7 @@ export function checkBatch(
 ): void {
   const must = (holds: boolean, reason: string, otherwise: string, notAccepted = false): void => {
     if (holds) return
-    const detail = `The payment is refused: ${otherwise}.`
+    const detail = `The payment is rejected: ${otherwise}.`
     const refusal = { code: 'payment_rejected', reason: `${ERROR_PREFIX}${reason}`, detail, notAccepted } as const
     throw offers.refuse(admission, refusal)
   }
@@ -41,5 +41,5 @@ export function checkBatch(
   must(isSound(domain, voucher, config.payerAuthorizer), 'voucher_signature', 'its voucher is not signed by the payer')
 }
 
-/** Of the errors that the stock client knows. */
+/** Prefix of the errors that the standard x402 client knows. */
 export const ERROR_PREFIX = 'invalid_batch_settlement_evm_'

@@ -5,7 +5,7 @@ import { CEILING_MAX } from '../signing/authorization.ts'
 import type { Deposit } from '../payee/deposit-desk.ts'
 import { malformed } from './payment-text.ts'
 
-/** What pays for a call through a channel: a voucher, and money to go into the channel first where there is too little in it. */
+/** A payment through a channel: a voucher, and a deposit first if the channel holds too little. */
 export interface BatchPayment {
   readonly config: ChannelConfig
   readonly voucher: Voucher
@@ -14,11 +14,11 @@ export interface BatchPayment {
 
 const ADDRESSES = ['payer', 'payerAuthorizer', 'receiver', 'receiverAuthorizer', 'token'] as const
 const NUMBER = /^\d{1,20}$/
-/** A salt is any number of 256 bits, written as one or as bytes. */
+/** A salt is a 256-bit number, in decimal or as hex bytes. */
 const SALT = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,77})$/
 const SIGNATURE_BYTES = 65
 
-/** The scheme's part of a `batch-settlement` payment. @throws SoukError `payment_malformed` */
+/** Parses the scheme-specific part of a `batch-settlement` payment. @throws SoukError `payment_malformed` */
 export function readBatch(payload: Record<string, unknown>): BatchPayment {
   const config = readConfig(membersOf(payload['channelConfig']))
   const { channelId, maxClaimableAmount, signature } = membersOf(payload['voucher'])
@@ -66,13 +66,13 @@ function readDeposit(config: ChannelConfig, members: Record<string, unknown>): D
 
 function amount(text: unknown): Atoms {
   const atoms = typeof text === 'string' && NUMBER.test(text) ? BigInt(text) : undefined
-  if (atoms === undefined || atoms === 0n || atoms > CEILING_MAX) throw malformed('an amount of it is none')
+  if (atoms === undefined || atoms === 0n || atoms > CEILING_MAX) throw malformed('one of its amounts is invalid')
   return atoms
 }
 
 function seconds(text: unknown): number {
   const number = typeof text === 'string' && NUMBER.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(number)) throw malformed('a time of its deposit is none')
+  if (!Number.isSafeInteger(number)) throw malformed('a time of its deposit is invalid')
   return number
 }
 

@@ -30,28 +30,28 @@ export interface BatchTillInit extends BatchCheckInit {
   readonly answers: Answers
 }
 
-/** The one call that is under way on a channel. */
+/** The one running call of a channel. */
 interface Running {
   readonly ceiling: Atoms
   readonly requestHash: Hex
-  /** True where the API ran and it was not charged. */
+  /** Resolves to true if the API ran and the call was not charged. */
   readonly ended: Promise<boolean>
   readonly end: (isReleased: boolean) => void
 }
 
-/** A payment that is to be taken, with what is known of it. */
+/** A payment to accept, with its context. */
 interface Payment extends BatchPayment {
   readonly requestHash: Hex
-  /** Where its answer is kept. */
+  /** Key of its stored response. */
   readonly key: string
-  /** What it ends with where that is the answer to another request. */
+  /** The error if the stored response belongs to another request. */
   readonly refuseOther: () => SoukError
 }
 
 /**
- * Calls that are paid by vouchers of a client without a node, by the strict rule of the stock scheme: a voucher is for exactly
- * one price above what was charged, there is one call at a time, and one not above the last is stale. A voucher counts only when
- * its call is charged, so that a failed call leaves it as good as new, and what claims publish of it buys nothing.
+ * Calls that a client without a node pays by vouchers, under the strict rule of the standard scheme. A voucher is for exactly one
+ * price above the charged total, a channel runs one call at a time, and a voucher not above the last is stale. A voucher counts
+ * only when its call is charged. So a failed call leaves it usable, and a published claim cannot be reused.
  */
 export class BatchTill {
   readonly #init: BatchTillInit
@@ -78,7 +78,7 @@ export class BatchTill {
       if (await before.ended) throw notRepeated()
       isRepeat = true
     }
-    // In its place before anything is waited for: of many that come together, the others find the first.
+    // Registered before the first await, so that concurrent repeats find the first call.
     const running = this.#enter(channelId, ceiling, requestHash)
     try {
       const replay = await this.#replay(admission, payment, isRepeat)
@@ -103,8 +103,8 @@ export class BatchTill {
   }
 
   /**
-   * The answer of a call that this one repeats: by the client's own name for it, beside the first or after a broken link. A stale
-   * voucher alone is no repeat: its client may have lost its place and mean another call.
+   * The response of an earlier call that this call repeats: under the client's own payment name, during the first call, or after
+   * a broken link. A stale voucher alone is no repeat, because its client may have lost its state and mean another call.
    */
   async #replay(
     { requestId }: Admission,
@@ -120,9 +120,9 @@ export class BatchTill {
       throw refuseOther()
     }
     if (answer.response === undefined) {
-      throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')
+      throw new SoukError('call_interrupted', 'The call succeeded and was paid, but its response was not stored.')
     }
-    // Charged with the voucher that it came with: the same one says so again, another one is not touched.
+    // A repeat with the voucher of the charged call reports that charge again; another voucher stays uncharged.
     const charged = answer.ceiling === voucher.ceiling ? answer.charged : 0n
     const settled = { charged, receipt: EMPTY_BYTES, payment: this.#settlement(channel, charged) }
     return { replay: { response: answer.response, settled }, capture: unused, release: unused }
@@ -132,7 +132,7 @@ export class BatchTill {
     const { calls, channels } = this.#init
     const { voucher } = payment
     const known = channels.get(voucher.channelId)
-    // Before a deposit: with a stale voucher it would lie in the channel for nothing.
+    // Check before a deposit: with a stale voucher, the deposit would stay in the channel unused.
     if (known !== undefined) this.#checkCeiling(admission, known, voucher)
     const { channel, deposited } = await this.#channelOf(admission, payment, known)
     const hold = await this.#hold(admission, channel, voucher)
@@ -152,7 +152,7 @@ export class BatchTill {
           hold.release()
           running.end(true)
         }
-        // A deposit that came with the call stays in the channel, and the client has to know of it.
+        // A deposit with the call stays in the channel, so the client must be told.
         const paid = deposited === undefined ? {} : { payment: this.#settlement(channel, 0n, deposited) }
         return { charged: 0n, receipt: EMPTY_BYTES, ...paid }
       }
@@ -187,7 +187,7 @@ export class BatchTill {
     return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
   }
 
-  /** Its channel, made known and filled where that is to be done. */
+  /** The payment's channel. Registers and funds it if necessary. */
   async #channelOf(
     admission: Admission,
     { config, deposit }: Payment,
@@ -206,7 +206,7 @@ export class BatchTill {
     }
   }
 
-  /** The stock scheme's rule. What is refused comes with what the channel stands at, so that its client can go on from there. */
+  /** The rule of the standard scheme. The error contains the channel's state, so that the client can continue from it. */
   #checkCeiling(admission: Admission, channel: PayeeChannel, { ceiling }: Voucher): void {
     const { offers } = this.#init
     const { captured, ceiling: signed } = channel.tab
@@ -215,7 +215,7 @@ export class BatchTill {
     throw offers.refuse(admission, {
       code: 'payment_rejected',
       reason: `${ERROR_PREFIX}cumulative_amount_mismatch`,
-      detail: `The voucher is stale: it has to be for ${captured + admission.price} atoms.`,
+      detail: `The voucher has the wrong amount. It has to be for ${captured + admission.price} atoms.`,
       extra: {
         channelState: this.#state(channel),
         ...(voucher && {
@@ -230,26 +230,26 @@ export class BatchTill {
     const { channelId } = channel.info
     if (!channels.isFresh(channel)) await watch.refresh([channelId])
     if (!channels.isFresh(channel)) {
-      throw new SoukError('settlement_unavailable', 'The owner has seen nothing new of the chain for too long.')
+      throw new SoukError('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
     }
     this.#checkCeiling(admission, channel, voucher)
     const { captured } = channel.tab
     if ((channels.snapshot(channelId)?.latest.claimed ?? 0n) > captured) {
       const reason = `${ERROR_PREFIX}missing_channel`
-      const detail = 'The owner has lost its books of this channel: withdraw from it, and pay with another salt.'
+      const detail = 'The owner has lost its books of this channel. Withdraw from it, and pay with another salt.'
       throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
     }
     const hold = channel.tab.reserve(admission.price, voucher.ceiling)
     if (typeof hold === 'object') return hold
     if (voucher.ceiling <= channels.shownAt(channelId)) {
-      const detail = 'The deposit does not count in full yet: it is too new.'
+      const detail = 'The deposit is too new to count in full. Try again later.'
       throw new SoukError('settlement_pending', detail, { source: 'owner' })
     }
     const reason = `${ERROR_PREFIX}cumulative_exceeds_balance`
     throw offers.refuse(admission, {
       code: 'insufficient_funds',
       reason,
-      detail: 'There is not enough in the channel.',
+      detail: 'The channel’s deposit does not cover this call.',
       extra: { channelState: this.#state(channel) }
     })
   }
@@ -258,11 +258,11 @@ export class BatchTill {
     return this.#init.offers.refuse(admission, {
       code: 'payment_rejected',
       reason: `${ERROR_PREFIX}channel_busy`,
-      detail: 'Another call on the channel is under way: it carries one at a time.'
+      detail: 'Another call on the channel is running. A channel carries one call at a time.'
     })
   }
 
-  /** As the chain last showed it, and with what was charged. */
+  /** The channel's last known state on chain, and its charged total. */
   #state({ info, tab }: PayeeChannel): Record<string, unknown> {
     const latest = this.#init.channels.snapshot(info.channelId)?.latest
     return {
@@ -287,7 +287,10 @@ export class BatchTill {
   }
 }
 
-/** What an adapter says a call costs. An atom at least: the next voucher has to be higher than the last. */
+/**
+ * The adapter's cost of a call, limited to the reserved amount. At least one atom, because the next voucher must be higher than
+ * the last.
+ */
 function within(amount: Atoms, most: Atoms): Atoms {
   if (amount > most) return most
   return amount < 1n ? 1n : amount
@@ -303,7 +306,7 @@ interface Filled {
   readonly deposited?: Deposited | undefined
 }
 
-/** Of a call that was let in. */
+/** An admitted call. */
 interface Entered extends Filled {
   readonly hold: Hold
 }

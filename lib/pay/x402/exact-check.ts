@@ -12,15 +12,15 @@ export interface ExactCheckInit {
   readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance' | 'authorizedTransfer' | 'read'>
   readonly clock: Clock
   readonly offers: Pick<Offers, 'network' | 'payTo' | 'refuse'>
-  /** Who will send the transaction. */
+  /** The account that sends the transaction. */
   readonly sender: Address
 }
 
 /**
- * Whether a payment can be collected now, or was collected already by somebody who sent it first. The token itself is asked, so that
- * exactly what it takes is taken: accounts with keys, contracts, and those that are both.
- * @param needed what the payer's account has to hold
- * @throws SoukError `payment_rejected`, `insufficient_funds`, with what is asked; `settlement_unavailable`
+ * Checks that a payment can be collected now, or that another sender has already collected it for us. Simulates the token's own
+ * contract, so that exactly the signatures that it accepts pass: accounts with keys, contracts, and accounts that are both.
+ * @param needed minimum balance of the payer's account
+ * @throws SoukError `payment_rejected` or `insufficient_funds`, with the offers; `settlement_unavailable`
  */
 export async function checkExact(
   { chain, clock, offers, sender }: ExactCheckInit,
@@ -44,7 +44,7 @@ export async function checkExact(
   must(
     payment.validBefore >= now + margin,
     'payload_authorization_valid_before',
-    'it has expired, or will before the call is over'
+    'it has expired, or will expire before the call ends'
   )
   const [trial, balance] = await Promise.all([
     chain.simulate(sender, transferCall(usdc.address, payment)),
@@ -65,23 +65,23 @@ export async function checkExact(
 const INSUFFICIENT: Refusal = {
   code: 'insufficient_funds',
   reason: 'invalid_exact_evm_insufficient_balance',
-  detail: 'The payer’s account does not hold what the payment says.'
+  detail: 'The payer’s account does not hold the amount of the payment.'
 }
 
 function rejected(reason: string, otherwise: string): Refusal {
   return {
     code: 'payment_rejected',
     reason: `invalid_exact_evm_${reason}`,
-    detail: `The payment is refused: ${otherwise}.`
+    detail: `The payment is rejected: ${otherwise}.`
   }
 }
 
-const USED = rejected('nonce_already_used', 'it was used already')
+const USED = rejected('nonce_already_used', 'its nonce was used already')
 
-/** How FiatTokenV2_2 words it. */
+/** Error texts of FiatTokenV2_2. */
 const REASONS: ReadonlyArray<readonly [RegExp, Refusal]> = [
   [/exceeds balance/i, INSUFFICIENT],
-  [/invalid signature|ECRecover/i, rejected('signature', 'its signature does not hold')],
+  [/invalid signature|ECRecover/i, rejected('signature', 'its signature is invalid')],
   [/is used or canceled/i, USED],
   [/is expired/i, rejected('payload_authorization_valid_before', 'it has expired')],
   [/is not yet valid/i, rejected('payload_authorization_valid_after', 'it is not valid yet')]
@@ -89,5 +89,5 @@ const REASONS: ReadonlyArray<readonly [RegExp, Refusal]> = [
 
 function refusalOf(words: string): Refusal {
   const known = REASONS.find(([pattern]) => pattern.test(words))
-  return known?.[1] ?? rejected('transaction_simulation_failed', 'the token does not take it')
+  return known?.[1] ?? rejected('transaction_simulation_failed', 'the token contract rejects it')
 }

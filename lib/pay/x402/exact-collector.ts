@@ -18,7 +18,7 @@ export interface ExactCollectorInit {
   readonly onError: (error: SoukError) => void
 }
 
-/** Fetches the money of payments that were spent: sends each transfer until it is mined, or the token refuses it for good. */
+/** Collects spent payments: submits each transfer until it is mined, or the token finally rejects it. */
 export class ExactCollector {
   readonly #init: ExactCollectorInit
   #stopping = new AbortController()
@@ -36,8 +36,8 @@ export class ExactCollector {
   }
 
   /**
-   * What became of it. The transfer is sent under the payment's own name, so that one that is under way is never sent twice.
-   * @throws SoukError the reason of `stop`; what is left goes on at the next start
+   * The final result of a payment. The transfer is submitted under the payment's own key, so that it is never sent twice.
+   * @throws SoukError the reason of `stop`; uncollected payments continue at the next start
    */
   async collect(record: ExactRecord): Promise<ExactFate> {
     const { chain, submitter, clock, onError } = this.#init
@@ -51,7 +51,7 @@ export class ExactCollector {
         const error = asSoukError(thrown)
         if (signal.aborted || error.code === 'internal_error') throw error
         if (error.code !== 'payment_rejected') {
-          // No gas, no endpoint, too much to do: the money is still there.
+          // No gas, no endpoint, or overload: the money is still there.
           onError(error)
           await sleep(clock, COLLECT_RETRY_MS, signal)
           continue
@@ -65,14 +65,14 @@ export class ExactCollector {
   }
 
   /**
-   * The authorisation is public once it travels, and anybody may send it. Undefined where its money is lost; `unseen` where that is not
-   * known, because the endpoint shows no transfer of an authorisation that was used, or is away.
+   * Looks for a transfer by another sender, because anybody may submit a published authorisation. Undefined if the money is lost.
+   * `unseen` if that is unknown: the endpoint shows no transfer for the used authorisation, or does not respond.
    */
   async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unseen' | undefined> {
     const { chain, onError } = this.#init
     try {
       if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
-      // It may have been sent before the call.
+      // The transfer may be older than the call.
       const transfer = await foreignTransfer(chain, payment, at - FOREIGN_TRANSFER_MS)
       return transfer?.hash ?? 'unseen'
     } catch (error) {
@@ -81,7 +81,7 @@ export class ExactCollector {
     }
   }
 
-  /** In the books once, and with the record. */
+  /** Booked once, together with the record. */
   async #book(record: ExactRecord, hash: Hex | undefined): Promise<ExactFate> {
     const { ledger, clock } = this.#init
     const isPaid = hash !== undefined

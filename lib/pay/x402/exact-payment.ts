@@ -6,7 +6,7 @@ import type { Address } from '../../interface/signer.ts'
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 import { malformed } from './payment-text.ts'
 
-/** A payer's word that one amount may be moved to one account, by anybody (EIP-3009). Times are Unix seconds. */
+/** A payer's authorisation of one transfer, which any account may submit (EIP-3009). Times are Unix seconds. */
 export interface ExactPayment {
   readonly from: Address
   readonly to: Address
@@ -15,21 +15,21 @@ export interface ExactPayment {
   readonly validBefore: bigint
   /** 32 bytes. */
   readonly nonce: Hex
-  /** Of an account's key, or whatever the payer's contract takes for one. */
+  /** The signature of the account's key, or any bytes that the payer's contract accepts. */
   readonly signature: Hex
 }
 
-/** A payer uses no nonce twice: this is the payment's name. */
+/** The payment's unique name: a payer uses each nonce once. */
 export const nameOf = ({ from, nonce }: ExactPayment): string => `${from}/${nonce}`
 
 const NUMBER = /^\d{1,78}$/
 const BYTES = /^0x(?:[0-9a-fA-F]{2})+$/
 
-/** The scheme's part of an `exact` payment. @throws SoukError `payment_malformed` */
+/** Parses the scheme-specific part of an `exact` payment. @throws SoukError `payment_malformed` */
 export function readExact({ authorization, signature }: Record<string, unknown>): ExactPayment {
   const { from, to, value, validAfter, validBefore, nonce } = (authorization ?? {}) as Record<string, unknown>
   const number = (text: unknown): bigint => {
-    if (typeof text !== 'string' || !NUMBER.test(text)) throw malformed('a number of its authorization is none')
+    if (typeof text !== 'string' || !NUMBER.test(text)) throw malformed('a number of its authorization is invalid')
     return BigInt(text)
   }
   const isSound = isHex(from, 20) && isHex(to, 20) && isHex(nonce, 32)
@@ -47,7 +47,7 @@ export function readExact({ authorization, signature }: Record<string, unknown>)
   }
 }
 
-/** Moves the money. Anybody may send it, once. */
+/** The call that transfers the money. Any account may submit it, once. */
 export function transferCall(usdc: Address, payment: ExactPayment): ContractCall {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
   const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
@@ -55,8 +55,7 @@ export function transferCall(usdc: Address, payment: ExactPayment): ContractCall
 }
 
 /**
- * The transfer that a payment's authorisation was used for by somebody else: anybody may send it. Undefined where its money went elsewhere,
- * or where it is not seen.
+ * Another sender's transfer for the payment's authorisation. Undefined if the transfer differs from the payment, or is not found.
  */
 export async function foreignTransfer(
   chain: Pick<Chain, 'authorizedTransfer'>,

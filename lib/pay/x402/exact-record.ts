@@ -6,24 +6,24 @@ import type { StoredResponse } from '../../interface/store.ts'
 import { paidDirectly } from '../settle/settlement-entries.ts'
 import type { ExactPayment } from './exact-payment.ts'
 
-/** Documents of an owner: `exact` payments that were spent on a call, by payer and nonce. */
+/** Collection of an owner's spent `exact` payments, by payer and nonce. */
 export const EXACT_PAYMENTS = 'x402-exact'
 
 /**
- * What became of a spent payment. `owed`: it is being collected. `paid`: it is in a block. `lost`: the payer had taken the
- * money away when it was to be collected.
+ * The result of a spent payment. `owed`: collection continues. `paid`: the transfer is in a block. `lost`: the payer moved the
+ * money before it was collected.
  */
 export type ExactFate =
   | { readonly kind: 'owed' | 'lost' }
   | {
       readonly kind: 'paid'
-      /** Of the transaction. */
+      /** The transaction's hash. */
       readonly hash: Hex
-      /** When that was known, milliseconds since the epoch. Absent in records of the first release. */
+      /** Time when the payment was known, milliseconds since the epoch. Absent in records of the first release. */
       readonly at?: number
     }
 
-/** A response in a document of an earlier version. */
+/** A response inside a document of an earlier version. */
 export type EmbeddedResponse = Omit<StoredResponse, 'body'> & { readonly body: string }
 
 export const readEmbedded = ({ body, ...head }: EmbeddedResponse): StoredResponse => ({
@@ -31,22 +31,22 @@ export const readEmbedded = ({ body, ...head }: EmbeddedResponse): StoredRespons
   body: Buffer.from(body, 'base64')
 })
 
-/** A payment that a call was run for, and what it was answered with. */
+/** A payment that a call ran for, and the call's response. */
 export interface ExactRecord {
   readonly payment: ExactPayment
   readonly price: Atoms
   readonly requestHash: Hex
-  /** Of the call, whose record has the response. Absent in documents of earlier versions, which hold it themselves. */
+  /** The call whose record has the response. Absent in documents of earlier versions, which contain the response. */
   readonly call?: { readonly peer: string; readonly requestId: Hex }
   readonly response?: EmbeddedResponse
-  /** What the client calls it. */
+  /** The client's name for the payment. */
   readonly id?: string
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly fate: ExactFate
 }
 
-/** Accounts of an owner: what is to come, what was earned, what came, and what did not, by splitter. */
+/** Ledger accounts of a splitter: expected, earned, received and lost. */
 export const exactAccounts = (splitter: Address) => ({
   receivable: `receivable/exact/${splitter}`,
   earned: `earned/exact/${splitter}`,
@@ -54,7 +54,7 @@ export const exactAccounts = (splitter: Address) => ({
   lost: `lost/exact/${splitter}`
 })
 
-/** @param expiresAt - once nothing is to be collected any more */
+/** @param expiresAt set once nothing is left to collect */
 export function exactDocument(key: string, record: ExactRecord, expiresAt?: number): DocumentPut {
   const value = JSON.stringify(record, numbers)
   return { collection: EXACT_PAYMENTS, key, value, ...(expiresAt === undefined ? {} : { expiresAt }) }
@@ -75,7 +75,7 @@ export function readExactDocument(value: string): ExactRecord {
   }
 }
 
-/** As JSON has it: large numbers are texts. */
+/** The JSON form: bigints are texts. */
 type Written = Omit<ExactRecord, 'payment' | 'price'> & {
   readonly price: string
   readonly payment: Record<'value' | 'validAfter' | 'validBefore', string> &

@@ -4,7 +4,7 @@ import { signerOf } from '../signing/signature.ts'
 import { tokenDomain } from '../signing/token-domain.ts'
 import type { ExactPayment } from './exact-payment.ts'
 
-/** ERC-1271. */
+/** The ERC-1271 interface. */
 const ACCOUNT_ABI = [
   {
     type: 'function',
@@ -20,8 +20,8 @@ const ACCOUNT_ABI = [
 const VALID = '0x1626ba7e'
 
 /**
- * Whether its payer signed a payment, with a key or as a contract. The token looks at the signature of an unused authorisation only, and
- * anybody can read payer and nonce of a used one on the chain.
+ * True if the payer signed the payment, with a key or as a contract. The token checks only signatures of unused authorisations,
+ * and payer and nonce of a used one are public.
  */
 export async function isSigned(chain: Pick<Chain, 'parameters' | 'read'>, payment: ExactPayment): Promise<boolean> {
   const { chainId, usdc } = chain.parameters

@@ -35,32 +35,31 @@ export interface ExactTillInit extends ExactCheckInit, ExactCollectorInit {
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
 }
 
-/** How the first call with a payment ended. `refused`: nothing ran. `released`: it ran, and is not paid. `spent`: it is. */
+/** How the first call with a payment ended. `refused`: the call did not run. `released`: it ran unpaid. `spent`: it was paid. */
 type End = 'refused' | 'released' | 'spent'
 
-/** A payment that a call is being run for, or was. */
+/** A payment whose call runs or has run. */
 interface Entry {
   readonly payment: ExactPayment
   readonly requestHash: Hex
   readonly id: string | undefined
   readonly ended: Promise<End>
   readonly end: (end: End) => void
-  /** Of a spent one. */
+  /** Set once the payment is spent. */
   at?: number
   fate?: Promise<ExactFate>
 }
 
 /**
- * Calls that are paid by `exact`: one EIP-3009 transfer each, collected after the API has answered and before the answer leaves.
- * One payment is spent on one call: the same one for the same request, however often and whenever it comes, is answered with what
- * that call was answered.
+ * Calls paid by `exact`: one EIP-3009 transfer per call, collected after the API's response and before ours is sent. A payment
+ * pays for one call. Every repeat of the same request with it gets the stored response.
  */
 export class ExactTill {
   readonly #init: ExactTillInit
   readonly #collector: ExactCollector
-  /** By payer and nonce, in the order they came. */
+  /** By payer and nonce, in order of arrival. */
   readonly #entries = new Map<string, Entry>()
-  /** Payer and nonce by payer and the client's own name for a payment. */
+  /** Payer and nonce, by payer and the client's name for the payment. */
   readonly #names = new Map<string, string>()
   readonly #open = new OpenPayments()
 
@@ -69,7 +68,7 @@ export class ExactTill {
     this.#collector = new ExactCollector(init)
   }
 
-  /** Goes on collecting what an earlier process left. */
+  /** Continues the collections of an earlier process. */
   async start(): Promise<void> {
     this.#collector.start()
     const documents = await this.#init.documents.list(EXACT_PAYMENTS)
@@ -81,7 +80,9 @@ export class ExactTill {
   }
 
   stop(): void {
-    this.#collector.stop(new SoukError('settlement_pending', 'This node stops; send the same payment again later.'))
+    this.#collector.stop(
+      new SoukError('settlement_pending', 'This node is stopping. Send the same payment again later.')
+    )
     for (const entry of this.#entries.values()) this.#leave(entry, 'refused')
   }
 
@@ -98,7 +99,7 @@ export class ExactTill {
       const known = this.#find(payment, id)
       if (known === undefined) break
       if (known.requestHash !== requestHash) throw (name?.conflict ?? conflict)()
-      // Neither nonce nor name is a secret: who sends another payment under one of them has to be its payer.
+      // Nonce and name are not secret, so a different payment under one of them must be signed by its payer.
       const isAnother = !isSame(known.payment, payment)
       if (isAnother) await check(payment.value)
       const end = await known.ended
@@ -109,9 +110,9 @@ export class ExactTill {
     try {
       this.#init.redeemer.checkGas()
       if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
-        throw new SoukError('overloaded', 'Too many payments wait for the chain.', { source: 'owner' })
+        throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
       }
-      // Together with whatever else of this payer is not collected yet: of many at once each would pass alone.
+      // Checks the balance for all uncollected payments of this payer, because each of many concurrent ones would pass alone.
       await check(this.#open.sumOf(payment.from))
     } catch (error) {
       this.#leave(entry, 'refused')
@@ -164,19 +165,19 @@ export class ExactTill {
     this.#spend(entry, spent)
     this.#forgetOld()
     const stored = await calls.find(admission.peer, admission.requestId)
-    // An answer that is not kept for a repeat is given now; that the money comes is then the owner's risk.
+    // If the response is not stored for a repeat, return it now. The owner then bears the risk of collection.
     return this.#settled(admission, entry, stored?.response === undefined)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
     entry.at = record.at
     entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
-    // Whoever waits hears of a stop; what is left goes on at the next start.
+    // Waiting callers get the error of a stop; the rest continues at the next start.
     entry.fate.then(
       (fate) => {
         this.#open.delete(entry.payment)
         if (fate.kind !== 'paid') return
-        // The transfer may be much later than the call. A repeat is known as one for as long as a transfer counts.
+        // The transfer may be much later than the call. Repeats are recognised for as long as a transfer counts.
         entry.at = Math.max(record.at, fate.at ?? 0)
         if (record.fate.kind === 'owed') this.#init.redeemer.received(record.price)
       },
@@ -185,13 +186,13 @@ export class ExactTill {
     entry.end('spent')
   }
 
-  /** Where it comes with `another` payment, that one is not touched. */
+  /** @param another true if the repeat came with a different payment, which stays unused */
   async #replay(admission: Admission, entry: Entry, another: boolean): Promise<Reservation> {
     const paid = await this.#settled(admission, entry, false)
     const settled = another ? { ...paid, charged: 0n } : paid
     const response = await this.#responseOf(entry)
     if (response === undefined) {
-      throw new SoukError('call_interrupted', 'The call was answered and paid, but its answer was not kept.')
+      throw new SoukError('call_interrupted', 'The call succeeded and was paid, but its response was not stored.')
     }
     return { replay: { response, settled }, capture: unused, release: unused }
   }
@@ -210,15 +211,19 @@ export class ExactTill {
     const { clock, offers } = this.#init
     const charged = payment.value
     const pending = () =>
-      new SoukError('settlement_pending', 'The payment is on its way: send the same one again for the answer.', {
-        source: 'owner',
-        retryAfterMs: COLLECT_WAIT_MS / 2
-      })
+      new SoukError(
+        'settlement_pending',
+        'The payment is not mined yet. Send the same payment again to get the response.',
+        {
+          source: 'owner',
+          retryAfterMs: COLLECT_WAIT_MS / 2
+        }
+      )
     const limit = deadline(clock, COLLECT_WAIT_MS, pending)
     try {
       const known = await within(fate ?? Promise.reject(pending()), limit.signal)
       if (known.kind !== 'paid') {
-        const detail = 'The payment could not be collected: its money was moved meanwhile.'
+        const detail = 'The payment could not be collected, because its money was moved in the meantime.'
         const reason = 'invalid_exact_evm_transaction_failed'
         throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
       }
@@ -233,14 +238,14 @@ export class ExactTill {
     }
   }
 
-  // Entries.
+  // Payments in memory.
 
   #find(payment: ExactPayment, id: string | undefined): Entry | undefined {
     const named = id === undefined ? undefined : this.#names.get(`${payment.from}/${id}`)
     return this.#entries.get(nameOf(payment)) ?? (named === undefined ? undefined : this.#entries.get(named))
   }
 
-  /** In its place before anything is waited for: of many that come together, the others find the first. */
+  /** Registered before the first await, so that concurrent repeats find the first call. */
   #enter(payment: ExactPayment, requestHash: Hex, id: string | undefined): Entry {
     const { promise: ended, resolve: end } = Promise.withResolvers<End>()
     const entry: Entry = { payment, requestHash, id, ended, end }
@@ -258,7 +263,7 @@ export class ExactTill {
     entry.end(end)
   }
 
-  /** Old ones are remembered by the token alone, which takes none of them again. Their documents expire. */
+  /** Drops old payments. The token still rejects their nonces, and their documents expire. */
   #forgetOld(): void {
     const { clock } = this.#init
     for (const entry of this.#entries.values()) {
@@ -269,7 +274,7 @@ export class ExactTill {
   }
 }
 
-/** Payments that calls run for or ran for, and whose money is not there yet. */
+/** Payments whose calls run or have run, and whose money has not arrived. */
 class OpenPayments {
   readonly #payments = new Set<ExactPayment>()
   readonly #sums = new Map<Address, Atoms>()

@@ -8,7 +8,7 @@ import { readPayment } from './payment-text.ts'
 
 export type KeylessInit = Omit<ExactTillInit & BatchTillInit, 'answers' | 'parameters'>
 
-/** The owner's side of calls whose clients have no node: x402 version 2. */
+/** The owner's side of calls by clients without a node: x402 version 2. */
 export class Keyless {
   readonly #offers: Offers
   readonly #exact: ExactTill
@@ -30,7 +30,7 @@ export class Keyless {
     this.#exact.stop()
   }
 
-  /** Lets a call in that comes with a payment of its own; never for free. @throws SoukError */
+  /** Admits a call that brings its own payment; never for free. @throws SoukError */
   async admit(admission: Admission, { text, requestHash }: Payment): Promise<Reservation> {
     if (text === '') throw this.#offers.ask(admission)
     const payload = await readPayment(text)
@@ -39,7 +39,7 @@ export class Keyless {
     if (scheme === 'exact' && this.#offers.takesExact(admission)) {
       return this.#exact.admit(admission, toHex(requestHash), payload)
     }
-    const detail = 'The payment is refused: its scheme is not taken for this API.'
+    const detail = 'The payment is rejected: this API does not accept its scheme.'
     throw this.#offers.refuse(admission, { code: 'payment_rejected', reason: 'unsupported_scheme', detail })
   }
 }

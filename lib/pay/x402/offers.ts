@@ -12,31 +12,31 @@ import { PAYMENT_IDENTIFIER } from './payment-text.ts'
 export interface OffersInit {
   readonly parameters: ChainParameters
   readonly splitterOf: (payout: Address) => Address
-  /** What this owner asks of channels. */
+  /** This owner's conditions for channels. */
   readonly terms: Terms
-  /** The least price that is taken by `exact`: each such call is a transaction. */
+  /** The minimum price for `exact`, because each such call is a transaction. */
   readonly exactMin: Atoms
 }
 
-/** Why a payment is not taken, in the words that x402's clients know. */
+/** Why a payment is rejected, in the terms of x402 clients. */
 export interface Refusal {
   readonly code: ErrorCode
-  /** Error of x402. */
+  /** The x402 error. */
   readonly reason: string
   readonly detail: string
-  /** For the offer of `batch-settlement`: what the channel stands at. */
+  /** The channel's state, for the `batch-settlement` offer. */
   readonly extra?: Readonly<Record<string, unknown>>
-  /** Another owner of the API may take it. */
+  /** True if another owner of the API may accept it. */
   readonly notAccepted?: boolean
 }
 
-/** What is to be paid, and for whom. */
+/** The price and the payee of a call. */
 export type Asked = Pick<Admission, 'price' | 'payout'>
 
-/** What an owner asks for a call of a client without a node, as x402 writes it. */
+/** An owner's payment offers for clients without a node, in x402 form. */
 export class Offers {
   readonly #init: OffersInit
-  /** CAIP-2. */
+  /** The CAIP-2 id. */
   readonly network: `${string}:${string}`
 
   constructor(init: OffersInit) {
@@ -44,17 +44,19 @@ export class Offers {
     this.network = networkOf(init.parameters.chainId)
   }
 
-  /** Where the money of a listing goes. @throws SoukError `payment_required` where nobody is paid */
+  /** The account that a listing's money goes to. @throws SoukError `payment_required` if the listing has no payee */
   payTo({ payout, price }: Asked): Address {
     if (payout !== undefined && price > 0n) return this.#init.splitterOf(payout)
-    throw new SoukError('payment_required', 'This API is called with a key only.', { source: 'owner' })
+    throw new SoukError('payment_required', 'This API requires a consumer key in the header X-Consumer-Key.', {
+      source: 'owner'
+    })
   }
 
   takesExact({ price }: Asked): boolean {
     return price >= this.#init.exactMin
   }
 
-  /** Nothing was run. It says how the call can be paid. */
+  /** An error before the call runs. It lists the ways to pay. */
   refuse(admission: Asked, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
     const accepts = [this.#batch(admission, extra), ...(this.takesExact(admission) ? [this.#exact(admission)] : [])]
     const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions: EXTENSIONS } }
@@ -88,14 +90,14 @@ export function exactOffer({ chainId, usdc }: ChainParameters, payTo: Address, a
     network: networkOf(chainId),
     asset: checksummed(usdc.address),
     amount: amount.toString(),
-    // Common clients refuse addresses without the checksum.
+    // Common clients reject addresses without the checksum.
     payTo: checksummed(payTo),
     maxTimeoutSeconds: PAYMENT_VALID_S,
     extra: { name: usdc.name, version: usdc.version }
   }
 }
 
-/** CAIP-2. */
+/** The CAIP-2 id. */
 export const networkOf = (chainId: number): `${string}:${string}` => `eip155:${chainId}`
 
 const EXTENSIONS = {

@@ -5,23 +5,23 @@ import { toHex } from '../../base/hex.ts'
 import { PAYMENT_CHARS_MAX } from '../../base/limits.ts'
 import type { Admission } from '../../interface/till.ts'
 
-/** x402's own extension by which a client names a payment, so that a repeat with a new signature is known for one. */
+/** The x402 extension for client-chosen payment names. It identifies a repeat with a new signature. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
 
-/** 16 to 128 characters, as the extension has it. */
+/** 16 to 128 characters, as the extension requires. */
 const PAYMENT_ID = /^[a-zA-Z0-9_-]{16,128}$/
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /**
- * The value of a `PAYMENT-SIGNATURE` header. Its form only: the scheme's own part of it is any object still.
+ * Parses the value of a `PAYMENT-SIGNATURE` header. The scheme-specific part is not validated here.
  * @throws SoukError `payment_malformed`
  */
 export async function readPayment(text: string): Promise<PaymentPayload> {
-  if (text.length > PAYMENT_CHARS_MAX || !BASE64.test(text)) throw malformed('it is not base64, or too long')
-  // Loaded with the first payment: most nodes and all commands never see one.
+  if (text.length > PAYMENT_CHARS_MAX || !BASE64.test(text)) throw malformed('it is not base64, or it is too long')
+  // Loaded with the first payment, because most nodes and all commands never see one.
   const { PaymentPayloadV2Schema } = await import('@x402/core/schemas')
   const parsed = PaymentPayloadV2Schema.safeParse(json(Buffer.from(text, 'base64').toString()))
-  if (!parsed.success) throw malformed('it is no payment of x402 version 2')
+  if (!parsed.success) throw malformed('it is not a payment of x402 version 2')
   return parsed.data as PaymentPayload
 }
 
@@ -30,28 +30,28 @@ export function writeSettlement(response: SettleResponse): string {
   return Buffer.from(JSON.stringify(response)).toString('base64')
 }
 
-/** By what a client knows a payment again that it signs anew. */
+/** A name that identifies a payment even after the client signs it anew. */
 export interface PaymentName {
   readonly text: string
-  /** Ends a payment that comes by it for another request. */
+  /** The error for a payment under this name for another request. */
   readonly conflict: () => SoukError
 }
 
 /**
- * The name that the client gave its payment, else its idempotency key for calls of this API.
- * @throws SoukError `payment_malformed` for a name that is none
+ * The client's name for its payment, else its idempotency key for calls of this API.
+ * @throws SoukError `payment_malformed` for an invalid name
  */
 export function paymentNameOf(payload: PaymentPayload, { api, payment }: Admission): PaymentName | undefined {
   const id = paymentIdOf(payload)
   if (id !== undefined) return { text: id, conflict }
   const key = payment?.idempotencyKey
   if (key === undefined) return undefined
-  // With a colon, which no name of a client has: the one can never be taken for the other.
+  // Contains a colon, which client names cannot contain, so the two kinds never collide.
   const text = `key:${toHex(sha256(utf8(`${api}\n${key}`)))}`
   return { text, conflict: () => new SoukError('idempotency_mismatch', undefined, { source: 'owner' }) }
 }
 
-/** A payment, or a name of one, that was for another request. */
+/** A payment, or a payment name, that was used for another request. */
 export const conflict = () => new SoukError('payment_id_conflict', undefined, { source: 'owner' })
 
 function paymentIdOf({ extensions }: PaymentPayload): string | undefined {
@@ -62,7 +62,7 @@ function paymentIdOf({ extensions }: PaymentPayload): string | undefined {
 }
 
 export function malformed(why: string): SoukError {
-  return new SoukError('payment_malformed', `The payment could not be read: ${why}.`, { source: 'owner' })
+  return new SoukError('payment_malformed', `The payment is malformed: ${why}.`, { source: 'owner' })
 }
 
 function json(text: string): unknown {

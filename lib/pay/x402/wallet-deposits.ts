@@ -22,7 +22,7 @@ export interface WalletDepositsInit {
   readonly clock: Clock
   readonly wallet: Address
   readonly submitter: Pick<Submitter, 'submit'>
-  /** What was sent for good, for ever: the submitter forgets. */
+  /** All final transactions; the submitter keeps only recent ones. */
   readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
 }
 
@@ -53,7 +53,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     return { hash, succeeded, depth: 'latest' }
   }
 
-  /** The authorisation is public once it travels, and anybody may send it: its money is here all the same. */
+  /** Anybody may submit a published authorisation. The money arrives all the same. */
   async function sentByAnother(payment: ExactPayment): Promise<DepositTransaction | undefined> {
     if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
     const transfer = await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS)
@@ -66,7 +66,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
       offers.refuse(asked(amount), {
         code: 'payment_required',
         reason: 'PAYMENT-SIGNATURE header is required',
-        detail: 'Pay it in by x402.'
+        detail: 'Pay the deposit by x402.'
       }),
     async read(text) {
       const { payment } = await readText(text)
@@ -76,7 +76,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
       const { payload, payment } = await readText(text)
       const fee = await feeFor(chain, wallet, WALLET_DEPOSIT_GAS)
       if (fee > amount) {
-        const detail = `The gas to bring this deposit in costs ${formatUsdc(fee)} USDC at the moment. Deposit more, or later.`
+        const detail = `The gas for this deposit costs ${formatUsdc(fee)} USDC at the moment. Deposit a larger amount, or try again later.`
         throw new SoukError('payment_rejected', detail, { source: 'ingress' })
       }
       await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, amount)
@@ -109,7 +109,7 @@ async function readText(text: string): Promise<{ payload: PaymentPayload; paymen
   try {
     const payload = await readPayment(text)
     if (payload.accepted.scheme !== 'exact') {
-      throw new SoukError('payment_rejected', 'The payment is refused: a deposit is made by the scheme "exact".')
+      throw new SoukError('payment_rejected', 'The payment is rejected: a deposit requires the scheme "exact".')
     }
     return { payload, payment: readExact(payload.payload) }
   } catch (error) {
@@ -117,7 +117,7 @@ async function readText(text: string): Promise<{ payload: PaymentPayload; paymen
   }
 }
 
-/** What is said of payments elsewhere is said by owners. */
+/** Sets the error's source to this ingress; payment errors are the owner's by default. */
 function here(error: unknown): SoukError {
   const { code, message } = asSoukError(error)
   return new SoukError(code, message, { source: 'ingress', cause: error })

@@ -51,7 +51,7 @@ describe('a channel that earned less than its gas', function () {
     for (let times = 0; times < 3; times++) {
       await assert.rejects(payer.till.close(id), (error: SoukError) => {
         assert.equal(error.code, 'settlement_unavailable')
-        assert.match(error.message, /Withdraw from the channel yourself, which ends after its delay, or close it later/)
+        assert.match(error.message, /Withdraw from the channel yourself, which takes its delay, or close it later/)
         assert.ok(error.retryAfterMs! > 0 && error.retryAfterMs! <= DAY_MS, `${error.retryAfterMs}`)
         return true
       })

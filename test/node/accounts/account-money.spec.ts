@@ -252,7 +252,7 @@ describe('money of prepaid accounts', function () {
     await mine(1)
     const { body } = await payIn(who, '0.5')
     assert.equal(body['code'], 'payment_rejected')
-    assert.match(String(body['detail']), /The gas to bring this deposit in costs/)
+    assert.match(String(body['detail']), /The gas for this deposit costs/)
     assert.equal(await balance(who), 0n)
     await mine(60)
   })
