@@ -38,7 +38,6 @@ export const mappingSchema = z.strictObject({ mapping: z.json() })
 export type MappingInput = z.input<typeof mappingSchema>
 
 export const openAccountSchema = z.strictObject({ label: z.string().optional() })
-export type OpenAccountInput = z.input<typeof openAccountSchema>
 
 export const callSchema = z.strictObject({
   api: z.string(),
@@ -172,7 +171,6 @@ export const mappingViewSchema = view(
   },
   "A provider's changes to the JSON of an API, and the JSON Schema of such a document."
 )
-export type MappingView = z.output<typeof mappingViewSchema>
 
 export const mappingCheckViewSchema = view(
   'MappingCheckView',
@@ -191,7 +189,6 @@ export type MappingCheckView = z.output<typeof mappingCheckViewSchema>
 export const sessionViewSchema = view('SessionView', {
   entered: z.boolean().describe('This browser was let in.')
 })
-export type SessionView = z.output<typeof sessionViewSchema>
 
 export const setupCodeViewSchema = view(
   'SetupCodeView',
@@ -222,7 +219,6 @@ export const accountsViewSchema = view('AccountsView', {
   accounts: list(accountViewSchema),
   owed: z.string().describe('All balances together.')
 })
-export type AccountsView = z.output<typeof accountsViewSchema>
 
 export const openedAccountViewSchema = viewWith(
   accountViewSchema,
@@ -233,7 +229,6 @@ export const openedAccountViewSchema = viewWith(
   },
   'The only time the key is shown.'
 )
-export type OpenedAccountView = z.output<typeof openedAccountViewSchema>
 
 export const backupViewSchema = view(
   'ProfileBackup',
@@ -249,7 +244,6 @@ export const peerViewSchema = view('PeerView', {
   peer: z.string(),
   addresses: list(z.string())
 })
-export type PeerView = z.output<typeof peerViewSchema>
 
 export const delegationViewSchema = view('DelegationView', {
   peer: z.string(),

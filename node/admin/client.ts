@@ -6,56 +6,13 @@ import {
   runningProfiles,
   type RunningInfo
 } from '../profile/profile.ts'
-import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
+import { requestTo, type RouteInput } from '../http/route-request.ts'
+import type { SendRequest } from '../http/route.ts'
 import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node-errors.ts'
-import type {
-  AccountsView,
-  AccountView,
-  OpenAccountInput,
-  OpenedAccountView,
-  ApiView,
-  CallEvent,
-  CallHead,
-  CallInput,
-  DelegationView,
-  DoctorView,
-  PeerView,
-  RegisteredView,
-  RegisterInput,
-  ReplicaInput,
-  SetupCodeView,
-  StatusView
-} from './api.ts'
-import type {
-  BooksInput,
-  BooksView,
-  ChannelView,
-  ClosedChannelsView,
-  EarningsView,
-  ReceiptsInput,
-  ReceiptsView,
-  SettlementView,
-  WalletView,
-  WithdrawalView,
-  WithdrawInput
-} from './money-api.ts'
-import { type ListingClient, listingClient } from './listing-client.ts'
-import { queryOf } from './query.ts'
-import type { AddedWebhookView, AddWebhookInput, TailItem, WebhookTestView, WebhookView } from './webhook-api.ts'
-import { type DescriptionClient, descriptionClient } from './description-client.ts'
-import { type KeyClient, keyClient } from './key-client.ts'
-import type { MarketListingView, SearchInput, SearchView, WhyView } from './market-api.ts'
-import type { SeriesInput, SeriesView } from './series-api.ts'
-import type { BrowserView, CaptureView, SettingsInput, SettingsView } from './settings-api.ts'
-
-/** Which events are wanted, and whether calls are. */
-export interface EventsInput {
-  readonly types?: string | undefined
-  readonly calls?: 1 | undefined
-  /** With those that ended last first. */
-  readonly recent?: 1 | undefined
-}
+import type { CallEvent, CallHead, CallInput } from './api.ts'
+import type { AdminSurface } from './routes.ts'
+import type { EventsInput, TailItem } from './webhook-api.ts'
 
 /** The head of a call's answer, and its body as it arrives. */
 export interface CallAnswer {
@@ -64,55 +21,16 @@ export interface CallAnswer {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** One method per route. All throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
-export interface AdminClient extends DescriptionClient, KeyClient, ListingClient {
-  status(): Promise<StatusView>
-  apis(): Promise<{ apis: readonly ApiView[] }>
-  api(name: string): Promise<ApiView>
-  register(input: RegisterInput): Promise<RegisteredView>
-  serve(input: ReplicaInput): Promise<RegisteredView>
-  remove(name: string): Promise<void>
-  openAccount(input: OpenAccountInput): Promise<OpenedAccountView>
-  accounts(): Promise<AccountsView>
-  account(id: string): Promise<AccountView>
-  search(input: SearchInput): Promise<SearchView>
-  listing(id: string): Promise<MarketListingView>
-  why(api: string): Promise<WhyView>
+/** All methods throw `AdminProblem`, `NodeNotRunning` and `NodeSilent`. */
+export interface AdminClient {
+  /** Sends a request to a route of the table in `routes.ts`, such as `GET /keys/:id`. */
+  readonly request: SendRequest<AdminSurface>
+  /** `POST /call`, with its response as it arrives. */
   call(input: CallInput): Promise<CallAnswer>
-  /** Of the Model Context Protocol, its answer whatever it is. */
+  /** `POST /mcp`: a message of the Model Context Protocol. Resolves to the response, whatever its status is. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
-  addWebhook(input: AddWebhookInput): Promise<AddedWebhookView>
-  webhooks(): Promise<{ webhooks: readonly WebhookView[] }>
-  removeWebhook(id: string): Promise<void>
-  rotateWebhook(id: string): Promise<AddedWebhookView>
-  enableWebhook(id: string): Promise<WebhookView>
-  testWebhook(id: string): Promise<WebhookTestView>
-  /** As they happen, until the signal aborts or the node stops. */
+  /** `GET /events`: events as they happen, until the signal aborts or the node stops. */
   events(input: EventsInput, signal: AbortSignal): AsyncIterable<TailItem>
-  series(input: SeriesInput): Promise<SeriesView>
-  peers(): Promise<{ peers: readonly PeerView[] }>
-  doctor(): Promise<DoctorView>
-  setupCode(): Promise<SetupCodeView>
-  browsers(): Promise<{ sessions: readonly BrowserView[] }>
-  showOut(id: string): Promise<void>
-  settings(): Promise<SettingsView>
-  setSettings(input: SettingsInput): Promise<SettingsView>
-  capture(requestId: string): Promise<CaptureView>
-  backUp(directory: string): Promise<ProfileBackup>
-  delegate(peer: string): Promise<DelegationView>
-  delegations(): Promise<{ delegations: readonly DelegationView[] }>
-  pin(name: string, provider: string): Promise<void>
-  setPayout(address: string): Promise<StatusView>
-  settle(): Promise<SettlementView>
-  earnings(): Promise<EarningsView>
-  receipts(input: ReceiptsInput): Promise<ReceiptsView>
-  books(input: BooksInput): Promise<BooksView>
-  channels(): Promise<{ channels: readonly ChannelView[] }>
-  closeChannel(channel: string): Promise<ChannelView>
-  closeChannels(): Promise<ClosedChannelsView>
-  withdrawChannel(channel: string): Promise<ChannelView>
-  wallet(): Promise<WalletView>
-  withdraw(input: WithdrawInput): Promise<WithdrawalView>
 }
 
 /**
@@ -135,18 +53,25 @@ export interface AdminClientInit {
   readonly profile: string
 }
 
-/** Requests of one node, and what their failures mean. */
-function transport({ url, token, profile }: AdminClientInit) {
-  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}` }
-    const ended = signal === undefined ? {} : { signal }
+export function createAdminClient({ url, token, profile }: AdminClientInit): AdminClient {
+  const root = `${url}/admin/v1`
+  const authorization = `Bearer ${token}`
+
+  async function open(route: keyof AdminSurface, input: RouteInput = {}): Promise<Response> {
+    const { method, target } = requestTo(route, input)
+    const { body, signal = null } = input
     let response: Response
     try {
       response = await fetch(
-        `${url}/admin/v1${path}`,
+        root + target,
         body === undefined
-          ? { method, headers, ...ended }
-          : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+          ? { method, headers: { authorization }, signal }
+          : {
+              method,
+              headers: { authorization, 'content-type': 'application/json' },
+              body: JSON.stringify(body),
+              signal
+            }
       )
     } catch (error) {
       throw fetchFailure(error, profile, url)
@@ -157,89 +82,35 @@ function transport({ url, token, profile }: AdminClientInit) {
     }
     throw new AdminProblem((await response.json()) as Problem)
   }
-  async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await send(method, path, body)
+
+  async function request(route: keyof AdminSurface, input?: RouteInput): Promise<unknown> {
+    const response = await open(route, input)
+    if (response.status === 204) return undefined
     try {
-      return (await response.json()) as T
+      return await response.json()
     } catch (error) {
       throw fetchFailure(error, profile, url)
     }
   }
-  return { send, json }
-}
-
-export function createAdminClient(init: AdminClientInit): AdminClient {
-  const { url, token, profile } = init
-  const { send, json } = transport(init)
 
   return {
-    ...descriptionClient(json),
-    ...keyClient(json),
-    status: () => json('GET', '/status'),
-    apis: () => json('GET', '/apis'),
-    api: (name) => json('GET', named('apis', name)),
-    register: (input) => json('POST', '/apis', input),
-    serve: (input) => json('POST', '/replicas', input),
-    remove: async (name) => void (await send('DELETE', named('apis', name))),
-    ...listingClient(json),
-    openAccount: (input) => json('POST', '/accounts', input),
-    accounts: () => json('GET', '/accounts'),
-    account: (id) => json('GET', named('accounts', id)),
-    ...marketOf(json),
-    call: async (input) => readCall(await send('POST', '/call', input)),
+    request: request as SendRequest<AdminSurface>,
+    call: async (input) => readCall(await open('POST /call', { body: input })),
     async mcp(search, body, headers, signal) {
-      const sent = { ...headers, authorization: `Bearer ${token}` }
       try {
-        return await fetch(`${url}/admin/v1/mcp?${search}`, { method: 'POST', headers: sent, body, signal })
+        return await fetch(`${root}/mcp?${search}`, {
+          method: 'POST',
+          headers: { ...headers, authorization },
+          body,
+          signal
+        })
       } catch (error) {
         throw fetchFailure(error, profile, url)
       }
     },
-    addWebhook: (input) => json('POST', '/webhooks', input),
-    webhooks: () => json('GET', '/webhooks'),
-    removeWebhook: async (id) => void (await send('DELETE', named('webhooks', id))),
-    rotateWebhook: (id) => json('POST', `${named('webhooks', id)}/rotate`),
-    enableWebhook: (id) => json('POST', `${named('webhooks', id)}/enable`),
-    testWebhook: (id) => json('POST', `${named('webhooks', id)}/test`),
-    async *events(input, signal) {
-      yield* tailItems(await send('GET', `/events?${queryOf(input)}`, undefined, signal))
-    },
-    series: (input) => json('GET', `/series?${queryOf(input)}`),
-    peers: () => json('GET', '/peers'),
-    doctor: () => json('GET', '/doctor'),
-    setupCode: () => json('POST', '/setup-codes'),
-    browsers: () => json('GET', '/sessions'),
-    showOut: async (id) => void (await send('DELETE', named('sessions', id))),
-    settings: () => json('GET', '/settings'),
-    setSettings: (input) => json('PUT', '/settings', input),
-    capture: (requestId) => json('GET', named('captures', requestId)),
-    backUp: (directory) => json('POST', '/backups', { directory }),
-    delegate: (peer) => json('POST', '/delegations', { peer }),
-    delegations: () => json('GET', '/delegations'),
-    settle: () => json('POST', '/settlements'),
-    earnings: () => json('GET', '/earnings'),
-    receipts: (input) => json('GET', `/receipts?${queryOf(input)}`),
-    books: (input) => json('GET', `/books?${queryOf(input)}`),
-    channels: () => json('GET', '/channels'),
-    closeChannel: (channel) => json('POST', `${named('channels', channel)}/close`),
-    closeChannels: () => json('POST', '/channels/close'),
-    withdrawChannel: (channel) => json('POST', `${named('channels', channel)}/withdraw`),
-    wallet: () => json('GET', '/wallet'),
-    withdraw: (input) => json('POST', '/wallet/withdrawals', input),
-    setPayout: (address) => json('PUT', '/payout', { address }),
-    pin: async (name, provider) => void (await send('PUT', named('pins', name), { provider }))
-  }
-}
-
-const named = (collection: string, name: string): string => `/${collection}/${encodeURIComponent(name)}`
-
-type Json = <T>(method: string, path: string) => Promise<T>
-
-function marketOf(json: Json): Pick<AdminClient, 'search' | 'listing' | 'why'> {
-  return {
-    search: (input) => json('GET', `/search?${queryOf(input)}`),
-    listing: (id) => json('GET', named('listings', id)),
-    why: (api) => json('GET', named('why', api))
+    async *events(query, signal) {
+      yield* tailItems(await open('GET /events', { query, signal }))
+    }
   }
 }
 

@@ -34,7 +34,6 @@ export const booksSchema = z.strictObject({
   after: z.coerce.number().int().min(0).default(0).describe('Entries after the one with this number.'),
   limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX)
 })
-export type BooksInput = z.input<typeof booksSchema>
 
 export const payoutSchema = z.strictObject({ address: z.string() })
 

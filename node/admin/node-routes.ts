@@ -2,8 +2,17 @@ import { z } from 'zod'
 import { isProviderId, parseAddress, parseApiRef, SoukError } from '../../lib/index.ts'
 import type { Delegation } from '../../lib/interface/index.ts'
 import { list } from '../http/schemas.ts'
-import { delegateSchema, type DelegationView, delegationViewSchema, doctorViewSchema, peerViewSchema } from './api.ts'
-import { backupSchema, backupViewSchema, pinSchema, statusViewSchema } from './api.ts'
+import {
+  delegateSchema,
+  type DelegationView,
+  delegationViewSchema,
+  doctorViewSchema,
+  peerViewSchema,
+  backupSchema,
+  backupViewSchema,
+  pinSchema,
+  statusViewSchema
+} from './api.ts'
 import { payoutSchema } from './money-api.ts'
 import { route } from './route.ts'
 

@@ -8,7 +8,6 @@ export const settingsSchema = z.strictObject({
     .boolean()
     .describe('Whether requests of calls made from here are kept, to be made again. Off at each start.')
 })
-export type SettingsInput = z.input<typeof settingsSchema>
 
 export const settingsViewSchema = view('SettingsView', {
   capture: z.boolean(),

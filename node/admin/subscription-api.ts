@@ -41,7 +41,6 @@ export const deprecationSchema = z.strictObject({
   successor: z.string().optional().describe('`name@provider` of what to call instead.'),
   link: z.string().optional().describe('`https:` URL of a page that says more.')
 })
-export type DeprecationInput = z.input<typeof deprecationSchema>
 
 export const subscribeSchema = z.strictObject({
   api: z.string().describe('`name`, or `name@provider`.'),
@@ -66,11 +65,10 @@ export const cancelSchema = z.strictObject({
   now: z.enum(['true', 'false']).default('false').describe('At once, and not when the period ends.')
 })
 
-export const tierViewSchema = view('TierView', {
+const tierViewSchema = view('TierView', {
   up_to: z.number().nullable().describe('Counted from the first call beyond those included; null: no end.'),
   price: z.string()
 })
-export type TierView = z.output<typeof tierViewSchema>
 
 export const planViewSchema = view('PlanView', {
   id: z.string(),
@@ -161,7 +159,6 @@ export const subscribersSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).optional(),
   cursor: z.string().optional()
 })
-export type SubscribersInput = z.input<typeof subscribersSchema>
 
 export const subscriberViewSchema = view(
   'SubscriberView',

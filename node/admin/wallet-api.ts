@@ -42,4 +42,3 @@ export const keyFileViewSchema = view(
   },
   'Encrypted, as it is on disk.'
 )
-export type KeyFileView = z.output<typeof keyFileViewSchema>

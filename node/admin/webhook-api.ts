@@ -48,7 +48,6 @@ export const webhookTestViewSchema = view('WebhookTestView', {
   taken: z.boolean(),
   why: z.string().nullable()
 })
-export type WebhookTestView = z.output<typeof webhookTestViewSchema>
 
 /** What of the stream `GET /events` is wanted. */
 export const eventsSchema = z.object({
@@ -56,6 +55,7 @@ export const eventsSchema = z.object({
   calls: z.string().optional().describe('`1`: each call as it ends, too.'),
   recent: z.string().optional().describe('`1`: with those that ended last first.')
 })
+export type EventsInput = z.input<typeof eventsSchema>
 
 /** An item of the stream `GET /events`: an event, or a call where these are asked for. */
 export const tailItemSchema = z

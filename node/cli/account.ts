@@ -10,7 +10,7 @@ export const addAccount: AddCommand = (to, cli) => {
     .description('make one with a key, which is shown this once')
     .option('--label <text>', 'whose it is')
     .action(async ({ label }: { label?: string }) => {
-      const opened = await (await cli.node()).openAccount({ label })
+      const opened = await (await cli.node()).request('POST /accounts', { body: { label } })
       await cli.print(opened, () => [opened.key])
       cli.terminal.note(
         `This is the key of ${opened.id}. It is not shown again; money comes in by POST /v1/account/deposits.`
@@ -21,7 +21,7 @@ export const addAccount: AddCommand = (to, cli) => {
     .command('list')
     .description('all of them, and what they come to')
     .action(async () => {
-      const view = await (await cli.node()).accounts()
+      const view = await (await cli.node()).request('GET /accounts')
       await cli.print(view, () => lines(view.accounts))
       cli.terminal.note(`Owed to customers: ${view.owed} USDC.`)
     })
@@ -31,7 +31,7 @@ export const addAccount: AddCommand = (to, cli) => {
     .description('show one of them')
     .argument('<id>', 'as account list shows it')
     .action(async (id: string) => {
-      const view = await (await cli.node()).account(id)
+      const view = await (await cli.node()).request('GET /accounts/:id', { params: { id } })
       await cli.print(view, () =>
         facts([
           ['account', view.id],

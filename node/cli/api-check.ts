@@ -27,8 +27,8 @@ export const addApiCheck: AddCommand = (to, cli) => {
     const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
     const node = await cli.node()
-    if (body === undefined) await tellFound(cli, await node.checkUpstream(upstream))
-    else await tellAnswer(cli, await node.callUpstream({ upstream, body }))
+    if (body === undefined) await tellFound(cli, await node.request('POST /upstreams/check', { body: upstream }))
+    else await tellAnswer(cli, await node.request('POST /upstreams/call', { body: { upstream, body } }))
   })
 }
 

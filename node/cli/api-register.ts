@@ -53,7 +53,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const input = { ...inputOf(flags), ...upstream, ...(await graphqlInputOf(flags)) }
-    const view = await (await cli.node()).register(input)
+    const view = await (await cli.node()).request('POST /apis', { body: input })
     await tellRegistered(cli, view)
   })
 }

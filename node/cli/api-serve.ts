@@ -14,7 +14,7 @@ export const addApiServe: AddCommand = (to, cli) => {
   options.action(async (api: string, flags: UpstreamFlags & WsdlFlags & GraphqlFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const input = { api, ...upstream, ...(await graphqlInputOf(flags)) }
-    const view = await (await cli.node()).serve(input)
+    const view = await (await cli.node()).request('POST /replicas', { body: input })
     await tellRegistered(cli, view)
   })
 }

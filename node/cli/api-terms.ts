@@ -31,12 +31,15 @@ export const addApiTerms: AddCommand = (api, cli) => {
     .option('--major <number>', 'raise it where callers have to change something', wholeNumber)
     .action(async (name: string, flags: TermFlags, command: Command) => {
       const isTyped = command.getOptionValueSource('payPerCall') === 'cli'
-      const view = await (await cli.node()).revise(name, {
-        price: flags.price,
-        description: flags.description,
-        tags: flags.tag,
-        major: flags.major,
-        ...(isTyped ? { pay_per_call: flags.payPerCall } : {})
+      const view = await (await cli.node()).request('PATCH /apis/:name', {
+        params: { name },
+        body: {
+          price: flags.price,
+          description: flags.description,
+          tags: flags.tag,
+          major: flags.major,
+          ...(isTyped ? { pay_per_call: flags.payPerCall } : {})
+        }
       })
       await cli.print(view, () => [view.id])
       cli.terminal.note(`${view.name} is at revision ${view.revision}: ${view.price} USDC per call.`)
@@ -51,7 +54,10 @@ export const addApiTerms: AddCommand = (api, cli) => {
     .option('--link <url>', 'https page that says more')
     .action(async (name: string, { sunset, successor, link }: DeprecateFlags) => {
       const sunsetAt = sunset === undefined ? undefined : Date.now() + sunset
-      const view = await (await cli.node()).deprecate(name, { sunset_at: sunsetAt, successor, link })
+      const view = await (await cli.node()).request('POST /apis/:name/deprecate', {
+        params: { name },
+        body: { sunset_at: sunsetAt, successor, link }
+      })
       await cli.print(view, () => [])
       const until = sunsetAt === undefined ? '' : ` It may be retired on ${moment(sunsetAt)} UTC.`
       cli.terminal.note(`${view.id} is deprecated.${until}`)
@@ -62,7 +68,7 @@ export const addApiTerms: AddCommand = (api, cli) => {
     .description('end it for good, after its sunset; its name is held')
     .argument('<name>')
     .action(async (name: string) => {
-      const view = await (await cli.node()).retire(name)
+      const view = await (await cli.node()).request('POST /apis/:name/retire', { params: { name } })
       await cli.print(view, () => [])
       cli.terminal.note(`${view.id} is retired: calls are answered 410.`)
     })

@@ -17,7 +17,7 @@ export const addApi: AddCommand = (to, cli) => {
     .command('list')
     .description('list them: price, state, calls')
     .action(async () => {
-      const view = await (await cli.node()).apis()
+      const view = await (await cli.node()).request('GET /apis')
       await cli.print(view, () => list(view.apis))
       if (view.apis.length === 0) cli.terminal.note('Nothing is registered.\nTry: souk api register --help')
     })
@@ -27,7 +27,7 @@ export const addApi: AddCommand = (to, cli) => {
     .description('show one of them in full')
     .argument('<name>')
     .action(async (name: string) => {
-      const view = await (await cli.node()).api(name)
+      const view = await (await cli.node()).request('GET /apis/:name', { params: { name } })
       await cli.print(view, () => show(view))
     })
 
@@ -37,7 +37,7 @@ export const addApi: AddCommand = (to, cli) => {
       .description(description)
       .argument('<name>')
       .action(async (name: string) => {
-        const view = await (await cli.node())[verb](name)
+        const view = await (await cli.node()).request(`POST /apis/:name/${verb}`, { params: { name } })
         await cli.print(view, () => [])
         cli.terminal.note(`${view.id} ${done}.`)
       })
@@ -50,7 +50,7 @@ export const addApi: AddCommand = (to, cli) => {
     .description('stop serving it and forget it')
     .argument('<name>')
     .action(async (name: string) => {
-      await (await cli.node()).remove(name)
+      await (await cli.node()).request('DELETE /apis/:name', { params: { name } })
       await cli.print({ name, removed: true }, () => [])
       cli.terminal.note(`${name} is no longer served here.`)
     })

@@ -33,7 +33,7 @@ export const addRestore: AddCommand = (to, cli) => {
 /** The node that runs copies its own store, which nobody else can open meanwhile. */
 async function backUp(cli: Cli, directory: string): Promise<ProfileBackup> {
   try {
-    return await (await cli.node()).backUp(directory)
+    return await (await cli.node()).request('POST /backups', { body: { directory } })
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'node_not_running') throw error
   }

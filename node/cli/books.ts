@@ -1,4 +1,4 @@
-import type { BookEntryView } from '../admin/money-api.ts'
+import type { BookEntryView, BooksView } from '../admin/money-api.ts'
 import type { AddCommand } from './cli.ts'
 import { csvLine } from './csv.ts'
 import { UsageError } from './usage-error.ts'
@@ -24,7 +24,7 @@ export const addBooks: AddCommand = (to, cli) => {
       const node = await cli.node()
       if (!cli.json) await cli.terminal.write(csvLine(COLUMNS))
       for (let next: number | null = query.after; next !== null; ) {
-        const page = await node.books({ ...query, after: next })
+        const page: BooksView = await node.request('GET /books', { query: { ...query, after: next } })
         // What was deleted stands before everything, as an entry without number and time.
         const carried = page.carried.map((posting) => ({
           seq: null,

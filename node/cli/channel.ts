@@ -13,7 +13,7 @@ export const addChannel: AddCommand = (to, cli) => {
     .description('channels that this node pays through, and is paid through')
     .option('--all', 'closed ones as well')
     .action(async ({ all }: { all?: boolean }) => {
-      const found = (await (await cli.node()).channels()).channels
+      const found = (await (await cli.node()).request('GET /channels')).channels
       const channels = all === true ? found : found.filter(({ state }) => state !== 'closed')
       await cli.print({ channels }, () => lines(channels))
       if (channels.length === 0)
@@ -30,8 +30,12 @@ export const addChannel: AddCommand = (to, cli) => {
       if ((given === undefined) === (all !== true)) {
         throw new UsageError('Say which channel, or --all.', 'souk channel list')
       }
-      if (given !== undefined) return told(cli, await node.closeChannel(await idOf(node, given)))
-      const closed = await node.closeChannels()
+      if (given !== undefined)
+        return told(
+          cli,
+          await node.request('POST /channels/:channel/close', { params: { channel: await idOf(node, given) } })
+        )
+      const closed = await node.request('POST /channels/close')
       await cli.print(closed, () => lines(closed.channels.map((each) => each.channel)))
       for (const { channel, problem } of closed.channels) {
         if (problem === null) continue
@@ -46,7 +50,10 @@ export const addChannel: AddCommand = (to, cli) => {
     .argument('<channel>', 'as channel list shows it')
     .action(async (given: string) => {
       const node = await cli.node()
-      await told(cli, await node.withdrawChannel(await idOf(node, given)))
+      await told(
+        cli,
+        await node.request('POST /channels/:channel/withdraw', { params: { channel: await idOf(node, given) } })
+      )
     })
 }
 
@@ -65,7 +72,7 @@ const brief = (channel: string): string => channel.slice(0, BRIEF_CHARS)
 /** A beginning is enough where only one channel has it. */
 async function idOf(node: AdminClient, given: string): Promise<string> {
   if (given.length === 66) return given
-  const { channels } = await node.channels()
+  const { channels } = await node.request('GET /channels')
   const found = channels.filter(({ role, channel }) => role === 'payer' && channel.startsWith(given.toLowerCase()))
   const [only] = found
   if (only !== undefined && found.length === 1) return only.channel

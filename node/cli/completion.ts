@@ -88,9 +88,13 @@ function namesOf(cli: Cli, program: Command, typed: readonly string[]): KnownNam
       const entries = await readdir(homeDirectory(cli.terminal.env), { withFileTypes: true }).catch(() => [])
       return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
     },
-    apis: () => soon(async () => (await (await cli.node()).apis()).apis.map(({ own, name, id }) => (own ? name : id))),
-    keys: () => soon(async () => (await (await cli.node()).keys()).keys.map(({ id }) => id)),
-    channels: () => soon(async () => (await (await cli.node()).channels()).channels.map(({ channel }) => channel))
+    apis: () =>
+      soon(async () =>
+        (await (await cli.node()).request('GET /apis')).apis.map(({ own, name, id }) => (own ? name : id))
+      ),
+    keys: () => soon(async () => (await (await cli.node()).request('GET /keys')).keys.map(({ id }) => id)),
+    channels: () =>
+      soon(async () => (await (await cli.node()).request('GET /channels')).channels.map(({ channel }) => channel))
   }
 }
 

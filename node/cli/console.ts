@@ -8,8 +8,8 @@ export const addConsole: AddCommand = (to, cli) => {
     .description('how to open the console in a browser: its address, and a code that lets one in')
     .action(async () => {
       const node = await cli.node()
-      const { admin } = await node.status()
-      const { code, expires_at } = await node.setupCode()
+      const { admin } = await node.request('GET /status')
+      const { code, expires_at } = await node.request('POST /setup-codes')
       await cli.print({ url: admin, code, expires_at }, () => [
         ...facts([
           ['console', admin],
@@ -26,7 +26,7 @@ function addBrowsers(command: Command, cli: Cli): void {
     .command('browsers')
     .description('those that were let in')
     .action(async () => {
-      const view = await (await cli.node()).browsers()
+      const view = await (await cli.node()).request('GET /sessions')
       await cli.print(view, () =>
         table(
           ['ID', 'SINCE (UTC)', 'UNTIL (UTC)'],
@@ -40,7 +40,7 @@ function addBrowsers(command: Command, cli: Cli): void {
     .description('show a browser out')
     .argument('<id>', 'as in souk console browsers')
     .action(async (id: string) => {
-      await (await cli.node()).showOut(id)
+      await (await cli.node()).request('DELETE /sessions/:id', { params: { id } })
       await cli.print({ id, signed_out: true }, () => [])
       cli.terminal.note('That browser needs a new setup code.')
     })

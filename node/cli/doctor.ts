@@ -9,7 +9,7 @@ export const addDoctor: AddCommand = (to, cli) => {
   to.command('doctor')
     .description('checks this node and everything around it; exits 1 when something is wrong')
     .action(async () => {
-      const view = await examine(async () => (await cli.node()).doctor())
+      const view = await examine(async () => (await cli.node()).request('GET /doctor'))
       await cli.print(view, () => lines(view))
       if (!view.ok) cli.exitCode = EXIT.failed
     })

@@ -9,7 +9,7 @@ export const addEarnings: AddCommand = (to, cli) => {
     .description('what your calls brought, and where it is')
     .option('--csv', 'comma-separated, amounts in USDC')
     .action(async ({ csv }: { csv?: boolean }) => {
-      const view = await (await cli.node()).earnings()
+      const view = await (await cli.node()).request('GET /earnings')
       if (csv === true) await cli.terminal.write(csvOf(view))
       else await cli.print(view, () => lines(view))
       if (view.providers.length === 0) cli.terminal.note('Nothing was earned yet.')

@@ -30,15 +30,17 @@ export const addKey: AddCommand = (to, cli) => {
     .option('--manages', 'with --account: the key may also manage it')
   addRateOptions(issue, 'calls of the key').action(
     async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, ...rate }: IssueOptions) => {
-      const issued = await (await cli.node()).issueKey({
-        label,
-        expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn,
-        max_price: maxPrice,
-        daily_cap: dailyCap,
-        apis: api,
-        account,
-        manages,
-        rate_limit: rateInputOf(rate)
+      const issued = await (await cli.node()).request('POST /keys', {
+        body: {
+          label,
+          expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn,
+          max_price: maxPrice,
+          daily_cap: dailyCap,
+          apis: api,
+          account,
+          manages,
+          rate_limit: rateInputOf(rate)
+        }
       })
       await printIssued(cli, issued)
     }
@@ -48,7 +50,7 @@ export const addKey: AddCommand = (to, cli) => {
     .command('list')
     .description('keys, without the keys themselves')
     .action(async () => {
-      const view = await (await cli.node()).keys()
+      const view = await (await cli.node()).request('GET /keys')
       await cli.print(view, () => lines(view.keys))
       const { demo } = view
       if (demo !== null) cli.terminal.note(`Everybody has ${demo.key}, for ${demo.apis.join(', ')}.`)
@@ -59,7 +61,7 @@ export const addKey: AddCommand = (to, cli) => {
     .description('show one of them')
     .argument('<id>', 'as key list shows it')
     .action(async (id: string) => {
-      const view = await (await cli.node()).key(id)
+      const view = await (await cli.node()).request('GET /keys/:id', { params: { id } })
       await cli.print(view, () => factsOf(view))
     })
 
@@ -82,9 +84,12 @@ function addRotate(key: Command, cli: Cli): void {
     .option('--now', 'end the old one at once')
     .option('--expires-in <duration>', 'of the new one (default: as long as the old one was to live)', duration)
     .action(async (id: string, { overlap, now, expiresIn }: RotateOptions) => {
-      const issued = await (await cli.node()).rotateKey(id, {
-        overlap_ms: now === true ? 0 : overlap,
-        expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn
+      const issued = await (await cli.node()).request('POST /keys/:id/rotate', {
+        params: { id },
+        body: {
+          overlap_ms: now === true ? 0 : overlap,
+          expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn
+        }
       })
       await printIssued(cli, issued)
       cli.terminal.note(
@@ -95,17 +100,17 @@ function addRotate(key: Command, cli: Cli): void {
 
 function addMoves(key: Command, cli: Cli): void {
   const moves = [
-    ['disable', 'refuse calls with a key until it is enabled again', 'disableKey', 'disabled'],
-    ['enable', 'let a disabled key call again', 'enableKey', 'enabled'],
-    ['revoke', 'end a key; calls with it are refused from now on', 'revokeKey', 'revoked']
+    ['disable', 'refuse calls with a key until it is enabled again', 'POST /keys/:id/disable', 'disabled'],
+    ['enable', 'let a disabled key call again', 'POST /keys/:id/enable', 'enabled'],
+    ['revoke', 'end a key; calls with it are refused from now on', 'DELETE /keys/:id', 'revoked']
   ] as const
-  for (const [name, description, method, done] of moves) {
+  for (const [name, description, route, done] of moves) {
     key
       .command(name)
       .description(description)
       .argument('<id>', 'as key list shows it')
       .action(async (id: string) => {
-        const moved = await (await cli.node())[method](id)
+        const moved = await (await cli.node()).request(route, { params: { id } })
         await cli.print(moved, () => [])
         cli.terminal.note(`${moved.id} is ${done}.`)
       })

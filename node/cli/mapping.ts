@@ -16,7 +16,7 @@ export const addMapping: AddCommand = (to, cli) => {
     .argument('<name>', 'of the API')
     .option('--schema', 'the JSON Schema of mappings instead')
     .action(async (name: string, { schema }: { schema?: boolean }) => {
-      const view = await (await cli.node()).mapping(name)
+      const view = await (await cli.node()).request('GET /apis/:name/mapping', { params: { name } })
       const shown = (schema === true ? view.schema : view.mapping) as object
       await cli.print(shown, () => [JSON.stringify(shown, undefined, 2)])
     })
@@ -28,7 +28,10 @@ export const addMapping: AddCommand = (to, cli) => {
     .argument('<file>', 'the mapping; "-" reads it from stdin')
     .action(async (name: string, file: string) => {
       const input = { mapping: await read(cli, file) }
-      await tellRegistered(cli, await (await cli.node()).setMapping(name, input))
+      await tellRegistered(
+        cli,
+        await (await cli.node()).request('PUT /apis/:name/mapping', { params: { name }, body: input })
+      )
     })
 
   mapping
@@ -37,7 +40,10 @@ export const addMapping: AddCommand = (to, cli) => {
     .argument('<name>', 'of the API')
     .argument('<file>', 'the mapping; "-" reads it from stdin')
     .action(async (name: string, file: string) => {
-      const view = await (await cli.node()).checkMapping(name, { mapping: await read(cli, file) })
+      const view = await (await cli.node()).request('POST /apis/:name/mapping/check', {
+        params: { name },
+        body: { mapping: await read(cli, file) }
+      })
       await cli.print(view, () => view.problems.map(({ at, problem }) => `${at === '' ? '/' : at}: ${problem}`))
       if (view.problems.length === 0) return cli.terminal.note('It fits.')
       cli.exitCode = EXIT.failed
@@ -49,10 +55,13 @@ export const addMapping: AddCommand = (to, cli) => {
     .argument('<name>', 'of the API')
     .action(async (name: string) => {
       const node = await cli.node()
-      const { mapping: current } = await node.mapping(name)
+      const { mapping: current } = await node.request('GET /apis/:name/mapping', { params: { name } })
       const { revision } = current as { revision: number }
       const empty = { version: 1, revision: revision + 1, operations: {} }
-      await tellRegistered(cli, await node.setMapping(name, { mapping: empty }))
+      await tellRegistered(
+        cli,
+        await node.request('PUT /apis/:name/mapping', { params: { name }, body: { mapping: empty } })
+      )
     })
 }
 

@@ -13,7 +13,7 @@ export const addMarket: AddCommand = (to, cli) => {
     .description('one API, as its provider signed it, and how it did on calls of this node')
     .argument('<api>', 'name, or name@provider')
     .action(async (api: string) => {
-      const view = await (await cli.node()).listing(api)
+      const view = await (await cli.node()).request('GET /listings/:id', { params: { id: api } })
       await cli.print(view, () => show(view))
     })
 }

@@ -37,12 +37,12 @@ async function postTo(cli: Cli, { api: apis, ingress, keyFile, maxPrice }: McpFl
     if (maxPrice !== undefined) query.set('max_price', maxPrice)
     const node = await cli.node()
     // Says at once where no node runs: later, nobody would see it.
-    await node.status()
+    await node.request('GET /status')
     return (body, headers, signal) => node.mcp(query.toString(), body, headers, signal)
   }
   if (keyFile === undefined) throw new UsageError('An ingress wants a key.', '--key-file with the file that holds it')
   if (maxPrice !== undefined) throw new UsageError('What a call may cost, a key says.', 'souk key issue --max-price')
-  const url = ingress ?? (await (await cli.node()).status()).ingress
+  const url = ingress ?? (await (await cli.node()).request('GET /status')).ingress
   if (url === null || !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new UsageError('This is no URL of an ingress.', '--ingress http://127.0.0.1:8402')
   }

@@ -8,7 +8,7 @@ export const addPayout: AddCommand = (to, cli) => {
     .description('pay me there from now on: 95% of what calls cost')
     .argument('<address>', 'an account on the network’s chain; its key is better kept elsewhere')
     .action(async (address: string) => {
-      const status = await (await cli.node()).setPayout(address)
+      const status = await (await cli.node()).request('PUT /payout', { body: { address } })
       await cli.print({ payout: status.payout }, () => [status.payout ?? ''])
       cli.terminal.note('Your APIs say so from now on. What was earned before still goes where it was to go.')
     })
@@ -17,7 +17,7 @@ export const addPayout: AddCommand = (to, cli) => {
     .command('show')
     .description('show where that is')
     .action(async () => {
-      const { payout: address } = await (await cli.node()).status()
+      const { payout: address } = await (await cli.node()).request('GET /status')
       await cli.print({ payout: address }, () => [address ?? 'nowhere yet'])
     })
 }

@@ -5,7 +5,7 @@ export const addPeers: AddCommand = (to, cli) => {
   to.command('peers')
     .description('nodes connected to this one')
     .action(async () => {
-      const view = await (await cli.node()).peers()
+      const view = await (await cli.node()).request('GET /peers')
       await cli.print(view, () =>
         view.peers.length === 0
           ? []

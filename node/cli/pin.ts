@@ -13,7 +13,7 @@ export const addPin: AddCommand = (to, cli) => {
           'souk pin <name>@<provider id>; souk search --json shows both'
         )
       }
-      await (await cli.node()).pin(name, provider)
+      await (await cli.node()).request('PUT /pins/:name', { params: { name }, body: { provider } })
       await cli.print({ name, provider }, () => [])
       cli.terminal.note(`${name} now means ${id}.`)
     })

@@ -42,7 +42,10 @@ export const addPlan: AddCommand = (to, cli) => {
         rate_limit: rateInputOf({ ...(rate && { rate }), ...(burst === undefined ? {} : { burst }) }),
         in_flight_max: inFlight
       }
-      const view = await (await cli.node()).setPlan(api, id, { ...flags, ...limits, trial_days: trialDays })
+      const view = await (await cli.node()).request('PUT /apis/:name/plans/:plan', {
+        params: { name: api, plan: id },
+        body: { ...flags, ...limits, trial_days: trialDays }
+      })
       await cli.print(view, () => planLines(view.plans))
     }
   )
@@ -52,7 +55,7 @@ export const addPlan: AddCommand = (to, cli) => {
     .description('plans of one of your APIs')
     .argument('<api>')
     .action(async (api: string) => {
-      const view = await (await cli.node()).plans(api)
+      const view = await (await cli.node()).request('GET /apis/:name/plans', { params: { name: api } })
       await cli.print(view, () => planLines(view.plans))
       if (view.plans.length === 0)
         cli.terminal.note(`No plan: it is paid by the call.\nTry: souk plan set ${api} basic --help`)
@@ -64,7 +67,9 @@ export const addPlan: AddCommand = (to, cli) => {
     .argument('<api>')
     .argument('<plan>')
     .action(async (api: string, id: string) => {
-      const view = await (await cli.node()).removePlan(api, id)
+      const view = await (await cli.node()).request('DELETE /apis/:name/plans/:plan', {
+        params: { name: api, plan: id }
+      })
       await cli.print(view, () => planLines(view.plans))
     })
 }

@@ -9,7 +9,7 @@ export const addProvider: AddCommand = (to, cli) => {
     .description('let another node serve the APIs of this provider')
     .argument('<peer id>', 'of that node, as its souk status shows it')
     .action(async (peer: string) => {
-      const delegation = await (await cli.node()).delegate(peer)
+      const delegation = await (await cli.node()).request('POST /delegations', { body: { peer } })
       await cli.print(delegation, () => [])
       cli.terminal.note(
         `${delegation.peer} may serve the APIs of ${delegation.provider} until ${moment(delegation.expires_at)} UTC.`
@@ -21,7 +21,7 @@ export const addProvider: AddCommand = (to, cli) => {
     .command('delegations')
     .description('nodes that may')
     .action(async () => {
-      const view = await (await cli.node()).delegations()
+      const view = await (await cli.node()).request('GET /delegations')
       await cli.print(view, () =>
         table(
           ['PEER', 'UNTIL (UTC)'],

@@ -67,7 +67,9 @@ async function* allOf(
     let cursor: string | undefined
     let left = most
     do {
-      const page = await node.receipts({ ...filter, role, limit: Math.min(left, PAGE), cursor })
+      const page = await node.request('GET /receipts', {
+        query: { ...filter, role, limit: Math.min(left, PAGE), cursor }
+      })
       yield* page.receipts
       left -= page.receipts.length
       cursor = page.next ?? undefined

@@ -31,7 +31,7 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--limit <number>', 'how many')
     .option('--cursor <cursor>', 'where the page before ended')
     .action(async (words: readonly string[], flags: SearchFlags) => {
-      const view = await (await cli.node()).search(inputOf(words, flags))
+      const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
       await cli.print(view, () => lines(view.listings))
       if (view.listings.length === 0)
         cli.terminal.note('Nothing found.\nTry: fewer words, or souk peers to see who is connected')

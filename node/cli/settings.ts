@@ -9,7 +9,10 @@ export const addSettings: AddCommand = (to, cli) => {
     .option('--capture <on|off>', 'keep requests of calls made from here, in memory and without secrets', onOrOff)
     .action(async ({ capture }: { capture?: boolean }) => {
       const node = await cli.node()
-      const view = capture === undefined ? await node.settings() : await node.setSettings({ capture })
+      const view =
+        capture === undefined
+          ? await node.request('GET /settings')
+          : await node.request('PUT /settings', { body: { capture } })
       await cli.print(view, () => lines(view))
     })
 }

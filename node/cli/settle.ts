@@ -9,7 +9,7 @@ export const addSettle: AddCommand = (to, cli) => {
     .option('--now', 'whether it is worth the gas or not; without asking, a node does it when it is')
     .action(async ({ now }: { now?: boolean }) => {
       if (now !== true) throw new UsageError('A node settles by itself; to do it at once, say --now.')
-      const settled = await (await cli.node()).settle()
+      const settled = await (await cli.node()).request('POST /settlements')
       await cli.print(settled, () => lines(settled))
       for (const { channel, reason } of settled.refused) {
         cli.terminal.note(`warning: the chain refuses the claim on ${channel}: ${reason}`)

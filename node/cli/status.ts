@@ -6,7 +6,7 @@ export const addStatus: AddCommand = (to, cli) => {
   to.command('status')
     .description('what this node is and does')
     .action(async () => {
-      const status = await (await cli.node()).status()
+      const status = await (await cli.node()).request('GET /status')
       await cli.print(status, () => lines(status))
       if (status.alone) cli.terminal.note(ALONE)
     })

@@ -20,13 +20,15 @@ export const addSubscribe: AddCommand = (to, cli) => {
     .option('--daily-cap <usdc>', 'in one day (UTC), fees included', decimal)
     .option('--no-trial', 'pay from the beginning, where the plan has a trial')
     .action(async (api: string, { plan, maxPrice, maxFee, dailyCap, trial }: SubscribeFlags) => {
-      const change = await (await cli.node()).subscribe({
-        api,
-        plan,
-        max_price: maxPrice,
-        max_fee: maxFee,
-        daily_cap: dailyCap,
-        trial
+      const change = await (await cli.node()).request('POST /subscriptions', {
+        body: {
+          api,
+          plan,
+          max_price: maxPrice,
+          max_fee: maxFee,
+          daily_cap: dailyCap,
+          trial
+        }
       })
       const { subscription, charged } = change
       await cli.print(change, () => [subscription.id])

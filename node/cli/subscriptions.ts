@@ -18,7 +18,7 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .command('list', { isDefault: true })
     .description('list them')
     .action(async () => {
-      const view = await (await cli.node()).subscriptions()
+      const view = await (await cli.node()).request('GET /subscriptions')
       await cli.print(view, () => list(view.subscriptions))
       if (view.subscriptions.length === 0) cli.terminal.note('There are none.\nTry: souk subscribe --help')
     })
@@ -28,7 +28,7 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .description('show one of them in full')
     .argument('<id>')
     .action(async (id: string) => {
-      const view = await (await cli.node()).subscription(id)
+      const view = await (await cli.node()).request('GET /subscriptions/:id', { params: { id } })
       await cli.print(view, () => show(view))
     })
 
@@ -44,11 +44,14 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .action(async (id: string, { plan, maxPrice, maxFee }: ChangeFlags, command: Command) => {
       const cap: string | false | undefined = command.getOptionValue('dailyCap') as string | false | undefined
       const isCapTyped = command.getOptionValueSource('dailyCap') === 'cli'
-      const change = await (await cli.node()).changeSubscription(id, {
-        plan,
-        max_price: maxPrice,
-        max_fee: maxFee,
-        ...(isCapTyped ? { daily_cap: cap === false ? null : cap } : {})
+      const change = await (await cli.node()).request('PATCH /subscriptions/:id', {
+        params: { id },
+        body: {
+          plan,
+          max_price: maxPrice,
+          max_fee: maxFee,
+          ...(isCapTyped ? { daily_cap: cap === false ? null : cap } : {})
+        }
       })
       await tell(cli, change)
     })
@@ -59,7 +62,13 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .argument('<id>')
     .option('--now', 'end it at once; nothing is paid back')
     .action(async (id: string, { now = false }: { now?: boolean }) => {
-      await tell(cli, await (await cli.node()).cancelSubscription(id, now))
+      await tell(
+        cli,
+        await (await cli.node()).request('DELETE /subscriptions/:id', {
+          params: { id },
+          query: { now: now ? 'true' : 'false' }
+        })
+      )
     })
 
   for (const [move, description] of MOVES) {
@@ -67,7 +76,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
       .command(move)
       .description(description)
       .argument('<id>')
-      .action(async (id: string) => tell(cli, await (await cli.node()).moveSubscription(id, move)))
+      .action(async (id: string) =>
+        tell(cli, await (await cli.node()).request(`POST /subscriptions/:id/${move}`, { params: { id } }))
+      )
   }
 }
 
@@ -78,7 +89,7 @@ export const addSubscribers: AddCommand = (to, cli) => {
     .option('--limit <number>', 'how many', wholeNumber)
     .option('--cursor <cursor>', 'where the page before ended')
     .action(async (api: string | undefined, { limit, cursor }: { limit?: number; cursor?: string }) => {
-      const view = await (await cli.node()).subscribers({ api, limit, cursor })
+      const view = await (await cli.node()).request('GET /subscribers', { query: { api, limit, cursor } })
       await cli.print(view, () => sold(view.subscribers))
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })

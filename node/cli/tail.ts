@@ -17,7 +17,7 @@ export const addTail: AddCommand = (to, cli) => {
       void cli.terminal.stopped().then(() => stop.abort())
       const node = await cli.node()
       try {
-        for await (const item of node.events({ types: events, calls: calls ? 1 : undefined }, stop.signal)) {
+        for await (const item of node.events({ types: events, calls: calls ? '1' : undefined }, stop.signal)) {
           await cli.print(item, () => [line(item)])
         }
       } catch (error) {

@@ -20,7 +20,7 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
     .option('--id <id>', 'a name for it: again under the same name, nothing is sent twice')
     .action(async (amount: string, { to: address, yes, id = randomUUID() }: WithdrawFlags) => {
       const node = await cli.node()
-      const { address: from, network, money, balance, held } = await node.wallet()
+      const { address: from, network, money, balance, held } = await node.request('GET /wallet')
       if (held !== null && held !== '0') {
         cli.terminal.note(
           `Of ${balance} ${money} in it, prepaid accounts hold ${held}: they are paid out of this wallet.`
@@ -38,7 +38,7 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
         }
       }
       cli.terminal.note(`If this breaks off, ask for the same again with: --id ${id}`)
-      const sent = await node.withdraw({ amount, to: address, id })
+      const sent = await node.request('POST /wallet/withdrawals', { body: { amount, to: address, id } })
       await cli.print({ ...sent, id }, () =>
         facts([
           ['sent', `${sent.amount} ${money}`],

@@ -123,7 +123,7 @@ async function balance(cli: Cli, flags: WalletFlags): Promise<WalletView> {
   if (flags.chainRpc === undefined) {
     const running = await cli
       .node()
-      .then((node) => node.wallet())
+      .then((node) => node.request('GET /wallet'))
       .catch(notRunning)
     if (running !== undefined) return running
   }

@@ -18,10 +18,12 @@ export const addWebhook: AddCommand = (to, cli) => {
     .option('--events <types>', 'like listing.*,cap.reached (default: all)')
     .option('--allow-private', 'it may be on this machine or its network, and plain http')
     .action(async (url: string, { events, allowPrivate }: AddFlags) => {
-      const added = await (await cli.node()).addWebhook({
-        url,
-        events: events?.split(','),
-        allow_private: allowPrivate
+      const added = await (await cli.node()).request('POST /webhooks', {
+        body: {
+          url,
+          events: events?.split(','),
+          allow_private: allowPrivate
+        }
       })
       await tellSecret(cli, added)
     })
@@ -30,7 +32,7 @@ export const addWebhook: AddCommand = (to, cli) => {
     .command('list')
     .description('webhooks, without their secrets')
     .action(async () => {
-      const view = await (await cli.node()).webhooks()
+      const view = await (await cli.node()).request('GET /webhooks')
       await cli.print(view, () => lines(view.webhooks))
     })
 
@@ -39,7 +41,7 @@ export const addWebhook: AddCommand = (to, cli) => {
     .description('tell it nothing more')
     .argument('<id>', 'as webhook list shows it')
     .action(async (id: string) => {
-      await (await cli.node()).removeWebhook(id)
+      await (await cli.node()).request('DELETE /webhooks/:id', { params: { id } })
       await cli.print({ id, removed: true }, () => [])
       cli.terminal.note(`${id} is removed.`)
     })
@@ -49,7 +51,7 @@ export const addWebhook: AddCommand = (to, cli) => {
     .description('send it one event now')
     .argument('<id>', 'as webhook list shows it')
     .action(async (id: string) => {
-      const view = await (await cli.node()).testWebhook(id)
+      const view = await (await cli.node()).request('POST /webhooks/:id/test', { params: { id } })
       await cli.print(view, () => [])
       cli.terminal.note(view.taken ? 'It was taken.' : `It was not taken. ${view.why}`)
       if (!view.taken) cli.exitCode = EXIT.failed
@@ -60,7 +62,7 @@ export const addWebhook: AddCommand = (to, cli) => {
     .description('tell a disabled one again of what happens')
     .argument('<id>', 'as webhook list shows it')
     .action(async (id: string) => {
-      const view = await (await cli.node()).enableWebhook(id)
+      const view = await (await cli.node()).request('POST /webhooks/:id/enable', { params: { id } })
       await cli.print(view, () => [])
       cli.terminal.note(`${id} is told of what happens from now on.`)
     })
@@ -69,7 +71,9 @@ export const addWebhook: AddCommand = (to, cli) => {
     .command('rotate-secret')
     .description('a new secret; for a day everything is signed with the old one too')
     .argument('<id>', 'as webhook list shows it')
-    .action(async (id: string) => tellSecret(cli, await (await cli.node()).rotateWebhook(id)))
+    .action(async (id: string) =>
+      tellSecret(cli, await (await cli.node()).request('POST /webhooks/:id/rotate', { params: { id } }))
+    )
 }
 
 async function tellSecret(cli: Cli, webhook: AddedWebhookView): Promise<void> {

@@ -8,7 +8,7 @@ export const addWhy: AddCommand = (to, cli) => {
     .description('why an API is not found, or cannot be called; exits 1 where it cannot')
     .argument('<api>', 'name, or name@provider')
     .action(async (api: string) => {
-      const view = await (await cli.node()).why(api)
+      const view = await (await cli.node()).request('GET /why/:id', { params: { id: api } })
       await cli.print(view, () => lines(view))
       if (!view.callable) cli.exitCode = EXIT.failed
     })

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
-import { send } from './admin/client.ts'
+import { request } from './admin/client.ts'
 import { Live } from './admin/live.tsx'
 import { queries } from './admin/queries.ts'
 import { Amount } from './parts/amount.tsx'
@@ -85,7 +85,7 @@ function Top() {
   const { theme, next } = useTheme()
   const client = useQueryClient()
   const leave = async () => {
-    await send('DELETE', '/session')
+    await request('DELETE /session')
     client.clear()
     location.assign('/')
   }

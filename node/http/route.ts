@@ -9,7 +9,9 @@ type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer R
     : never
 
 /** Parameters in a path: `{ id: string }` for `/keys/:id`. */
-export type ParamsOf<P extends string> = { readonly [Name in ParamNames<P>]: string }
+export type ParamsOf<P extends string> = string extends P
+  ? Readonly<Record<string, string>>
+  : { readonly [Name in ParamNames<P>]: string }
 
 /**
  * One route of an HTTP surface, as it is declared. The registration with the server, the input validation, the reference page, the
@@ -67,32 +69,24 @@ export type SurfaceOf<D extends RouteDeclaration> = {
 
 type Surface<S> = { readonly [Route in keyof S]: Exchange }
 
-type Empty = Record<never, never>
-
-/** A part that may be left out where nothing in it is required. */
+/** A part of a request: it may be left out where nothing in it is required, and is not there where the route takes none. */
 type Part<Name extends string, T> = [T] extends [never]
-  ? Empty
-  : [Empty] extends [T]
+  ? unknown
+  : [object] extends [T]
     ? { readonly [N in Name]?: T }
     : undefined extends T
       ? { readonly [N in Name]?: T }
       : { readonly [N in Name]: T }
 
-export type RequestOf<E extends Exchange> = Part<'params', E['params']> &
+type RequestOf<E extends Exchange> = (keyof E['params'] extends never ? unknown : Part<'params', E['params']>) &
   Part<'query', E['query']> &
   Part<'body', E['body']> & { readonly signal?: AbortSignal }
 
 /** The arguments of a request after the name of its route. */
-type Rest<E extends Exchange> = Empty extends RequestOf<E> ? [input?: RequestOf<E>] : [input: RequestOf<E>]
+type Rest<E extends Exchange> = object extends RequestOf<E> ? [input?: RequestOf<E>] : [input: RequestOf<E>]
 
 /** Sends a request to a route by its name, such as `GET /keys/:id`, and resolves to the JSON of the response. */
 export type SendRequest<S extends Surface<S>> = <Name extends keyof S & string>(
   route: Name,
   ...rest: Rest<S[Name]>
 ) => Promise<S[Name]['response']>
-
-/** As `SendRequest`, for a response that is read as it arrives. */
-export type OpenRequest<S extends Surface<S>> = <Name extends keyof S & string>(
-  route: Name,
-  ...rest: Rest<S[Name]>
-) => Promise<Response>

@@ -46,6 +46,7 @@ const ADMIN_CLIENT = [
   'node/admin/market-api.ts',
   'node/admin/money-api.ts',
   'node/admin/rate-api.ts',
+  'node/admin/routes.ts',
   'node/admin/series-api.ts',
   'node/admin/settings-api.ts',
   'node/admin/wallet-api.ts',
@@ -143,7 +144,12 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
-  { of: ['node/console/'], may: ['node/console/'], mayType: [...ADMIN_CLIENT, ...LIB_FACE], why: CLIENT_WHY },
+  {
+    of: ['node/console/'],
+    may: ['node/console/', 'node/http/route-request.ts'],
+    mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
+    why: CLIENT_WHY
+  },
   {
     of: ['node/main.ts'],
     may: ['node/cli/', 'node/config.ts'],

@@ -149,21 +149,21 @@ for (const commit of await readdir(FIXTURES)) {
       await up('ingress', { bootstrap, store: url, accounts: true })
       for (const profile of PROFILES) assert.equal(nodes.get(profile)!.info.peer, expected.peers[profile])
 
-      const { apis } = await owner.apis()
+      const { apis } = await owner.request('GET /apis')
       assert.deepEqual(
         apis.map(({ name, state }) => `${name} ${state}`).sort(),
         SAMPLE_APIS.map(({ name }) => `${name} published`).sort()
       )
-      const { webhooks } = await owner.webhooks()
+      const { webhooks } = await owner.request('GET /webhooks')
       assert.deepEqual(
         webhooks.map(({ id }) => id),
         [expected.webhook]
       )
-      assert.equal((await owner.status()).payout, expected.payout)
-      const { subscriptions } = await consumer.subscriptions()
+      assert.equal((await owner.request('GET /status')).payout, expected.payout)
+      const { subscriptions } = await consumer.request('GET /subscriptions')
       assert.deepEqual(subscriptions.map(({ id }) => id).sort(), Object.values(expected.subscriptions).sort())
 
-      const open = (await owner.channels()).channels
+      const open = (await owner.request('GET /channels')).channels
       assert.equal(open.length, 2)
       const spentBefore = open.reduce((sum, { spent }) => sum + parseUsdc(spent), 0n)
       // By the call, and by the price of that call alone: the other two are subscribed to.
@@ -185,9 +185,12 @@ for (const commit of await readdir(FIXTURES)) {
       const { balance } = (await account.json()) as { balance: string }
       assert.equal(parseUsdc(balance), parseUsdc(expected.balance) - parseUsdc(price))
 
-      await owner.settle()
+      await owner.request('POST /settlements')
       const books = createChain(chain.parameters)
-      const spent = (await owner.channels()).channels.reduce((sum, each) => sum + parseUsdc(each.spent), 0n)
+      const spent = (await owner.request('GET /channels')).channels.reduce(
+        (sum, each) => sum + parseUsdc(each.spent),
+        0n
+      )
       assert.ok(spent >= spentBefore + 2n * parseUsdc(price))
       await eventually('the provider to be paid', 15_000, async () => {
         await rpc(chain.url, 'evm_mine')

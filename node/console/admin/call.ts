@@ -1,9 +1,9 @@
 import type { CallEvent, CallInput } from '../../admin/api.ts'
-import { Problem, reach } from './client.ts'
+import { open, Problem } from './client.ts'
 
 /** A call through this node: its head, then its body as it comes. Ends with the body. @throws Problem */
 export async function* call(input: CallInput, signal: AbortSignal): AsyncGenerator<CallEvent, undefined> {
-  const { body } = await reach('POST', '/call', input, signal)
+  const { body } = await open('POST /call', { body: input, signal })
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {

@@ -1,3 +1,7 @@
+import type { AdminSurface } from '../../admin/routes.ts'
+import { requestTo, type RouteInput } from '../../http/route-request.ts'
+import type { SendRequest } from '../../http/route.ts'
+
 /** The admin API as the console uses it: JSON over the node's own origin, let in by the session's cookie. */
 
 /** A refusal, as the node words it, or that it could not be reached. */
@@ -19,24 +23,22 @@ export class Problem extends Error {
 
 const ROOT = '/admin/v1'
 
-export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return send<T>('GET', path, undefined, signal)
-}
+/** Sends a request to a route of `node/admin/routes.ts`, such as `GET /keys/:id`. @throws Problem */
+export const request = (async (route: keyof AdminSurface, input?: RouteInput): Promise<unknown> => {
+  const response = await open(route, input)
+  return response.status === 204 ? undefined : response.json()
+}) as SendRequest<AdminSurface>
 
-/** @throws Problem */
-export async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const response = await reach(method, path, body, signal)
-  return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
-}
-
-/** The answer as it comes, for whoever reads it as a stream. @throws Problem */
-export async function reach(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+/** As `request`, for a response that is read as it arrives. @throws Problem */
+export async function open(route: keyof AdminSurface, input: RouteInput = {}): Promise<Response> {
+  const { method, target } = requestTo(route, input)
+  const { body, signal = null } = input
   let response: Response
   try {
-    response = await fetch(ROOT + path, {
+    response = await fetch(ROOT + target, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      ...(signal === undefined ? {} : { signal })
+      signal
     })
   } catch (cause) {
     if (signal?.aborted === true) throw cause

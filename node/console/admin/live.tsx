@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import type { CallLine, TailItem } from '../../admin/webhook-api.ts'
-import { Problem, reach } from './client.ts'
+import { open, Problem } from './client.ts'
 
 /** Calls that are kept to be looked at. */
 const CALLS_MAX = 500
@@ -40,7 +40,7 @@ class LiveStream {
   async run(signal: AbortSignal): Promise<void> {
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
-        const items = itemsOf(await reach('GET', '/events?calls=1&recent=1', undefined, signal))
+        const items = itemsOf(await open('GET /events', { query: { calls: '1', recent: '1' }, signal }))
         this.#coming = []
         // What was missed is not known: all of it may have changed.
         if (!isFirst) void this.#client.invalidateQueries()

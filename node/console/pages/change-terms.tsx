@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SubscriptionChangeView, SubscriptionTermsInput, SubscriptionView } from '../../admin/subscription-api.ts'
-import { send } from '../admin/client.ts'
+import type { SubscriptionTermsInput, SubscriptionView } from '../../admin/subscription-api.ts'
+import { request } from '../admin/client.ts'
 import { queries } from '../admin/queries.ts'
 import { useWrite } from '../admin/use-write.ts'
 import { Command, word } from '../parts/command.tsx'
@@ -22,7 +22,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
   const listing = useQuery(queries.listing(api))
   const [input, setInput] = useState({ plan: plan.id, max_price, max_fee, daily_cap: daily_cap ?? '' })
   const changing = useWrite(
-    (terms: SubscriptionTermsInput) => send<SubscriptionChangeView>('PATCH', `/subscriptions/${id}`, terms),
+    (terms: SubscriptionTermsInput) => request('PATCH /subscriptions/:id', { params: { id }, body: terms }),
     ['subscriptions', 'wallet', 'channels'],
     onClose
   )

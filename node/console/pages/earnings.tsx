@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { EARNINGS_COLUMNS } from '../../admin/earnings-columns.ts'
 import type { ProviderEarningsView, SettlementView, TransactionView } from '../../admin/money-api.ts'
-import { send } from '../admin/client.ts'
+import { request } from '../admin/client.ts'
 import { type EarningsView, queries } from '../admin/queries.ts'
 import { useWrite } from '../admin/use-write.ts'
 import { Amount } from '../parts/amount.tsx'
@@ -48,11 +48,7 @@ export function Earnings() {
 
 function Actions({ view }: { readonly view: EarningsView }) {
   const [settled, setSettled] = useState<SettlementView>()
-  const settling = useWrite(
-    () => send<SettlementView>('POST', '/settlements'),
-    ['earnings', 'wallet', 'channels'],
-    setSettled
-  )
+  const settling = useWrite(() => request('POST /settlements'), ['earnings', 'wallet', 'channels'], setSettled)
   return (
     <div className="stack narrow">
       <div className="row">

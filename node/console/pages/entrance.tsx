@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { send } from '../admin/client.ts'
+import { request } from '../admin/client.ts'
 import { Button } from '../parts/button.tsx'
 import { Command } from '../parts/command.tsx'
 import { Field } from '../parts/field.tsx'
@@ -9,7 +9,7 @@ import { Form } from '../parts/form.tsx'
 /** Where a browser is let in: by the code that the node's own terminal shows. */
 export function Entrance({ onEntered }: { readonly onEntered: () => void }) {
   const [code, setCode] = useState('')
-  const entering = useMutation({ mutationFn: () => send('POST', '/session', { code }), onSuccess: onEntered })
+  const entering = useMutation({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })
   return (
     <main className="entrance">
       <Form className="card" onSubmit={() => entering.mutate()}>

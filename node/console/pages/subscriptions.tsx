@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { SubscriptionChangeView, SubscriptionView } from '../../admin/subscription-api.ts'
-import { send } from '../admin/client.ts'
+import type { SubscriptionView } from '../../admin/subscription-api.ts'
+import { request } from '../admin/client.ts'
 import { queries } from '../admin/queries.ts'
 import { Amount } from '../parts/amount.tsx'
 import { ApiName } from '../parts/api-name.tsx'
@@ -113,7 +113,10 @@ function Subscription({ subscription }: { readonly subscription: SubscriptionVie
 }
 
 /** What the node calls it: whoever keeps one takes back that it was canceled. */
-const verbOf = (move: Move): string => (move === 'keep' ? 'resume' : move)
+const VERBS = { pause: 'pause', resume: 'resume', keep: 'resume', cancel: 'cancel' } as const satisfies Record<
+  Move,
+  string
+>
 
 /** How much of the period is used: in words, and as a bar for whoever sees. */
 function Quota({ subscription: { quota, plan } }: { readonly subscription: SubscriptionView }) {
@@ -175,15 +178,15 @@ function Moved({ subscription: { id, api }, move, onClose }: MovedProps) {
   const { title, text, action, instead } = MOVES[move]
   const write = () =>
     move === 'cancel'
-      ? send<SubscriptionChangeView>('DELETE', `/subscriptions/${id}`)
-      : send<SubscriptionChangeView>('POST', `/subscriptions/${id}/${verbOf(move)}`)
+      ? request('DELETE /subscriptions/:id', { params: { id } })
+      : request(`POST /subscriptions/:id/${VERBS[move]}`, { params: { id } })
   return (
     <Confirm
       title={`${api.split('@')[0]}: ${title}`}
       action={action}
       instead={instead}
       isGrave={move === 'cancel'}
-      command={`souk subscriptions ${verbOf(move)} ${id}`}
+      command={`souk subscriptions ${VERBS[move]} ${id}`}
       write={write}
       changes={CHANGES}
       onClose={onClose}

@@ -44,8 +44,8 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
     info,
     operations: {
       register: ({ origin, protocol = 'REST', ...api }: Registration) =>
-        admin.register({ ...api, protocol, currency: 'USDC', endpoint: origin }),
-      issueKey: async () => (await admin.issueKey({})).key
+        admin.request('POST /apis', { body: { ...api, protocol, currency: 'USDC', endpoint: origin } }),
+      issueKey: async () => (await admin.request('POST /keys', { body: {} })).key
     },
     stop: () => node.stop()
   }

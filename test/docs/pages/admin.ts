@@ -19,7 +19,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[]
   readonly enum?: readonly string[]
   readonly const?: string | number
-  readonly default?: string | number | boolean | object
+  readonly default?: string | number | boolean
   readonly pattern?: string
   readonly additionalProperties?: Schema | boolean
   readonly description?: string

@@ -33,7 +33,7 @@ describe('admin API', () => {
   }
 
   it('registers an API, calls it, meters the call and forgets the API again', async () => {
-    const { api, updated, warnings } = await bench.client.register(TICKER)
+    const { api, updated, warnings } = await bench.client.request('POST /apis', { body: TICKER })
     assert.equal(api.id, `bb-sse-ticker@${bench.souk.status().provider}`)
     assert.deepEqual([api.state, api.revision, api.price, api.own, updated], ['published', 1, '0.001', true, false])
     assert.deepEqual(warnings, ['A warning.'])
@@ -44,35 +44,44 @@ describe('admin API', () => {
     assert.match(head.request_id, /^[\da-f-]{36}$/)
     assert.ok(head.ms >= 0 && head.timing.upstream >= 0)
 
-    const shown = await bench.client.api('bb-sse-ticker')
+    const shown = await bench.client.request('GET /apis/:name', { params: { name: 'bb-sse-ticker' } })
     assert.deepEqual([shown.calls, shown.metered, shown.charged], [{ captured: 1, voided: 0 }, '0.001', '0'])
 
-    await bench.client.remove('bb-sse-ticker')
-    assert.deepEqual((await bench.client.apis()).apis, [])
+    await bench.client.request('DELETE /apis/:name', { params: { name: 'bb-sse-ticker' } })
+    assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
     assert.equal(bench.upstream.closed, 1)
-    await assert.rejects(bench.client.api('bb-sse-ticker'), code('api_not_found'))
-    await assert.rejects(bench.client.remove('bb-sse-ticker'), code('api_not_found'))
+    await assert.rejects(
+      bench.client.request('GET /apis/:name', { params: { name: 'bb-sse-ticker' } }),
+      code('api_not_found')
+    )
+    await assert.rejects(
+      bench.client.request('DELETE /apis/:name', { params: { name: 'bb-sse-ticker' } }),
+      code('api_not_found')
+    )
   })
 
   it('makes a new revision of a name that is registered again', async () => {
-    await bench.client.register(TICKER)
-    const { api, updated } = await bench.client.register({ ...TICKER, price: '0.002' })
+    await bench.client.request('POST /apis', { body: TICKER })
+    const { api, updated } = await bench.client.request('POST /apis', { body: { ...TICKER, price: '0.002' } })
     assert.deepEqual([updated, api.revision, api.price], [true, 2, '0.002'])
-    assert.equal((await bench.client.apis()).apis.length, 1)
+    assert.equal((await bench.client.request('GET /apis')).apis.length, 1)
     assert.deepEqual([bench.upstream.opened, bench.upstream.closed], [2, 1])
   })
 
   it('keeps nothing of an API whose endpoint does not answer', async () => {
     bench.upstream.down = true
-    await assert.rejects(bench.client.register(TICKER), code('upstream_unreachable'))
-    assert.deepEqual((await bench.client.apis()).apis, [])
+    await assert.rejects(bench.client.request('POST /apis', { body: TICKER }), code('upstream_unreachable'))
+    assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
     assert.equal(bench.souk.listings().length, 0)
 
     bench.upstream.down = false
-    await bench.client.register(TICKER)
+    await bench.client.request('POST /apis', { body: TICKER })
     bench.upstream.down = true
-    await assert.rejects(bench.client.register({ ...TICKER, price: '9' }), code('upstream_unreachable'))
-    assert.equal((await bench.client.api(TICKER.name)).price, '0.001')
+    await assert.rejects(
+      bench.client.request('POST /apis', { body: { ...TICKER, price: '9' } }),
+      code('upstream_unreachable')
+    )
+    assert.equal((await bench.client.request('GET /apis/:name', { params: { name: TICKER.name } })).price, '0.001')
   })
 
   it('says which field is wrong', async () => {
@@ -86,24 +95,39 @@ describe('admin API', () => {
       [{ protocol: 'gRPC' }, 'protocol']
     ] as const) {
       const input = { ...TICKER, ...wrong } as unknown as RegisterInput
-      await assert.rejects(bench.client.register(input), (error: Error & { problem?: { invalid?: unknown } }) => {
-        assert.match(JSON.stringify(error.problem?.invalid), new RegExp(`"field":"${field}"`))
-        return true
-      })
+      await assert.rejects(
+        bench.client.request('POST /apis', { body: input }),
+        (error: Error & { problem?: { invalid?: unknown } }) => {
+          assert.match(JSON.stringify(error.problem?.invalid), new RegExp(`"field":"${field}"`))
+          return true
+        }
+      )
     }
-    await assert.rejects(bench.client.register({ ...TICKER, name: 'Not A Name' }), code('invalid_request'))
-    await assert.rejects(bench.client.register({ ...TICKER, request_bytes_max: 1e12 }), code('invalid_request'))
+    await assert.rejects(
+      bench.client.request('POST /apis', { body: { ...TICKER, name: 'Not A Name' } }),
+      code('invalid_request')
+    )
+    await assert.rejects(
+      bench.client.request('POST /apis', { body: { ...TICKER, request_bytes_max: 1e12 } }),
+      code('invalid_request')
+    )
     assert.equal(bench.upstream.opened, bench.upstream.closed)
   })
 
   it('pauses and resumes', async () => {
-    await bench.client.register(TICKER)
-    assert.equal((await bench.client.pause(TICKER.name)).state, 'paused')
+    await bench.client.request('POST /apis', { body: TICKER })
+    assert.equal(
+      (await bench.client.request('POST /apis/:name/pause', { params: { name: TICKER.name } })).state,
+      'paused'
+    )
     await assert.rejects(bench.client.call({ api: TICKER.name, body: {} }), (error: Error & { problem?: Problem }) => {
       assert.equal(error.problem?.status, 503)
       return true
     })
-    assert.equal((await bench.client.resume(TICKER.name)).state, 'published')
+    assert.equal(
+      (await bench.client.request('POST /apis/:name/resume', { params: { name: TICKER.name } })).state,
+      'published'
+    )
     assert.equal((await bench.client.call({ api: TICKER.name, body: {} })).head.status, 200)
   })
 
@@ -111,19 +135,19 @@ describe('admin API', () => {
     const store = keptOpen(createMemoryStore())
     const privateKey = await generateKeyPair('Ed25519')
     const first = await startBench({ store, privateKey })
-    await first.client.register(TICKER)
-    await first.client.pause(TICKER.name)
+    await first.client.request('POST /apis', { body: TICKER })
+    await first.client.request('POST /apis/:name/pause', { params: { name: TICKER.name } })
     await first.stop()
 
     const second = await startBench({ store, privateKey })
     peers.push(second)
     second.upstream.down = true
-    const api = await second.client.api(TICKER.name)
+    const api = await second.client.request('GET /apis/:name', { params: { name: TICKER.name } })
     assert.deepEqual([api.state, api.revision, api.problem], ['paused', 2, null])
   })
 
   it('streams a body as it comes, and tells how it ended', async () => {
-    await bench.client.register(TICKER)
+    await bench.client.request('POST /apis', { body: TICKER })
     const gate = Promise.withResolvers<void>()
     bench.upstream.reply = () => ({
       headers: [['content-type', 'text/event-stream']],
@@ -145,7 +169,7 @@ describe('admin API', () => {
   })
 
   it('passes a large body whole', async () => {
-    await bench.client.register(TICKER)
+    await bench.client.request('POST /apis', { body: TICKER })
     const large = JSON.stringify('x'.repeat(3 * 1024 * 1024))
     bench.upstream.reply = () => ({ body: Buffer.from(large) })
     const { body } = await bench.client.call({ api: TICKER.name, body: {} })
@@ -153,97 +177,126 @@ describe('admin API', () => {
   })
 
   it('opens accounts, and shows them with what they come to', async () => {
-    const opened = await bench.client.openAccount({ label: 'shop' })
+    const opened = await bench.client.request('POST /accounts', { body: { label: 'shop' } })
     assert.match(opened.key, /^souk_test_/)
     const { ledger } = bench.souk.store
     const event = { kind: kindOf('deposit', opened.id), reference: 'a', at: 0 }
     await ledger.book(moved(event, 1_500_000n, PREPAID, balanceOf(opened.id)))
-    const { accounts, owed } = await bench.client.accounts()
+    const { accounts, owed } = await bench.client.request('GET /accounts')
     assert.equal(owed, '1.5')
     const [listed] = accounts
     assert.deepEqual([listed?.id, listed?.label, listed?.balance, listed?.funding], [opened.id, 'shop', '1.5', null])
     assert.doesNotMatch(JSON.stringify(listed), /souk_test_/)
-    assert.deepEqual(await bench.client.account(opened.id), listed)
-    await assert.rejects(bench.client.account('acct_none'), code('invalid_request'))
+    assert.deepEqual(await bench.client.request('GET /accounts/:id', { params: { id: opened.id } }), listed)
+    await assert.rejects(
+      bench.client.request('GET /accounts/:id', { params: { id: 'acct_none' } }),
+      code('invalid_request')
+    )
   })
 
   it('issues, lists and revokes keys, and shows each once', async () => {
-    const issued = await bench.client.issueKey({ label: 'shop', daily_cap: '2.5' })
+    const issued = await bench.client.request('POST /keys', { body: { label: 'shop', daily_cap: '2.5' } })
     assert.match(issued.key, /^souk_test_/)
     assert.deepEqual([issued.max_price, issued.daily_cap], ['0.05', '2.5'])
-    await assert.rejects(bench.client.issueKey({ max_price: '-1' }), code('invalid_request'))
-    const [listed] = (await bench.client.keys()).keys
+    await assert.rejects(bench.client.request('POST /keys', { body: { max_price: '-1' } }), code('invalid_request'))
+    const [listed] = (await bench.client.request('GET /keys')).keys
     assert.deepEqual([listed?.id, listed?.label, listed?.state], [issued.id, 'shop', 'active'])
     assert.doesNotMatch(JSON.stringify(listed), new RegExp(issued.key))
-    assert.equal((await bench.client.revokeKey(issued.id)).state, 'revoked')
-    await assert.rejects(bench.client.revokeKey('key_none'), code('invalid_request'))
-    await assert.rejects(bench.client.issueKey({ expires_at: 1 }), code('invalid_request'))
+    assert.equal((await bench.client.request('DELETE /keys/:id', { params: { id: issued.id } })).state, 'revoked')
+    await assert.rejects(
+      bench.client.request('DELETE /keys/:id', { params: { id: 'key_none' } }),
+      code('invalid_request')
+    )
+    await assert.rejects(bench.client.request('POST /keys', { body: { expires_at: 1 } }), code('invalid_request'))
   })
 
   it('limits keys to APIs, rotates, disables and enables them', async () => {
-    const issued = await bench.client.issueKey({ apis: ['ticker', 'ticker'] })
+    const issued = await bench.client.request('POST /keys', { body: { apis: ['ticker', 'ticker'] } })
     assert.deepEqual(
       [issued.apis, issued.lineage, issued.account, issued.manages],
       [['ticker'], issued.id, null, false]
     )
-    const next = await bench.client.rotateKey(issued.id, { overlap_ms: 60_000 })
+    const next = await bench.client.request('POST /keys/:id/rotate', {
+      params: { id: issued.id },
+      body: { overlap_ms: 60_000 }
+    })
     assert.match(next.key, /^souk_test_/)
     assert.deepEqual([next.apis, next.lineage, next.replaces], [['ticker'], issued.id, issued.id])
-    const old = await bench.client.key(issued.id)
+    const old = await bench.client.request('GET /keys/:id', { params: { id: issued.id } })
     assert.deepEqual([old.state, old.successor, (old.retires_at ?? 0) > Date.now()], ['rotating', next.id, true])
-    assert.equal((await bench.client.disableKey(next.id)).state, 'disabled')
-    assert.equal((await bench.client.enableKey(next.id)).state, 'active')
-    await assert.rejects(bench.client.rotateKey(issued.id, {}), code('invalid_request'))
-    await assert.rejects(bench.client.rotateKey(next.id, { overlap_ms: -1 }), code('invalid_request'))
-    await assert.rejects(bench.client.issueKey({ apis: ['No such'] }), code('invalid_request'))
-    await assert.rejects(bench.client.key('key_none'), code('invalid_request'))
+    assert.equal((await bench.client.request('POST /keys/:id/disable', { params: { id: next.id } })).state, 'disabled')
+    assert.equal((await bench.client.request('POST /keys/:id/enable', { params: { id: next.id } })).state, 'active')
+    await assert.rejects(
+      bench.client.request('POST /keys/:id/rotate', { params: { id: issued.id }, body: {} }),
+      code('invalid_request')
+    )
+    await assert.rejects(
+      bench.client.request('POST /keys/:id/rotate', { params: { id: next.id }, body: { overlap_ms: -1 } }),
+      code('invalid_request')
+    )
+    await assert.rejects(bench.client.request('POST /keys', { body: { apis: ['No such'] } }), code('invalid_request'))
+    await assert.rejects(bench.client.request('GET /keys/:id', { params: { id: 'key_none' } }), code('invalid_request'))
   })
 
   it('issues keys of accounts that there are', async () => {
-    const { id } = await bench.client.openAccount({})
-    const issued = await bench.client.issueKey({ account: id })
+    const { id } = await bench.client.request('POST /accounts', { body: {} })
+    const issued = await bench.client.request('POST /keys', { body: { account: id } })
     assert.deepEqual([issued.account, issued.manages], [id, false])
-    await assert.rejects(bench.client.issueKey({ account: 'acct_none' }), code('invalid_request'))
+    await assert.rejects(
+      bench.client.request('POST /keys', { body: { account: 'acct_none' } }),
+      code('invalid_request')
+    )
   })
 
   it('finds, calls and then serves what another provider delegated', async () => {
     const replica = await startBench({ bootstrap: bench.souk.status().addresses })
     peers.push(replica)
-    const { api } = await bench.client.register(TICKER)
-    await eventually(async () => (await replica.client.peers()).peers.length > 0)
-    await eventually(async () => (await replica.client.search({ q: 'ticker' })).listings[0]?.id === api.id)
+    const { api } = await bench.client.request('POST /apis', { body: TICKER })
+    await eventually(async () => (await replica.client.request('GET /peers')).peers.length > 0)
+    await eventually(
+      async () => (await replica.client.request('GET /search', { query: { q: 'ticker' } })).listings[0]?.id === api.id
+    )
     const { peer } = replica.souk.status()
 
-    await assert.rejects(replica.client.serve({ api: api.id, endpoint: TICKER.endpoint }), code('key_not_permitted'))
+    await assert.rejects(
+      replica.client.request('POST /replicas', { body: { api: api.id, endpoint: TICKER.endpoint } }),
+      code('key_not_permitted')
+    )
     assert.equal(replica.upstream.opened, replica.upstream.closed)
-    await bench.client.delegate(peer)
+    await bench.client.request('POST /delegations', { body: { peer } })
     assert.deepEqual(
-      (await bench.client.delegations()).delegations.map((each) => each.peer),
+      (await bench.client.request('GET /delegations')).delegations.map((each) => each.peer),
       [peer]
     )
-    const served = await replica.client.serve({ api: api.id, endpoint: TICKER.endpoint })
+    const served = await replica.client.request('POST /replicas', { body: { api: api.id, endpoint: TICKER.endpoint } })
     assert.deepEqual([served.api.id, served.api.own, served.api.price], [api.id, false, '0.001'])
-    await assert.rejects(replica.client.register(TICKER), code('invalid_request'))
-    await replica.client.remove(TICKER.name)
-    await assert.rejects(bench.client.delegate('nobody'), code('invalid_request'))
+    await assert.rejects(replica.client.request('POST /apis', { body: TICKER }), code('invalid_request'))
+    await replica.client.request('DELETE /apis/:name', { params: { name: TICKER.name } })
+    await assert.rejects(
+      bench.client.request('POST /delegations', { body: { peer: 'nobody' } }),
+      code('invalid_request')
+    )
   })
 
   it('searches by price, and pins a name', async () => {
-    const { api } = await bench.client.register(TICKER)
-    assert.equal((await bench.client.search({ max_price: '0.001' })).listings.length, 1)
-    assert.equal((await bench.client.search({ max_price: '0.0009' })).listings.length, 0)
-    await bench.client.pin(TICKER.name, api.provider)
-    await assert.rejects(bench.client.pin(TICKER.name, 'nobody'), code('invalid_request'))
+    const { api } = await bench.client.request('POST /apis', { body: TICKER })
+    assert.equal((await bench.client.request('GET /search', { query: { max_price: '0.001' } })).listings.length, 1)
+    assert.equal((await bench.client.request('GET /search', { query: { max_price: '0.0009' } })).listings.length, 0)
+    await bench.client.request('PUT /pins/:name', { params: { name: TICKER.name }, body: { provider: api.provider } })
+    await assert.rejects(
+      bench.client.request('PUT /pins/:name', { params: { name: TICKER.name }, body: { provider: 'nobody' } }),
+      code('invalid_request')
+    )
     await assert.rejects(bench.client.call({ api: 'no-such-api', body: {} }), code('api_not_found'))
   })
 
   it('reads what is asked about money before it says that there is none', async () => {
     const { client } = bench
     for (const ask of [
-      () => client.earnings(),
-      () => client.wallet(),
-      () => client.receipts({ role: 'payer' }),
-      () => client.withdraw({ amount: '1', to: '0x00', id: 'x' })
+      () => client.request('GET /earnings'),
+      () => client.request('GET /wallet'),
+      () => client.request('GET /receipts', { query: { role: 'payer' } }),
+      () => client.request('POST /wallet/withdrawals', { body: { amount: '1', to: '0x00', id: 'x' } })
     ]) {
       await assert.rejects(ask(), code('settlement_unavailable'))
     }
@@ -259,13 +312,16 @@ describe('admin API', () => {
       assert.equal(response.status, 400, query)
     }
     for (const withdrawal of [{}, { amount: '-1', to: '0x00', id: 'x' }, { amount: 1, to: '0x00', id: 'x' }]) {
-      await assert.rejects(client.withdraw(withdrawal as WithdrawInput), code('invalid_request'))
+      await assert.rejects(
+        client.request('POST /wallet/withdrawals', { body: withdrawal as WithdrawInput }),
+        code('invalid_request')
+      )
     }
   })
 
   it('gives the whole ledger, a page at a time, with what was deleted of it', async () => {
     const { ledger, retention } = bench.souk.store
-    const had = (await bench.client.books({})).entries.length
+    const had = (await bench.client.request('GET /books', { query: {} })).entries.length
     for (let n = 0; n < 5; n++) {
       const postings = [
         { account: 'books/a', amount: 1_500_000n },
@@ -275,7 +331,7 @@ describe('admin API', () => {
     }
     const entries: BookEntryView[] = []
     for (let after: number | null = 0; after !== null; ) {
-      const page: BooksView = await bench.client.books({ after, limit: 2 })
+      const page: BooksView = await bench.client.request('GET /books', { query: { after, limit: 2 } })
       assert.deepEqual(page.carried, [])
       entries.push(...page.entries)
       after = page.next
@@ -285,19 +341,19 @@ describe('admin API', () => {
     assert.deepEqual([kind, at, postings[0]?.amount, postings[1]?.amount], ['lease', 0, '1.5', '-1.5'])
     const rules = { before: 3, freeBefore: 0, now: 0, kinds: ['lease'], isDue: () => true, limit: 1_000 }
     while (!(await retention.trim(rules)).isOver);
-    const page = await bench.client.books({ book: 'accounts' })
+    const page = await bench.client.request('GET /books', { query: { book: 'accounts' } })
     assert.deepEqual(page.carried, [
       { account: 'books/a', amount: '4.5' },
       { account: 'books/b', amount: '-4.5' }
     ])
     assert.equal(page.entries.length, had + 2)
-    await assert.rejects(bench.client.books({ limit: 1_001 }), code('invalid_request'))
+    await assert.rejects(bench.client.request('GET /books', { query: { limit: 1_001 } }), code('invalid_request'))
   })
 
   it('says that no node runs when nobody, or somebody else, answers', async () => {
     const gone = await startBench()
     await gone.stop()
-    await assert.rejects(gone.client.status(), code('node_not_running'))
+    await assert.rejects(gone.client.request('GET /status'), code('node_not_running'))
   })
 })
 

@@ -15,7 +15,7 @@ describe('admin client, when no good answer comes', () => {
   })
   after(() => server.close())
 
-  const status = (url: string) => createAdminClient({ url, token: 'x', profile: 'shop' }).status()
+  const status = (url: string) => createAdminClient({ url, token: 'x', profile: 'shop' }).request('GET /status')
   async function failure(asked: Promise<unknown>) {
     return asked.then(
       () => assert.fail('it was answered'),

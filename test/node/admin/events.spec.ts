@@ -14,10 +14,12 @@ describe('the admin API on events', () => {
   afterEach(() => bench.stop())
 
   const register = (name: string) =>
-    bench.client.register({ name, protocol: 'REST', endpoint: 'http://127.0.0.1:1/', price: '0.001' })
+    bench.client.request('POST /apis', {
+      body: { name, protocol: 'REST', endpoint: 'http://127.0.0.1:1/', price: '0.001' }
+    })
 
   /** What a reader is told, once reading has begun. */
-  async function reading(input: { types?: string; calls?: 1 } = {}): Promise<{ items: TailItem[]; stop(): void }> {
+  async function reading(input: { types?: string; calls?: '1' } = {}): Promise<{ items: TailItem[]; stop(): void }> {
     const items: TailItem[] = []
     const stop = new AbortController()
     const stream = bench.client.events(input, stop.signal)[Symbol.asyncIterator]()
@@ -26,7 +28,7 @@ describe('the admin API on events', () => {
     })().catch(() => undefined)
     // A key that is issued again and again until it is told of: only then is nothing missed any more.
     await eventually('a reader', 5_000, async () => {
-      await bench.client.issueKey({ label: 'probe' })
+      await bench.client.request('POST /keys', { body: { label: 'probe' } })
       return items.length > 0 ? true : undefined
     })
     items.length = 0
@@ -36,8 +38,8 @@ describe('the admin API on events', () => {
   it('tells whoever reads along of listings and keys', async () => {
     const { items, stop } = await reading()
     await register('shop')
-    await bench.client.pause('shop')
-    await bench.client.remove('shop')
+    await bench.client.request('POST /apis/:name/pause', { params: { name: 'shop' } })
+    await bench.client.request('DELETE /apis/:name', { params: { name: 'shop' } })
     const wanted = ['listing.published', 'listing.paused', 'listing.removed']
     await eventually('all of it', 5_000, () =>
       wanted.every((type) => items.some((item) => item.type === type)) ? true : undefined
@@ -55,7 +57,7 @@ describe('the admin API on events', () => {
 
     const stop = new AbortController()
     const told: TailItem[] = []
-    for await (const item of bench.client.events({ calls: 1, recent: 1 }, stop.signal)) {
+    for await (const item of bench.client.events({ calls: '1', recent: '1' }, stop.signal)) {
       told.push(item)
       if (told.length === 2) break
     }
@@ -65,14 +67,16 @@ describe('the admin API on events', () => {
     assert.deepEqual(made?.['timing'], head.timing)
     assert.deepEqual([failed?.['role'], failed?.['code'], failed?.['charged']], ['payer', 'api_not_found', '0'])
 
-    const { total, points, step_ms } = await bench.client.series({ role: 'payer', since: Date.now() - 60_000 })
+    const { total, points, step_ms } = await bench.client.request('GET /series', {
+      query: { role: 'payer', since: Date.now() - 60_000 }
+    })
     assert.deepEqual([total.calls, total.errors, step_ms], [2, 1, 60_000])
     assert.equal(
       points.reduce((sum, { calls }) => sum + calls, 0),
       2
     )
-    assert.equal((await bench.client.series({ since: 0 })).points.length, 7 * 24 * 4)
-    await assert.rejects(bench.client.series({ since: -1 }), { code: 'invalid_request' })
+    assert.equal((await bench.client.request('GET /series', { query: { since: 0 } })).points.length, 7 * 24 * 4)
+    await assert.rejects(bench.client.request('GET /series', { query: { since: -1 } }), { code: 'invalid_request' })
 
     const metrics = await fetch(`${bench.url}/admin/v1/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })
     assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
@@ -108,19 +112,29 @@ describe('the admin API on events', () => {
     await once(server, 'listening')
     try {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-      await assert.rejects(bench.client.addWebhook({ url }), { code: 'invalid_request' })
-      const added = await bench.client.addWebhook({ url, events: ['listing.*'], allow_private: true })
+      await assert.rejects(bench.client.request('POST /webhooks', { body: { url } }), { code: 'invalid_request' })
+      const added = await bench.client.request('POST /webhooks', {
+        body: { url, events: ['listing.*'], allow_private: true }
+      })
       assert.match(added.secret, /^whsec_/)
-      const { webhooks } = await bench.client.webhooks()
+      const { webhooks } = await bench.client.request('GET /webhooks')
       assert.deepEqual([webhooks[0]?.id, webhooks[0]?.state, webhooks[0]?.note], [added.id, 'active', null])
       assert.ok(!('secret' in (webhooks[0] ?? {})))
-      assert.deepEqual(await bench.client.testWebhook(added.id), { taken: true, why: null })
-      assert.notEqual((await bench.client.rotateWebhook(added.id)).secret, added.secret)
+      assert.deepEqual(await bench.client.request('POST /webhooks/:id/test', { params: { id: added.id } }), {
+        taken: true,
+        why: null
+      })
+      assert.notEqual(
+        (await bench.client.request('POST /webhooks/:id/rotate', { params: { id: added.id } })).secret,
+        added.secret
+      )
       await register('shop')
       await eventually('the delivery', 5_000, () => (seen.length === 2 ? true : undefined))
-      await bench.client.removeWebhook(added.id)
-      assert.deepEqual((await bench.client.webhooks()).webhooks, [])
-      await assert.rejects(bench.client.testWebhook(added.id), { code: 'invalid_request' })
+      await bench.client.request('DELETE /webhooks/:id', { params: { id: added.id } })
+      assert.deepEqual((await bench.client.request('GET /webhooks')).webhooks, [])
+      await assert.rejects(bench.client.request('POST /webhooks/:id/test', { params: { id: added.id } }), {
+        code: 'invalid_request'
+      })
     } finally {
       server.closeAllConnections()
       server.close()

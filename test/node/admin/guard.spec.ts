@@ -85,7 +85,7 @@ describe('admin API, who may speak to it', () => {
       assert.ok([401, 403].includes(entering.status), `${root}/session: ${entering.status}`)
     }
     assert.equal((await sendTo(`http://127.0.0.1:${port}/admin/v1/status`, 'GET', { authorization })).status, 400)
-    assert.deepEqual((await bench.client.keys()).keys, [])
+    assert.deepEqual((await bench.client.request('GET /keys')).keys, [])
   })
 
   it('is reached under its own names only, against DNS rebinding', async () => {
@@ -123,7 +123,7 @@ describe('admin API, who may speak to it', () => {
   it('takes the cookie of a session, and a write with it only from its own pages', async () => {
     const { port } = new URL(bench.url)
     const json = { 'content-type': 'application/json' }
-    const { code } = await bench.client.setupCode()
+    const { code } = await bench.client.request('POST /setup-codes')
     const entering = JSON.stringify({ code })
     for (const wrong of [{}, { origin: 'https://evil.example' }, { origin: 'null' }]) {
       assert.equal((await send('POST', '/session', { ...json, ...wrong }, entering)).status, 403)
@@ -172,7 +172,7 @@ describe('admin API, who may speak to it', () => {
       assert.equal(answer.status, 400, `took ${body}`)
       assert.equal(answer.problem.code, 'invalid_request')
     }
-    assert.deepEqual((await bench.client.keys()).keys, [])
+    assert.deepEqual((await bench.client.request('GET /keys')).keys, [])
   })
 
   it('takes no more of who is not let in yet than a code needs', async () => {

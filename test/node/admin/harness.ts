@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import {
   createMemoryStore,
   createNode,
@@ -9,6 +10,8 @@ import {
 import type { AdapterFactory, AdapterReply, Protocol, Souk } from '../../../lib/interface/index.ts'
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
+import type { AdminRoute } from '../../../node/admin/route.ts'
+import { ADMIN_ROUTES } from '../../../node/admin/routes.ts'
 import { type AdminPlace, startAdmin } from '../../../node/admin/server.ts'
 import { Sessions } from '../../../node/admin/sessions.ts'
 import type { WalletDesk } from '../../../node/wallet/wallet-desk.ts'
@@ -100,6 +103,23 @@ function statusOf(souk: Souk): StatusView {
   }
 }
 
+const ROUTES = new Map<string, AdminRoute>(
+  Object.values(ADMIN_ROUTES)
+    .flat()
+    .map((route) => [`${route.method} ${route.path}`, route])
+)
+
+/** The same client, whose responses have to be what their routes declare: nothing is missing, and nothing else is in them. */
+function checked(client: AdminClient): AdminClient {
+  const request = async (name: string, input: object): Promise<unknown> => {
+    const response: unknown = await Reflect.apply(client.request, undefined, [name, input])
+    const declared = ROUTES.get(name)?.response
+    assert.deepEqual(response, declared?.parse(response), name)
+    return response
+  }
+  return { ...client, request: request as AdminClient['request'] }
+}
+
 /** An admin API in front of a real node, with an upstream that is none; or with the real adapters, where they are given. */
 export async function startBench(
   given: NodeOptions = {},
@@ -164,7 +184,7 @@ export async function startBench(
     events: telling.events,
     logged,
     url: admin.url,
-    client: createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' }),
+    client: checked(createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' })),
     async stop() {
       await admin.close()
       await undo.disposeAsync()

@@ -18,7 +18,9 @@ describe('the console', () => {
   before(async function () {
     this.timeout(60_000)
     bench = await startBench()
-    await bench.client.register({ name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' })
+    await bench.client.request('POST /apis', {
+      body: { name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' }
+    })
     browser = await openBrowser()
   })
   afterEach(async () => {
@@ -77,7 +79,7 @@ describe('the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter')
     await page.getByRole('row', { name: /laptop.*revoked/ }).waitFor()
     assert.deepEqual(
-      (await bench.client.keys()).keys.map(({ state }) => state),
+      (await bench.client.request('GET /keys')).keys.map(({ state }) => state),
       ['revoked']
     )
     assert.deepEqual(mishaps, [])

@@ -73,8 +73,10 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
   before(async function () {
     this.timeout(60_000)
     bench = await startBench()
-    await bench.client.register({ name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' })
-    await bench.client.issueKey({ label: 'mine' })
+    await bench.client.request('POST /apis', {
+      body: { name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' }
+    })
+    await bench.client.request('POST /keys', { body: { label: 'mine' } })
     site = await scriptedUpstream((response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>hello</title><body></body>')
     )
@@ -90,12 +92,12 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
 
   /** Nothing was done, and the session of the victim goes on. */
   async function assertNothingDone(): Promise<void> {
-    const { keys } = await bench.client.keys()
+    const { keys } = await bench.client.request('GET /keys')
     assert.deepEqual(
       keys.map(({ label, state }) => [label, state]),
       [['mine', 'active']]
     )
-    assert.equal((await bench.client.apis()).apis.length, 1)
+    assert.equal((await bench.client.request('GET /apis')).apis.length, 1)
     await console.reload()
     await console.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   }

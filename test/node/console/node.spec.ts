@@ -108,7 +108,7 @@ describe('the console of a node', () => {
     await second.page.goto(`${bench.url}/settings`)
     await second.page.getByText('this browser', { exact: true }).waitFor()
     const others = await second.page.getByRole('button', { name: /^Sign out \w{12}$/ }).count()
-    assert.equal(others, (await bench.client.browsers()).sessions.length - 1)
+    assert.equal(others, (await bench.client.request('GET /sessions')).sessions.length - 1)
     for (let left = others; left > 0; left--) {
       await second.page
         .getByRole('button', { name: /^Sign out \w{12}$/ })
@@ -121,14 +121,16 @@ describe('the console of a node', () => {
       await second.page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
       await second.page.getByRole('dialog').waitFor({ state: 'detached' })
     }
-    assert.equal((await bench.client.browsers()).sessions.length, 1)
+    assert.equal((await bench.client.request('GET /sessions')).sessions.length, 1)
     await first.page.reload()
     await first.page.getByLabel('Setup code').waitFor()
     assert.deepEqual([...first.mishaps, ...second.mishaps], [])
   })
 
   it('gives a support bundle that holds no secret and no address', async () => {
-    await bench.client.register({ name: 'inner', protocol: 'REST', endpoint: 'http://127.0.0.1:9/?k=hush', price: '1' })
+    await bench.client.request('POST /apis', {
+      body: { name: 'inner', protocol: 'REST', endpoint: 'http://127.0.0.1:9/?k=hush', price: '1' }
+    })
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/settings`)
     const waiting = page.waitForEvent('download')

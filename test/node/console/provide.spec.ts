@@ -18,7 +18,9 @@ describe('the console of a provider', function () {
   before(async () => {
     account = await startAccount()
     bench = await startBench({}, protocolFactories)
-    await bench.client.register({ name: 'bank', protocol: 'SOAP', endpoint: account.url, price: '0.002' })
+    await bench.client.request('POST /apis', {
+      body: { name: 'bank', protocol: 'SOAP', endpoint: account.url, price: '0.002' }
+    })
     browser = await openBrowser()
   })
   afterEach(async () => {
@@ -90,7 +92,7 @@ describe('the console of a provider', function () {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Save and publish' }).click()
     await page.getByText('mapping revision 2').waitFor()
-    const { mapping } = await bench.client.mapping('bank')
+    const { mapping } = await bench.client.request('GET /apis/:name/mapping', { params: { name: 'bank' } })
     const input = { accountId: { rename: 'account', pattern: 'ACC-[0-9]{4}' } }
     assert.deepEqual(mapping, { version: 1, revision: 2, operations: { getBalance: { input } } })
 
@@ -116,7 +118,7 @@ describe('the console of a provider', function () {
     await page.getByLabel('Days of trial').fill('7')
     await page.getByRole('button', { name: 'Save' }).press('Enter')
     await page.getByRole('row', { name: /7 days/ }).waitFor()
-    const [plan] = (await bench.client.plans('bank')).plans
+    const [plan] = (await bench.client.request('GET /apis/:name/plans', { params: { name: 'bank' } })).plans
     assert.equal(plan?.fee, '9')
     assert.deepEqual(plan?.overage, [{ up_to: null, price: '0.001' }])
     assert.deepEqual(await axeViolations(page), [])
@@ -133,7 +135,9 @@ describe('the console of a provider', function () {
   })
 
   it('pauses an API, resumes it, and removes another', async () => {
-    await bench.client.register({ name: 'passing', protocol: 'SOAP', endpoint: account.url, price: '0.002' })
+    await bench.client.request('POST /apis', {
+      body: { name: 'passing', protocol: 'SOAP', endpoint: account.url, price: '0.002' }
+    })
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/apis/passing/settings`)
     for (const [action, state] of [
@@ -143,13 +147,15 @@ describe('the console of a provider', function () {
       await page.getByRole('button', { name: action }).press('Enter')
       await page.getByRole('dialog').getByRole('button', { name: action }).press('Enter')
       await page.getByText(state, { exact: true }).waitFor()
-      assert.equal((await bench.client.api('passing')).state, state)
+      assert.equal((await bench.client.request('GET /apis/:name', { params: { name: 'passing' } })).state, state)
     }
     await page.getByRole('button', { name: 'Remove' }).press('Enter')
     await page.getByRole('dialog').getByText('souk api rm passing').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).press('Enter')
     await page.getByRole('heading', { name: 'My APIs' }).waitFor()
-    await assert.rejects(bench.client.api('passing'), { code: 'api_not_found' })
+    await assert.rejects(bench.client.request('GET /apis/:name', { params: { name: 'passing' } }), {
+      code: 'api_not_found'
+    })
   })
 
   it('issues a key for one API and some time, rotates it with an overlap, disables and enables it', async () => {
@@ -178,7 +184,7 @@ describe('the console of a provider', function () {
       await page.getByRole('dialog').getByRole('button', { name: action }).press('Enter')
       await page.getByRole('row', { name: new RegExp(state) }).waitFor()
     }
-    const { keys } = await bench.client.keys()
+    const { keys } = await bench.client.request('GET /keys')
     assert.deepEqual(new Set(keys.map(({ state }) => state)), new Set(['rotating', 'active']))
     assert.ok(keys.every(({ apis, expires_at }) => apis?.[0]?.startsWith('bank') === true && expires_at !== null))
     assert.deepEqual(await axeViolations(page), [])

@@ -59,14 +59,14 @@ describe('registering an API in the console', function () {
     await page.keyboard.press('Enter')
     await page.getByText('would be charged').waitFor()
     await isUsable(page, 'test call')
-    await assert.rejects(bench.client.api(name), { code: 'api_not_found' })
+    await assert.rejects(bench.client.request('GET /apis/:name', { params: { name } }), { code: 'api_not_found' })
     await press(page, 'Continue')
 
     await page.getByText(`souk api register --name ${name} --protocol SOAP`).waitFor()
     await isUsable(page, 'publish')
     await press(page, 'Publish')
     await page.getByText(`${name} is on the market`).waitFor()
-    assert.equal((await bench.client.api(name)).price, '0.004')
+    assert.equal((await bench.client.request('GET /apis/:name', { params: { name } })).price, '0.004')
 
     await page.getByRole('link', { name: 'Try it' }).press('Enter')
     await page.getByLabel('accountId').fill('ACC-1001')
@@ -136,7 +136,7 @@ describe('registering an API in the console', function () {
     await page.getByText('--wsdl-file bank.zip', { exact: false }).waitFor()
     await press(page, 'Publish')
     await page.getByText('zipped is on the market').waitFor()
-    assert.equal((await bench.client.api('zipped')).operations.length, 2)
+    assert.equal((await bench.client.request('GET /apis/:name', { params: { name: 'zipped' } })).operations.length, 2)
     assert.deepEqual(mishaps, [])
   })
 
@@ -185,7 +185,9 @@ describe('registering an API in the console', function () {
     await isUsable(page, 'publish')
     await press(page, 'Publish')
     await page.getByText('verdicts is on the market').waitFor()
-    assert.deepEqual((await bench.client.api('verdicts')).operations, ['judge'])
+    assert.deepEqual((await bench.client.request('GET /apis/:name', { params: { name: 'verdicts' } })).operations, [
+      'judge'
+    ])
     assert.deepEqual(mishaps, [])
   })
 

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { MappingInput } from '../../../admin/api.ts'
 import type { MappingPreviewView } from '../../../admin/description-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { type ApiView, queries } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -36,13 +37,22 @@ const PREVIEW_DELAY_MS = 300
 /** Newer than any that is stored: a revision is counted when a mapping is saved. */
 const PREVIEW_REVISION = Number.MAX_SAFE_INTEGER
 
+function save(name: string, document: object, revision: number) {
+  const mapping = { ...document, revision } as MappingInput['mapping']
+  return request('PUT /apis/:name/mapping', { params: { name }, body: { mapping } })
+}
+
 /** What a mapping would make of the API, as the node has it. */
 function usePreview({ name, revision }: ApiView, document: unknown) {
   const mapping = isObject(document) ? { ...document, revision: PREVIEW_REVISION } : document
   return useQuery({
     queryKey: ['previews', name, revision, mapping],
     queryFn: ({ signal }) =>
-      send<MappingPreviewView>('POST', `/apis/${encodeURIComponent(name)}/mapping/preview`, { mapping }, signal),
+      request('POST /apis/:name/mapping/preview', {
+        params: { name },
+        body: { mapping: mapping as MappingInput['mapping'] },
+        signal
+      }),
     // What is typed as JSON is none for a while.
     enabled: mapping !== undefined,
     placeholderData: keepPreviousData,
@@ -79,13 +89,7 @@ function Editor({ api, kept, plain }: EditorProps) {
   const preview = usePreview(api, useLate(document, PREVIEW_DELAY_MS))
   const problems = preview.data?.problems ?? []
   const isChanged = JSON.stringify(document) !== JSON.stringify(kept)
-  const saving = useWrite(
-    () =>
-      send('PUT', `/apis/${encodeURIComponent(name)}/mapping`, {
-        mapping: { ...(document as object), revision: kept.revision + 1 }
-      }),
-    ['apis']
-  )
+  const saving = useWrite(() => save(name, document as object, kept.revision + 1), ['apis'])
   return (
     <>
       <div className="row between">
@@ -140,11 +144,7 @@ function Editor({ api, kept, plain }: EditorProps) {
           instead="Keep it"
           isGrave
           command={`souk mapping rm ${word(name)}`}
-          write={() =>
-            send('PUT', `/apis/${encodeURIComponent(name)}/mapping`, {
-              mapping: { ...PLAIN, revision: kept.revision + 1 }
-            })
-          }
+          write={() => save(name, PLAIN, kept.revision + 1)}
           changes={['apis']}
           onClose={() => setResetting(false)}
         >

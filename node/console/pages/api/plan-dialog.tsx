@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { PlanInput, PlanView } from '../../../admin/subscription-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command, word } from '../../parts/command.tsx'
@@ -87,7 +87,7 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
   const set = (name: keyof Values) => (event: { target: { value: string } }) =>
     setValues({ ...values, [name]: event.target.value })
   const saving = useWrite(
-    () => send('PUT', `/apis/${encodeURIComponent(api)}/plans/${encodeURIComponent(values.id)}`, inputOf(values)),
+    () => request('PUT /apis/:name/plans/:plan', { params: { name: api, plan: values.id }, body: inputOf(values) }),
     ['apis'],
     onClose
   )

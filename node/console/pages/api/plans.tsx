@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PlanView } from '../../../admin/subscription-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { type ApiView, queries } from '../../admin/queries.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -60,7 +60,7 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
           instead="Keep it"
           isGrave
           command={`souk plan rm ${word(name)} ${word(closed.id)}`}
-          write={() => send('DELETE', pathOf(name, closed.id))}
+          write={() => request('DELETE /apis/:name/plans/:plan', { params: { name, plan: closed.id } })}
           changes={['apis']}
           onClose={() => setClosed(undefined)}
         >
@@ -69,10 +69,6 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
       )}
     </>
   )
-}
-
-function pathOf(api: string, plan: string): string {
-  return `/apis/${encodeURIComponent(api)}/plans/${encodeURIComponent(plan)}`
 }
 
 interface PlansProps {

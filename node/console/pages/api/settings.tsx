@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { RevisionInput } from '../../../admin/subscription-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { type ApiView, queries } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -44,7 +44,7 @@ function Terms({ api }: ApiProps) {
     ...(wanted.join() === api.tags.join() ? {} : { tags: wanted }),
     ...(byCall === undefined || byCall === plans.data?.pay_per_call ? {} : { pay_per_call: byCall })
   }
-  const saving = useWrite(() => send('PATCH', `/apis/${encodeURIComponent(api.name)}`, change), ['apis'])
+  const saving = useWrite(() => request('PATCH /apis/:name', { params: { name: api.name }, body: change }), ['apis'])
   const isChanged = Object.keys(change).length > 0
   return (
     <section className="card">
@@ -130,20 +130,20 @@ interface Move {
 }
 
 function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
-  const path = `/apis/${encodeURIComponent(name)}`
+  const params = { name }
   const pause: Move = {
     action: 'Pause',
     title: `Pause ${name}?`,
     text: 'Calls are refused until it is resumed; it stays on the market, shown as paused.',
     command: `souk api pause ${word(name)}`,
-    write: () => send('POST', `${path}/pause`)
+    write: () => request('POST /apis/:name/pause', { params })
   }
   const resume: Move = {
     action: 'Resume',
     title: `Resume ${name}?`,
     text: 'Calls are taken again.',
     command: `souk api resume ${word(name)}`,
-    write: () => send('POST', `${path}/resume`)
+    write: () => request('POST /apis/:name/resume', { params })
   }
   const remove: Move = {
     action: 'Remove',
@@ -151,7 +151,7 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
     text: 'It is no longer served, and its credentials and mapping are forgotten. This cannot be taken back.',
     isGrave: true,
     command: `souk api rm ${word(name)}`,
-    write: () => send('DELETE', path)
+    write: () => request('DELETE /apis/:name', { params })
   }
   const deprecate: Move = {
     action: 'Deprecate',
@@ -159,7 +159,7 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
     text: 'Whoever calls it is told that it ends, in 30 days at the earliest. It cannot be published again under its name.',
     isGrave: true,
     command: `souk api deprecate ${word(name)}`,
-    write: () => send('POST', `${path}/deprecate`, {})
+    write: () => request('POST /apis/:name/deprecate', { params, body: {} })
   }
   const retire: Move = {
     action: 'Retire',
@@ -167,7 +167,7 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
     text: 'Calls are answered that it is gone; its name is held for 180 days. This cannot be taken back.',
     isGrave: true,
     command: `souk api retire ${word(name)}`,
-    write: () => send('POST', `${path}/retire`)
+    write: () => request('POST /apis/:name/retire', { params })
   }
   const isServed = problem === null
   return [

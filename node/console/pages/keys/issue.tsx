@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import type { IssuedKeyView, IssueKeyInput } from '../../../admin/key-api.ts'
-import { send } from '../../admin/client.ts'
+import type { IssueKeyInput } from '../../../admin/key-api.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Command, word } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -48,7 +48,7 @@ function commandOf(values: Values): string {
 
 export function IssueKey({ onClose }: { readonly onClose: () => void }) {
   const [values, setValues] = useState(START)
-  const issuing = useWrite(() => send<IssuedKeyView>('POST', '/keys', inputOf(values)), ['keys'])
+  const issuing = useWrite(() => request('POST /keys', { body: inputOf(values) }), ['keys'])
   const set = (name: keyof Values) => (event: { target: { value: string } }) =>
     setValues({ ...values, [name]: event.target.value })
   if (issuing.data !== undefined) return <ShownOnce value={issuing.data.key} onClose={onClose} />

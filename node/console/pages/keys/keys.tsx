@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { KeyView } from '../../../admin/key-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { queries } from '../../admin/queries.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -158,7 +158,7 @@ interface MoveProps {
 }
 
 function Move({ of: key, what, onClose }: MoveProps) {
-  const path = `/keys/${encodeURIComponent(key.id)}`
+  const params = { id: key.id }
   return (
     <Confirm
       title={`${TITLES[what]} ${key.label || key.hint}?`}
@@ -166,7 +166,9 @@ function Move({ of: key, what, onClose }: MoveProps) {
       instead={what === 'enable' ? 'Leave it' : 'Keep it'}
       isGrave={what === 'revoke'}
       command={`souk key ${what} ${key.id}`}
-      write={() => (what === 'revoke' ? send('DELETE', path) : send('POST', `${path}/${what}`))}
+      write={() =>
+        what === 'revoke' ? request('DELETE /keys/:id', { params }) : request(`POST /keys/:id/${what}`, { params })
+      }
       changes={['keys']}
       onClose={onClose}
     >

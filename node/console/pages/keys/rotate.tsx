@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import type { IssuedKeyView, KeyView, RotateKeyInput } from '../../../admin/key-api.ts'
-import { send } from '../../admin/client.ts'
+import type { KeyView, RotateKeyInput } from '../../../admin/key-api.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Command } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -22,8 +22,7 @@ export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly
     overlap_ms: Number(hours) * HOUR_MS,
     ...(expires === undefined ? {} : { expires_at: expires })
   }
-  const path = `/keys/${encodeURIComponent(key.id)}/rotate`
-  const rotating = useWrite(() => send<IssuedKeyView>('POST', path, input), ['keys'])
+  const rotating = useWrite(() => request('POST /keys/:id/rotate', { params: { id: key.id }, body: input }), ['keys'])
   if (rotating.data !== undefined) return <ShownOnce value={rotating.data.key} onClose={onClose} />
   const overlap = hours === '0' ? '--now' : `--overlap ${hours}h`
   return (

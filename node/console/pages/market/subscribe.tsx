@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import type { PlanView, SubscribeInput, SubscriptionChangeView } from '../../../admin/subscription-api.ts'
-import { send } from '../../admin/client.ts'
+import type { PlanView, SubscribeInput } from '../../../admin/subscription-api.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Command, word } from '../../parts/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -25,7 +25,7 @@ export function Subscribe({ api, plan, onClose }: SubscribeProps) {
   const [input, setInput] = useState({ max_price: dearest, max_fee: plan.fee, daily_cap: '' })
   const [hasTrial, setTrial] = useState(plan.trial_days > 0)
   const subscribing = useWrite(
-    (wish: SubscribeInput) => send<SubscriptionChangeView>('POST', '/subscriptions', wish),
+    (wish: SubscribeInput) => request('POST /subscriptions', { body: wish }),
     ['subscriptions', 'wallet', 'channels'],
     () => go('/subscriptions')
   )

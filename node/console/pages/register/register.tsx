@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { RegisteredView } from '../../../admin/api.ts'
 import type { UpstreamCheckView } from '../../../admin/description-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -33,7 +33,7 @@ export function Register() {
   const making: Making = { draft, files, auth }
   const check = useMutation({
     mutationFn: (given: Auth | undefined | void) =>
-      send<UpstreamCheckView>('POST', '/upstreams/check', upstreamOf({ ...making, auth: given ?? auth })),
+      request('POST /upstreams/check', { body: upstreamOf({ ...making, auth: given ?? auth }) }),
     onSuccess: () => {
       if (draft.name === '') set({ name: nameFor(draft.endpoint) })
       setAt(at + 1)
@@ -128,7 +128,7 @@ interface PublishProps {
 function PublishStep({ making, onBack, onDone }: PublishProps) {
   const { draft, auth } = making
   const publishing = useWrite(
-    () => send<RegisteredView>('POST', '/apis', registrationOf(making)),
+    () => request('POST /apis', { body: registrationOf(making) }),
     ['apis', 'status', 'doctor'],
     onDone
   )

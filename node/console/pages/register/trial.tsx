@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { DescriptionView, UpstreamCallView } from '../../../admin/description-api.ts'
-import { send } from '../../admin/client.ts'
+import type { DescriptionView, UpstreamCallInput, UpstreamCallView } from '../../../admin/description-api.ts'
+import { request } from '../../admin/client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/command.tsx'
 import { Text } from '../../parts/code.tsx'
@@ -28,7 +28,10 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
   const { protocol } = making.draft
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
   const trial = useMutation({
-    mutationFn: () => send<UpstreamCallView>('POST', '/upstreams/call', { upstream: upstreamOf(making), body })
+    mutationFn: () =>
+      request('POST /upstreams/call', {
+        body: { upstream: upstreamOf(making), body: body as UpstreamCallInput['body'] }
+      })
   })
   return (
     <Step

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SetupCodeView } from '../../../admin/api.ts'
 import type { BrowserView } from '../../../admin/settings-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { queries } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -19,7 +19,7 @@ import { Trouble } from '../../parts/trouble.tsx'
 export function Browsers() {
   const browsers = useQuery(queries.browsers())
   const [leaving, setLeaving] = useState<BrowserView>()
-  const coding = useWrite(() => send<SetupCodeView>('POST', '/setup-codes'), [])
+  const coding = useWrite(() => request('POST /setup-codes'), [])
   return (
     <section className="stack">
       <div className="row between">
@@ -108,7 +108,7 @@ function Leaving({
       instead="Leave it signed in"
       isGrave={!current}
       command={`souk console sign-out ${id}`}
-      write={() => send('DELETE', current ? '/session' : `/sessions/${id}`)}
+      write={() => (current ? request('DELETE /session') : request('DELETE /sessions/:id', { params: { id } }))}
       changes={current ? [] : ['browsers']}
       onClose={onClose}
       onDone={left}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SettingsView } from '../../../admin/settings-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { queries } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Command } from '../../parts/command.tsx'
@@ -24,7 +24,7 @@ export function Retention() {
 function Kept({ view: { capture, captured, captured_max, retention } }: { readonly view: SettingsView }) {
   const [wanted, setWanted] = useState<boolean>()
   const setting = useWrite(
-    (isOn: boolean) => send<SettingsView>('PUT', '/settings', { capture: isOn }),
+    (isOn: boolean) => request('PUT /settings', { body: { capture: isOn } }),
     ['settings', 'captures']
   )
   return (

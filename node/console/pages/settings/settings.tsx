@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { get } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { type DoctorView, queries, type StatusView } from '../../admin/queries.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/command.tsx'
@@ -82,10 +82,10 @@ function Theme() {
 function Support() {
   const gather = async () => {
     const [status, doctor, peers, apis] = await Promise.all([
-      get<StatusView>('/status'),
-      get<DoctorView>('/doctor'),
-      get<{ readonly peers: readonly unknown[] }>('/peers'),
-      get<{ readonly apis: ReadonlyArray<Record<string, unknown>> }>('/apis')
+      request('GET /status'),
+      request('GET /doctor'),
+      request('GET /peers'),
+      request('GET /apis')
     ])
     return bundleOf({ status, doctor, peers: peers.peers, apis: apis.apis })
   }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { AddedWebhookView, AddWebhookInput, WebhookTestView, WebhookView } from '../../../admin/webhook-api.ts'
-import { send } from '../../admin/client.ts'
+import type { AddWebhookInput, WebhookView } from '../../../admin/webhook-api.ts'
+import { request } from '../../admin/client.ts'
 import { queries } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -69,9 +69,9 @@ export function Webhooks() {
 
 function Actions({ webhook: { id, url, state } }: { readonly webhook: WebhookView }) {
   const [isRemoving, setRemoving] = useState(false)
-  const path = `/webhooks/${encodeURIComponent(id)}`
-  const testing = useWrite(() => send<WebhookTestView>('POST', `${path}/test`), ['webhooks'])
-  const enabling = useWrite(() => send('POST', `${path}/enable`), ['webhooks'])
+  const params = { id }
+  const testing = useWrite(() => request('POST /webhooks/:id/test', { params }), ['webhooks'])
+  const enabling = useWrite(() => request('POST /webhooks/:id/enable', { params }), ['webhooks'])
   return (
     <>
       <div className="row">
@@ -108,7 +108,7 @@ function Actions({ webhook: { id, url, state } }: { readonly webhook: WebhookVie
           instead="Keep it"
           isGrave
           command={`souk webhook rm ${id}`}
-          write={() => send('DELETE', path)}
+          write={() => request('DELETE /webhooks/:id', { params })}
           changes={['webhooks']}
           onClose={() => setRemoving(false)}
         >
@@ -124,7 +124,7 @@ function Actions({ webhook: { id, url, state } }: { readonly webhook: WebhookVie
 function Add({ onClose }: { readonly onClose: () => void }) {
   const [input, setInput] = useState({ url: '', events: '' })
   const [isPrivate, setPrivate] = useState(false)
-  const adding = useWrite((wish: AddWebhookInput) => send<AddedWebhookView>('POST', '/webhooks', wish), ['webhooks'])
+  const adding = useWrite((wish: AddWebhookInput) => request('POST /webhooks', { body: wish }), ['webhooks'])
   if (adding.data !== undefined) {
     return (
       <Dialog title="The secret, this once" onClose={onClose}>

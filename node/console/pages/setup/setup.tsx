@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { queries, type StatusView } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -47,7 +47,7 @@ export function Setup() {
 
 function Payout({ status: { payout } }: { readonly status: StatusView }) {
   const [address, setAddress] = useState(payout ?? '')
-  const setting = useWrite(() => send<StatusView>('PUT', '/payout', { address }), ['status', 'doctor'])
+  const setting = useWrite(() => request('PUT /payout', { body: { address } }), ['status', 'doctor'])
   return (
     <Step title="Where your APIs are paid" isDone={payout !== null}>
       <Form onSubmit={() => setting.mutate(undefined)}>

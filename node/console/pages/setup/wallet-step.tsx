@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { ImportWalletInput, KeyFileView, MakeWalletInput, WalletCardView } from '../../../admin/wallet-api.ts'
-import { get, send } from '../../admin/client.ts'
+import type { ImportWalletInput, MakeWalletInput } from '../../../admin/wallet-api.ts'
+import { request } from '../../admin/client.ts'
 import { queries, type StatusView } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -80,7 +80,7 @@ const CHANGES = ['wallet', 'status', 'doctor']
 function Create() {
   const [passphrase, setPassphrase] = useState('')
   const [again, setAgain] = useState('')
-  const making = useWrite((input: MakeWalletInput) => send<WalletCardView>('POST', '/wallet', input), CHANGES)
+  const making = useWrite((input: MakeWalletInput) => request('POST /wallet', { body: input }), CHANGES)
   return (
     <Form onSubmit={() => making.mutate({ passphrase })}>
       <Passphrases passphrase={passphrase} again={again} onPassphrase={setPassphrase} onAgain={setAgain} />
@@ -100,7 +100,7 @@ function Import() {
   const [old, setOld] = useState('')
   const [passphrase, setPassphrase] = useState('')
   const [again, setAgain] = useState('')
-  const making = useWrite((input: ImportWalletInput) => send<WalletCardView>('POST', '/wallet/import', input), CHANGES)
+  const making = useWrite((input: ImportWalletInput) => request('POST /wallet/import', { body: input }), CHANGES)
   return (
     <Form
       onSubmit={() => file !== undefined && making.mutate({ key_file: file.text, old_passphrase: old, passphrase })}
@@ -184,7 +184,7 @@ function Backup({ address, isKept, onKept }: BackupProps) {
             <Download
               name={`souk-wallet-${address.slice(0, 10)}.json`}
               type="application/json"
-              content={async () => (await get<KeyFileView>('/wallet/key-file')).key_file}
+              content={async () => (await request('GET /wallet/key-file')).key_file}
             >
               Download the key file
             </Download>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { type ChannelView, queries } from '../../admin/queries.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -79,7 +79,9 @@ export function Channels() {
           action={acting.act === 'close' ? 'Close it' : 'Withdraw it'}
           instead="Leave it"
           command={`souk channel ${acting.act} ${acting.channel.channel}`}
-          write={() => send('POST', `/channels/${acting.channel.channel}/${acting.act}`)}
+          write={() =>
+            request(`POST /channels/:channel/${acting.act}`, { params: { channel: acting.channel.channel } })
+          }
           changes={['channels', 'wallet']}
           onClose={() => setActing(undefined)}
         >

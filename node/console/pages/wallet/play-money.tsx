@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { PlayMoneyInput } from '../../../admin/wallet-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command, word } from '../../parts/command.tsx'
@@ -12,7 +12,10 @@ import { Trouble } from '../../parts/trouble.tsx'
 /** On the network dev money is worth nothing, and there for the asking. */
 export function PlayMoney() {
   const [amount, setAmount] = useState('10')
-  const asking = useWrite((input: PlayMoneyInput) => send('POST', '/wallet/deposits', input), ['wallet', 'doctor'])
+  const asking = useWrite(
+    (input: PlayMoneyInput) => request('POST /wallet/deposits', { body: input }),
+    ['wallet', 'doctor']
+  )
   return (
     <Form onSubmit={() => asking.mutate({ amount })}>
       <Field

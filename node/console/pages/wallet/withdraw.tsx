@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import type { WithdrawalView } from '../../../admin/money-api.ts'
-import { send } from '../../admin/client.ts'
+import { request } from '../../admin/client.ts'
 import type { WalletView } from '../../admin/queries.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Button } from '../../parts/button.tsx'
@@ -22,7 +21,7 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
   const [input, setInput] = useState({ amount: '', to: '' })
   const [isSure, setSure] = useState(false)
   const [id] = useState(() => crypto.randomUUID())
-  const sending = useWrite(() => send<WithdrawalView>('POST', '/wallet/withdrawals', { ...input, id }), ['wallet'])
+  const sending = useWrite(() => request('POST /wallet/withdrawals', { body: { ...input, id } }), ['wallet'])
   if (sending.data !== undefined) {
     const { amount, to, transaction } = sending.data
     return (
