@@ -10,11 +10,16 @@ export function ridesInline(body: Payload, channel: Channel): body is Uint8Array
   )
 }
 
+/** The chunks of a body, for `pipe`: a whole body is one chunk. */
+export function chunksOf(body: Payload): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+  return body instanceof Uint8Array ? [body] : body
+}
+
 /**
- * Sends a body to its end. Resolves false when the reader stopped it, or took nothing for `STREAM_IDLE_MS`; what the body
- * throws is told to the reader and thrown on.
+ * The end of a `pipe`: sends all chunks. Resolves false when the reader stopped the body, or took nothing for
+ * `STREAM_IDLE_MS`. An error of the body aborts the stream, and is thrown.
  */
-export async function pump(body: Payload, sink: BulkSink, clock: Clock): Promise<boolean> {
+export function sendTo(sink: BulkSink, clock: Clock) {
   const patient = async (step: Promise<void>): Promise<boolean> => {
     const timer = clock.after(STREAM_IDLE_MS, () => sink.abort(new Error('the reader took nothing for too long')))
     const isTaken = await step.then(
@@ -24,14 +29,16 @@ export async function pump(body: Payload, sink: BulkSink, clock: Clock): Promise
     timer.cancel()
     return isTaken
   }
-  try {
-    // Leaving the loop early ends the body by its `return`.
-    for await (const chunk of body instanceof Uint8Array ? [body] : body) {
-      if (!(await patient(sink.write(chunk)))) return false
+  return async (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<boolean> => {
+    try {
+      // Leaving the loop early ends the body by its `return`.
+      for await (const chunk of chunks) {
+        if (!(await patient(sink.write(chunk)))) return false
+      }
+    } catch (error) {
+      sink.abort(error instanceof Error ? error : new Error('the body failed', { cause: error }))
+      throw error
     }
-  } catch (error) {
-    sink.abort(error instanceof Error ? error : new Error('the body failed', { cause: error }))
-    throw error
+    return patient(sink.end())
   }
-  return patient(sink.end())
 }

@@ -1,3 +1,4 @@
+import { pipe } from 'it-pipe'
 import { type ApiId, isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
@@ -15,7 +16,7 @@ import {
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallAnswer, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { BulkSource } from '../interface/link.ts'
-import { pump, ridesInline } from './body.ts'
+import { chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureFrame } from './failure.ts'
 import type { RequestFrame } from './frame.ts'
@@ -168,7 +169,8 @@ export class IncomingCalls {
       if (!isSent) throw new SoukError('response_too_large', 'The headers of the answer are too large.')
       this.#streaming.add(cancel)
       const sink = await channel.openBulk(bulkTag(request.requestId, BULK_OF.response), cancel.signal)
-      if (!(await pump(answer.body, sink, this.#clock))) throw new Error('the consumer stopped reading')
+      if (!(await pipe(chunksOf(answer.body), sendTo(sink, this.#clock))))
+        throw new Error('the consumer stopped reading')
     } catch (error) {
       // The adapter hears of it by the signal, even where nobody had begun to read its body.
       cancel.abort(new SoukError('call_interrupted', undefined, { cause: error }))

@@ -1,10 +1,11 @@
+import { pipe } from 'it-pipe'
 import type { Clock, Timer } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { DEADLINE_HOP_MS, DEADLINE_MS_MIN, LINK_QUEUE_BYTES_MAX, OVERLOAD_PAUSE_MS } from '../base/limits.ts'
 import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallAnswer } from '../interface/call.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
-import { pump, ridesInline } from './body.ts'
+import { chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
 import type { FailureFrame, ResponseFrame } from './frame.ts'
@@ -190,7 +191,7 @@ export class OutgoingCalls {
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       // Where the owner stopped it, its answer says why and is on its way.
-      await pump(call.body, sink, this.#clock)
+      await pipe(chunksOf(call.body), sendTo(sink, this.#clock))
     } catch (cause) {
       this.#giveUp(
         id,

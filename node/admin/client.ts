@@ -1,3 +1,4 @@
+import { pipe } from 'it-pipe'
 import type { Problem } from '../../lib/interface/index.ts'
 import {
   type ProfileLocation,
@@ -114,19 +115,30 @@ export function createAdminClient({ url, token, profile }: AdminClientInit): Adm
   }
 }
 
+function tailItems({ body }: Response): AsyncGenerator<TailItem> {
+  return pipe(body ?? [], lines, dataIn)
+}
+
 /** What stands behind `data:` in a stream of events, each on one line. */
-async function* tailItems(response: Response): AsyncGenerator<TailItem> {
-  let rest = ''
-  if (response.body === null) return
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as TailItem
+async function* dataIn(source: AsyncIterable<string>): AsyncGenerator<TailItem> {
+  for await (const line of source) {
+    if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as TailItem
   }
 }
 
-async function readCall(response: Response): Promise<CallAnswer> {
-  const events = callEvents(response)
+/** The whole lines of a text in UTF-8. */
+async function* lines(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of source) {
+    const found = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = found.pop() ?? ''
+    yield* found
+  }
+}
+
+async function readCall({ body }: Response): Promise<CallAnswer> {
+  const events = pipe(body ?? [], lines, callEvents)
   const first = await events.next()
   if (first.done === true || first.value.type !== 'head') throw new NodeSilent(BROKEN)
   const { type: _, ...head } = first.value
@@ -142,15 +154,9 @@ async function* bodyOf(events: AsyncIterable<CallEvent>): AsyncIterable<Uint8Arr
   throw new NodeSilent(BROKEN)
 }
 
-async function* callEvents(response: Response): AsyncGenerator<CallEvent, undefined> {
-  let rest = ''
-  if (response.body === null) return
+async function* callEvents(source: AsyncIterable<string>): AsyncGenerator<CallEvent, undefined> {
   try {
-    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) yield JSON.parse(line) as CallEvent
-    }
+    for await (const line of source) yield JSON.parse(line) as CallEvent
   } catch (error) {
     throw new NodeSilent(BROKEN, { cause: error })
   }

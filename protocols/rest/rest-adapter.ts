@@ -1,3 +1,4 @@
+import { pipe } from 'it-pipe'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
@@ -163,7 +164,7 @@ class RestAdapter implements Adapter {
       return { status, headers: [...own, ['content-type', 'application/json']], body, success, upstreamMs }
     }
     if (isEvents && perEvent) {
-      const body = withHeartbeat(singleEvents(response.body))
+      const body = pipe(response.body, singleEvents, withHeartbeat)
       return { status, headers, body, success, upstreamMs, events: SSE_FRAMES }
     }
     const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)

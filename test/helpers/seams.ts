@@ -46,7 +46,7 @@ const BANS: Ban[] = [
   },
   {
     specifier:
-      /^it-(pipe|length-prefixed|length-prefixed-stream|protobuf-stream|byte-stream|pushable)$|^@libp2p\/utils(\/|$)/,
+      /^it-(length-prefixed|length-prefixed-stream|protobuf-stream|byte-stream|pushable)$|^@libp2p\/utils(\/|$)/,
     within: 'lib/',
     except: ['lib/link/', 'lib/testing/'],
     why: 'only lib/link/ knows libp2p streams'
