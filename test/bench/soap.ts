@@ -1,9 +1,11 @@
+import { XMLParser } from 'fast-xml-parser'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
 import { Meter } from '../../protocols/pattern/meter.ts'
 import { openService, planService } from '../../protocols/soap/service.ts'
 import { translateReply, translateRequest } from '../../protocols/soap/translation.ts'
 import { parseWsdlFiles } from '../../protocols/soap/wsdl-files.ts'
+import { parseXml } from '../../protocols/soap/xml-parse.ts'
 import type { Origin } from './loopback.ts'
 import { Player } from './player.ts'
 import { measureLoads } from './soap-load.ts'
@@ -11,7 +13,7 @@ import { ORDER_WSDL, type SoapPeers, connectPeers, orderOf, withAttributes } fro
 import { median, quantile } from './statistics.ts'
 import type { Ratio, Suite } from './suite.ts'
 
-type Library = 'souk' | 'node-soap' | 'strong-soap'
+type Library = 'souk' | 'node-soap' | 'strong-soap' | 'fast-xml-parser'
 type Work = () => unknown
 
 const UPSTREAM = new URL('./roles/soap-upstream.ts', import.meta.url)
@@ -48,7 +50,7 @@ export const soap: Suite = {
       return {
         ratios: [...ratiosOf(costs), ...loads.ratios, small.ratio],
         table: [
-          ['CPU µs', 'souk', 'node-soap', 'strong-soap'],
+          ['CPU µs', ...LIBRARIES],
           ...[...costs].map(([name, by]) => [name, ...LIBRARIES.map((library) => shown(by[library]))])
         ],
         notes: [
@@ -64,7 +66,7 @@ export const soap: Suite = {
   }
 }
 
-const LIBRARIES: readonly Library[] = ['souk', 'node-soap', 'strong-soap']
+const LIBRARIES: readonly Library[] = ['souk', 'node-soap', 'strong-soap', 'fast-xml-parser']
 const shown = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(1))
 
 const parsed = (json: string) => JSON.parse(json) as object
@@ -81,7 +83,9 @@ function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Li
   const call = { bytes: body, type: undefined }
   const { document } = translateRequest(service, call, new Meter(SOAP_STEPS_MAX))
   const xml = Buffer.from(document)
-  const answer = utf8(xml.toString().replaceAll(/(<\/?\w+:)order\b/g, '$1orderResponse'))
+  const text = xml.toString().replaceAll(/(<\/?\w+:)order\b/g, '$1orderResponse')
+  const answer = utf8(text)
+  const parser = new XMLParser({ preserveOrder: true, ignoreAttributes: false })
   const reply = { operation: 'order', status: 200, type: 'text/xml; charset=utf-8', bytes: answer }
   return {
     build: {
@@ -92,6 +96,11 @@ function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Li
     decode: {
       souk: () => translateReply(service, reply, new Meter(SOAP_STEPS_MAX)),
       'node-soap': () => utf8(JSON.stringify(peers.nodeSoap.wsdl.xmlToObject(Buffer.from(answer).toString())))
+    },
+    // Text to tree. The library does less: it neither validates nor resolves namespaces.
+    parse: {
+      souk: () => parseXml(text),
+      'fast-xml-parser': () => parser.parse(text) as unknown
     },
     roundtrip: {
       souk: () => peers.souk(body),
@@ -129,22 +138,24 @@ async function cpuUs(work: Work): Promise<number> {
 }
 
 function ratiosOf(costs: ReadonlyMap<string, Record<Library, number>>): Ratio[] {
-  const aims: ReadonlyArray<readonly [name: string, aim: number]> = [
+  const aims: ReadonlyArray<readonly [name: string, aim: number, peer?: Library]> = [
     ['build_1k', 4],
     ['decode_1k', 1.5],
     ['roundtrip_1k', 2],
     ['roundtrip_1m', 2],
     ['build_1m', 4],
-    ['decode_1m', 1.5]
+    ['decode_1m', 1.5],
+    ['parse_1k', 1.5, 'fast-xml-parser'],
+    ['parse_1m', 1.5, 'fast-xml-parser']
   ]
-  return aims.map(([name, aim]) => {
+  return aims.map(([name, aim, peer = 'node-soap']) => {
     const cost = costs.get(name)
     return {
       name: `soap_${name}`,
-      value: (cost?.['node-soap'] ?? Number.NaN) / (cost?.souk ?? Number.NaN),
+      value: (cost?.[peer] ?? Number.NaN) / (cost?.souk ?? Number.NaN),
       better: 'higher',
       aim,
-      of: 'CPU of node-soap ÷ ours'
+      of: `CPU of ${peer} ÷ ours`
     }
   })
 }
