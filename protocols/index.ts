@@ -1,5 +1,7 @@
 export { graphqlFactory } from './graphql/graphql-factory.ts'
 export { sseResults } from './graphql/sse-results.ts'
+export type { DescriptionSource, ProtocolDescriptor, RequestForm } from './descriptor.ts'
+export { protocolDescriptors, type ProtocolName } from './protocol-descriptors.ts'
 export { protocolFactories } from './protocol-factories.ts'
 export { restFactory } from './rest/rest-factory.ts'
 export type { SoapMapping } from './soap/mapping.ts'

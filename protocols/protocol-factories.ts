@@ -1,10 +1,11 @@
-import type { AdapterFactory, Protocol } from '../lib/interface/adapter.ts'
+import type { AdapterFactory } from '../lib/interface/adapter.ts'
 import { graphqlFactory } from './graphql/graphql-factory.ts'
+import type { ProtocolName } from './protocol-descriptors.ts'
 import { restFactory } from './rest/rest-factory.ts'
 import { soapFactory } from './soap/soap-factory.ts'
 
 /** Every protocol by the name a provider registers it with. */
-export const protocolFactories: Readonly<Record<Protocol, AdapterFactory>> = {
+export const protocolFactories: Readonly<Record<ProtocolName, AdapterFactory>> = {
   REST: restFactory,
   SOAP: soapFactory,
   GraphQL: graphqlFactory

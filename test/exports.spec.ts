@@ -96,8 +96,25 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './protocols': {
-    values: ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory', 'soapFactory', 'sseResults'],
-    types: ['SoapMapping', 'Upstream', 'UpstreamRequest', 'UpstreamResponse']
+    values: [
+      'createUpstream',
+      'graphqlFactory',
+      'protocolDescriptors',
+      'protocolFactories',
+      'restFactory',
+      'soapFactory',
+      'sseResults'
+    ],
+    types: [
+      'DescriptionSource',
+      'ProtocolDescriptor',
+      'ProtocolName',
+      'RequestForm',
+      'SoapMapping',
+      'Upstream',
+      'UpstreamRequest',
+      'UpstreamResponse'
+    ]
   },
   './node': {
     values: ['NETWORKS', 'NETWORK_NAMES', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],
@@ -121,7 +138,6 @@ const EXPORTS: Record<string, Names> = {
       'LISTING_SORTS',
       'PAYMENT_MEMBER',
       'PERIODS',
-      'PROTOCOLS',
       'RATE_MEMBER',
       'SUBSCRIPTION_MOVES',
       'SoukError',

@@ -3,9 +3,11 @@ import type { Atoms } from '../base/money.ts'
 import type { ChargeRule } from './charge-rule.ts'
 import type { Headers, Payload } from './payload.ts'
 
-/** The supported API protocols, spelled as in the service specification, section 2.1. */
-export const PROTOCOLS = ['REST', 'SOAP', 'GraphQL'] as const
-export type Protocol = (typeof PROTOCOLS)[number]
+/**
+ * The protocol of the API behind a listing: `REST`, `SOAP` or `GraphQL` in the service specification, section 2.1. Only the owner
+ * interprets it; consumers call every API in the same way.
+ */
+export type Protocol = string
 
 /** A call at the owner, before it becomes one request to the provider's API. */
 export interface AdapterRequest {

@@ -19,7 +19,6 @@ export {
   type MappingProblem,
   type MappingSupport,
   type Operation,
-  PROTOCOLS,
   type Protocol,
   UPSTREAM_METHODS,
   type UpstreamAuth,

@@ -17,7 +17,6 @@ import {
   TAG_CHARS_MAX,
   TAGS_MAX
 } from '../base/limits.ts'
-import { PROTOCOLS } from '../interface/adapter.ts'
 import { LISTING_MOVES, type Manifest } from '../interface/manifest.ts'
 import { checkPlans } from './check-plans.ts'
 import { isShallow } from './manifest-codec.ts'
@@ -32,7 +31,7 @@ export function checkManifest(manifest: Manifest): void {
     manifest
   must(isApiName(name), `its name must be a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-"`)
   must(isProviderId(provider), 'its provider is not a provider id')
-  must(PROTOCOLS.includes(protocol), `its protocol must be one of ${PROTOCOLS.join(', ')}`)
+  must(PROTOCOL.test(protocol), 'its protocol must be a letter, then at most 31 letters, digits, "+", "-" or "."')
   must(currency === 'USDC', 'its currency must be USDC')
   must(Object.hasOwn(LISTING_MOVES, state), 'its state is unknown')
   must(payout === undefined || isAddress(payout), 'its payout is no address in lower case')
@@ -50,6 +49,9 @@ export function checkManifest(manifest: Manifest): void {
   checkOperations(manifest)
   checkPlans(manifest, must, (text) => !CONTROL.test(text))
 }
+
+/** The form of a URL scheme. The owner may speak a protocol that this version does not know. */
+const PROTOCOL = /^[a-z][a-z\d+.-]{0,31}$/i
 
 const ADDRESS_BYTES = 20
 

@@ -2,7 +2,7 @@ import { decodeMessage, encodeMessage } from 'protons-runtime'
 import type { RateLimit } from '../base/gcra.ts'
 import { toHex } from '../base/hex.ts'
 import { EXTRA_HEADERS_MAX, JSON_DEPTH_MAX, OPERATIONS_MAX, PLANS_MAX, TAGS_MAX } from '../base/limits.ts'
-import type { JsonSchema, Operation, Protocol } from '../interface/adapter.ts'
+import type { JsonSchema, Operation } from '../interface/adapter.ts'
 import type { Deprecation, ListingState, Manifest, SelfReport } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../base/wire.ts'
@@ -195,7 +195,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
     ...rest,
     ...(payout === undefined ? {} : { payout: toHex(payout) }),
     ...(eventPrice === undefined ? {} : { events: { price: eventPrice, included: eventsIncluded } }),
-    protocol: rest.protocol as Protocol,
+    protocol: rest.protocol,
     currency: rest.currency as 'USDC',
     state: rest.state as ListingState,
     ...(plans.length === 0 ? {} : { plans }),

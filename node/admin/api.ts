@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
-import { type CallTiming, PROTOCOLS } from '../../lib/interface/index.ts'
+import type { CallTiming } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { amount, list, view, viewWith } from '../http/schemas.ts'
 import { limitsShape, rateLimitViewSchema } from './rate-api.ts'
@@ -16,7 +17,7 @@ const timeoutMs = z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX)
 
 export const registerSchema = z.strictObject({
   name: z.string(),
-  protocol: z.enum(PROTOCOLS),
+  protocol: z.enum(PROTOCOL_NAMES),
   price: amount,
   price_per_event: amount.optional(),
   events_included: z.int().min(0).optional(),

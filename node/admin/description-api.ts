@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PROTOCOLS } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import { list, view, viewWith } from '../http/schemas.ts'
 import { upstreamShape } from './upstream-input.ts'
 
@@ -26,7 +26,7 @@ export const upstreamCheckSchema = z.strictObject({
     .describe(
       'Of an API that is registered here: its credentials are used, where none are given and the origin is the same.'
     ),
-  protocol: z.enum(PROTOCOLS),
+  protocol: z.enum(PROTOCOL_NAMES),
   ...upstreamShape
 })
 export type UpstreamCheckInput = z.input<typeof upstreamCheckSchema>

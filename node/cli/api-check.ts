@@ -1,16 +1,16 @@
-import type { Protocol } from '../../lib/interface/index.ts'
 import type { UpstreamCallInput, UpstreamCallView, UpstreamCheckView } from '../admin/description-api.ts'
+import { PROTOCOLS_TEXT, type ProtocolName } from '../../protocols/protocol-descriptors.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { EXIT } from './exit-code.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
-import { protocolNamed } from './protocol-option.ts'
+import { protocolOption } from './protocol-option.ts'
 import { milliseconds } from './table.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
 import { UsageError } from './usage-error.ts'
 import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
 
 interface CheckFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
-  readonly protocol: Protocol
+  readonly protocol: ProtocolName
   readonly call?: string
 }
 
@@ -19,7 +19,7 @@ export const addApiCheck: AddCommand = (to, cli) => {
   const command = to
     .command('check')
     .description('read an API as register does, and publish nothing; with --call, make one real call of it')
-    .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
     .option('--call <json>', 'a request as a consumer would send it; it is not counted or charged')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {

@@ -1,18 +1,18 @@
 import { InvalidArgumentError } from 'commander'
-import type { Protocol } from '../../lib/interface/index.ts'
 import type { RegisteredView, RegisterInput, ReplicaInput } from '../admin/api.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from './graphql-options.ts'
 import { decimal, wholeNumber } from './number-option.ts'
-import { protocolNamed } from './protocol-option.ts'
+import { protocolOption } from './protocol-option.ts'
 import type { RateLimitInput } from '../admin/rate-api.ts'
+import { PROTOCOLS_TEXT, type ProtocolName } from '../../protocols/protocol-descriptors.ts'
 import { addRateOptions, rate, type RateFlags, rateInputOf } from './rate-option.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from './upstream-options.ts'
 import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from './wsdl-options.ts'
 
 interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlags {
   readonly name: string
-  readonly protocol: Protocol
+  readonly protocol: ProtocolName
   readonly price: string
   readonly pricePerEvent?: string
   readonly eventsIncluded?: number
@@ -32,7 +32,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .command('register')
     .description('publish an API; its endpoint is read first. A name again makes a new revision')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
-    .requiredOption('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
     .requiredOption('--price <number>', 'per call; 0 is free', decimal)
     .option(

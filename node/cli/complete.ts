@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander'
+import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 
 /** What could stand at the cursor. */
 export interface Completion {
@@ -18,7 +19,7 @@ export interface KnownNames {
 /** Values that options take by their placeholder. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   network: ['dev', 'base-sepolia', 'base'],
-  protocol: ['REST', 'SOAP', 'GraphQL'],
+  protocol: PROTOCOL_NAMES,
   till: ['channel', 'metered'],
   currency: ['USDC']
 }

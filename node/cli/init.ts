@@ -1,11 +1,16 @@
 import { Option } from 'commander'
-import type { Protocol } from '../../lib/interface/index.ts'
 import { loadConfig, locateProfile } from '../config.ts'
+import {
+  PROTOCOL_NAMES,
+  protocolDescriptors,
+  PROTOCOLS_TEXT,
+  type ProtocolName
+} from '../../protocols/protocol-descriptors.ts'
 import { askNetwork } from './ask-network.ts'
 import type { AddCommand, Cli } from './cli.ts'
 import { nextSteps, type Plan } from './init-steps.ts'
 import { decimal } from './number-option.ts'
-import { protocolNamed } from './protocol-option.ts'
+import { protocolOption } from './protocol-option.ts'
 import { UsageError } from './usage-error.ts'
 
 const ROLES = ['provide', 'consume', 'both'] as const
@@ -22,7 +27,7 @@ interface InitFlags {
   readonly payout?: string
   readonly apiEndpoint?: string
   readonly apiName?: string
-  readonly apiProtocol?: Protocol
+  readonly apiProtocol?: ProtocolName
   readonly apiPrice?: string
   readonly demo?: boolean
 }
@@ -39,7 +44,7 @@ export const addInit: AddCommand = (to, cli) => {
     .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
     .option('--api-endpoint <url>', 'of the first API to sell')
     .option('--api-name <name>', 'its name')
-    .option('--api-protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .option('--api-protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--api-price <number>', 'per call; 0 is free', decimal)
     .option('--demo', 'look at a whole marketplace first')
     .action((flags: InitFlags) => init(cli, flags))
@@ -143,7 +148,7 @@ async function apiOf(cli: Cli, flags: InitFlags): Promise<Plan['api']> {
   return {
     endpoint,
     name: flags.apiName ?? (await ask(cli, 'Its name [my-api]: ', 'my-api', named)),
-    protocol: flags.apiProtocol ?? (await choose(cli, 'Its protocol', ['REST', 'SOAP', 'GraphQL'], 'REST')),
+    protocol: flags.apiProtocol ?? (await choose(cli, 'Its protocol', PROTOCOL_NAMES, protocolDescriptors[0].name)),
     price: flags.apiPrice ?? (await ask(cli, 'Price per call in USDC [0]: ', '0', priced))
   }
 }

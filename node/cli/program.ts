@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
+import { PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
 import { addAccount } from './account.ts'
 import { addApi } from './api.ts'
 import { addBackup, addRestore } from './backup.ts'
@@ -109,7 +110,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
 function describe(program: Command, terminal: Terminal): void {
   program
     .description(
-      'A peer-to-peer marketplace for APIs: sell a REST, SOAP or GraphQL API per call, call any of them with JSON.'
+      `A peer-to-peer marketplace for APIs: sell a ${PROTOCOLS_TEXT} API per call, call any of them with JSON.`
     )
     .option('--profile <name>', 'which node of this machine (default: "default", or SOUK_PROFILE)')
     .option('--json', 'data as JSON on stdout')

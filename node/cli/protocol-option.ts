@@ -1,11 +1,9 @@
 import { InvalidArgumentError } from 'commander'
-import type { Protocol } from '../../lib/interface/index.ts'
-
-const PROTOCOLS: readonly Protocol[] = ['REST', 'SOAP', 'GraphQL']
+import { PROTOCOL_NAMES, protocolNamed, type ProtocolName } from '../../protocols/protocol-descriptors.ts'
 
 /** Written in any case. */
-export function protocolNamed(typed: string): Protocol {
-  const found = PROTOCOLS.find((protocol) => protocol.toLowerCase() === typed.toLowerCase())
-  if (found === undefined) throw new InvalidArgumentError(`It is one of ${PROTOCOLS.join(', ')}.`)
+export function protocolOption(typed: string): ProtocolName {
+  const found = protocolNamed(typed)
+  if (found === undefined) throw new InvalidArgumentError(`It is one of ${PROTOCOL_NAMES.join(', ')}.`)
   return found
 }

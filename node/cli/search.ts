@@ -1,6 +1,7 @@
 import type { FoundListingView, SearchInput } from '../admin/market-api.ts'
+import { PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
 import type { AddCommand } from './cli.ts'
-import { protocolNamed } from './protocol-option.ts'
+import { protocolOption } from './protocol-option.ts'
 import { milliseconds, table } from './table.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -23,7 +24,7 @@ export const addSearch: AddCommand = (to, cli) => {
   to.command('search')
     .description('find APIs')
     .argument('[words...]', 'all of which begin a word of name, description, tags or operations')
-    .option('--protocol <protocol>', 'REST, SOAP or GraphQL', protocolNamed)
+    .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--tag <tag>', 'with this tag')
     .option('--max-price <price>', 'at most this, in USDC per call')
     .option('--min-quality <number>', 'at least this, 0 to 1, by calls of this node', qualityOf)

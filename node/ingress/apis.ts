@@ -5,11 +5,11 @@ import {
   LISTING_SORTS,
   type ListingSort,
   type Manifest,
-  PROTOCOLS,
   type SearchQuery,
   type SignedManifest,
   type Souk
 } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES, protocolNamed } from '../../protocols/protocol-descriptors.ts'
 import { standingView } from '../standing-view.ts'
 import { cheapestPlan, termsView } from '../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
@@ -78,8 +78,8 @@ export function readQuery(query: URLSearchParams): SearchQuery {
 }
 
 function readProtocol(text: string): string {
-  const protocol = PROTOCOLS.find((known) => known.toLowerCase() === text.toLowerCase())
-  if (protocol === undefined) throw new SoukError('invalid_request', `protocol is one of ${PROTOCOLS.join(', ')}.`)
+  const protocol = protocolNamed(text)
+  if (protocol === undefined) throw new SoukError('invalid_request', `protocol is one of ${PROTOCOL_NAMES.join(', ')}.`)
   return protocol
 }
 

@@ -1,18 +1,17 @@
 import { limits } from '../../lib/index.ts'
 import type { JsonSchema, Manifest } from '../../lib/interface/index.ts'
+import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { SAMPLE_APIS } from '../demo/sample-apis.ts'
-
-/** A GraphQL request that every server answers. */
-const ANY_QUERY = { query: '{ __typename }', variables: {} }
 
 /** A body that a call of an API could have: what its first operation asks for, as far as its schema tells. */
 export function exampleBody({ name, protocol, api }: Manifest): Readonly<Record<string, unknown>> {
   const sample = SAMPLE_APIS.find((known) => known.name === name && known.protocol === protocol)
   if (sample !== undefined) return sample.body
-  if (protocol === 'GraphQL') return ANY_QUERY
+  const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
+  if (request !== undefined) return request.example
   const [operation] = api.operations
   if (operation === undefined) return {}
-  const named = protocol === 'REST' && operation.name === 'call' ? {} : { operation: operation.name }
+  const named = operation.name === unnamedOperation ? {} : { operation: operation.name }
   const made = operation.input === undefined ? {} : new ExampleMaker(operation.input).make()
   const body = { ...named, ...(isObject(made) ? made : {}) }
   return JSON.stringify(body).length > limits.EXAMPLE_CHARS_MAX ? named : body

@@ -1,5 +1,6 @@
 import { formatApiRef, formatUsdc, limits } from '../../lib/index.ts'
-import { type Manifest, PROTOCOLS, type SignedManifest } from '../../lib/interface/index.ts'
+import type { Manifest, SignedManifest } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES, PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
 import type { DemoKey } from '../keys/keys.ts'
 import type { ListingTermsView } from '../admin/subscription-api.ts'
 import { permitted } from '../keys/scope.ts'
@@ -61,7 +62,7 @@ function body(front: Front): Html {
 <main class="page">
 <div class="hero">
 <h1>Call any API. Pay by the call.</h1>
-<p class="lead">Plain JSON in, plain JSON out, whatever the API behind it speaks: REST, SOAP or GraphQL. No invoice, no monthly minimum; a call that fails costs nothing. Prices are in ${front.money}.</p>
+<p class="lead">Plain JSON in, plain JSON out, whatever the API behind it speaks: ${PROTOCOLS_TEXT}. No invoice, no monthly minimum; a call that fails costs nothing. Prices are in ${front.money}.</p>
 </div>
 ${findForm(front)}
 ${waysIn(front)}
@@ -76,7 +77,7 @@ ${results(front)}
 }
 
 function findForm({ asked }: Front): Html {
-  const options = PROTOCOLS.map((name) => {
+  const options = PROTOCOL_NAMES.map((name) => {
     const isChosen = name.toLowerCase() === asked.protocol.toLowerCase()
     return isChosen ? html`<option selected="">${name}</option>` : html`<option>${name}</option>`
   })

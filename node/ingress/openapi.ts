@@ -1,4 +1,5 @@
 import { formatUsdc } from '../../lib/index.ts'
+import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { termsLines } from '../subscriptions/plan-words.ts'
 import { termsView } from '../subscriptions/terms-view.ts'
 import type { JsonSchema, Operation, SignedManifest } from '../../lib/interface/index.ts'
@@ -15,9 +16,9 @@ export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now
   const cost = terms.pay_per_call ? [`${formatUsdc(manifest.price)} USDC per call.`] : []
   const { name, provider, protocol, description, revision, api } = manifest
   const schemas: Record<string, unknown> = {}
-  const calls = api.operations.map((operation) => callSchema(operation, protocol, schemas))
-  const body =
-    protocol === 'GraphQL' || calls.length === 0 ? QUERY_OR_ANY[protocol === 'GraphQL' ? 'query' : 'any'] : undefined
+  const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
+  const calls = api.operations.map((operation) => callSchema(operation, unnamedOperation, schemas))
+  const body = request?.schema ?? (calls.length === 0 ? { type: 'object' } : undefined)
   return {
     openapi: '3.1.0',
     info: {
@@ -54,28 +55,14 @@ export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now
   }
 }
 
-const QUERY_OR_ANY = {
-  query: {
-    type: 'object',
-    required: ['query'],
-    properties: {
-      query: { type: 'string' },
-      variables: { type: 'object' },
-      operationName: { type: 'string' },
-      extensions: { type: 'object' }
-    }
-  },
-  any: { type: 'object' }
-} as const
-
-/** A REST API without a document has one operation, which nobody names. */
+/** The operation of an API without a description is not named. */
 function callSchema(
   { name, description, input }: Operation,
-  protocol: string,
+  unnamed: string | undefined,
   schemas: Record<string, unknown>
 ): JsonSchema {
   const own = input === undefined ? { type: 'object' } : moved(input, name, 'input', schemas)
-  if (protocol === 'REST' && name === 'call') return own
+  if (name === unnamed) return own
   const { properties, required, ...rest } = own as { properties?: object; required?: string[] }
   return {
     ...rest,

@@ -1,5 +1,6 @@
 import { limits } from '../../lib/index.ts'
-import { LISTING_SORTS, PROTOCOLS } from '../../lib/interface/index.ts'
+import { LISTING_SORTS } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 
 const text = { type: 'string' }
 const whole = { type: 'integer', minimum: 1 }
@@ -16,7 +17,7 @@ export const PARAMETERS: Readonly<Record<string, { readonly description: string;
   name: { description: 'Name of the API.', schema: text },
   path: { description: 'Passed on to the API, with the query.', schema: text },
   q: { description: 'Words that all begin words of name, description, tags or operations.', schema: text },
-  protocol: { description: 'What the API behind it speaks.', schema: { enum: PROTOCOLS } },
+  protocol: { description: 'What the API behind it speaks.', schema: { enum: PROTOCOL_NAMES } },
   tag: { description: 'A tag that it has.', schema: text },
   max_price: { description: 'Most that a call may cost, in USDC.', schema: usdc },
   min_quality: {

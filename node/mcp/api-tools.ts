@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { formatUsdc, limits } from '../../lib/index.ts'
 import type { Manifest, Operation, SignedManifest } from '../../lib/interface/index.ts'
+import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { outlineOf } from './outline.ts'
 import { toolName } from './tool-name.ts'
 import { answerSchema, type InputSchema, inputSchema } from './tool-schema.ts'
@@ -25,12 +26,13 @@ export interface ApiTool {
  */
 export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: string) => boolean): ApiTool[] {
   const { protocol, api } = manifest
-  if (protocol === 'GraphQL') {
-    const name = toolName(id, manifest.name, 'query', isTaken)
-    const describe = () => ({
-      ...head(name, manifest, 'query'),
-      inputSchema: QUERY,
-      description: aboutQuery(id, manifest)
+  const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
+  if (request !== undefined) {
+    const name = toolName(id, manifest.name, request.name, isTaken)
+    const describe = (): Tool => ({
+      ...head(name, manifest, request.name),
+      inputSchema: { type: 'object', properties: request.toolProperties },
+      description: aboutRequest(id, manifest)
     })
     return [{ name, api: id, answers: () => undefined, describe, body: (given) => given }]
   }
@@ -38,8 +40,7 @@ export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: strin
   return api.operations.slice(0, limits.MCP_TOOLS_PER_API_MAX).map((operation) => {
     const name = toolName(id, manifest.name, operation.name, (known) => isTaken(known) || taken.has(known))
     taken.add(name)
-    // Without a description of its own a REST API has one operation, which nobody names.
-    const isUnnamed = protocol === 'REST' && api.operations.length === 1
+    const isUnnamed = unnamedOperation !== undefined && api.operations.length === 1
     return {
       name,
       api: id,
@@ -78,17 +79,7 @@ function head(name: string, { name: api, idempotent }: Manifest, operation: stri
   }
 }
 
-const QUERY = {
-  type: 'object' as const,
-  properties: {
-    query: { type: 'string', description: 'a GraphQL document' },
-    variables: { type: 'object' },
-    operationName: { type: 'string' },
-    documentId: { type: 'string', description: 'in place of a query: a trusted document of the provider' }
-  }
-}
-
-function aboutQuery(id: string, manifest: Manifest): string {
+function aboutRequest(id: string, manifest: Manifest): string {
   return [brief(manifest.description), outlineOf(manifest.api), costs(id, manifest)]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -96,7 +87,7 @@ function aboutQuery(id: string, manifest: Manifest): string {
 
 function costs(id: string, { price, protocol, payPerCall }: Manifest): string {
   if (payPerCall === false) return `Called with a subscription only: souk_show tells the plans. API: ${id}.`
-  const most = protocol === 'GraphQL' ? 'at most ' : ''
+  const most = descriptorOf(protocol)?.isPriceCeiling === true ? 'at most ' : ''
   const cost = price === 0n ? 'Free of charge.' : `Costs ${most}${formatUsdc(price)} USDC, and nothing where it fails.`
   return `${cost} API: ${id}.`
 }

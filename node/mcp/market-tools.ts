@@ -1,7 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { limits, SoukError } from '../../lib/index.ts'
-import { LISTING_SORTS, PROTOCOLS } from '../../lib/interface/index.ts'
+import { LISTING_SORTS } from '../../lib/interface/index.ts'
+import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { InputSchema } from './tool-schema.ts'
 
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number of USDC, like 0.01')
@@ -18,7 +19,7 @@ export const MARKET_TOOLS = {
         .max(limits.SEARCH_CHARS_MAX)
         .optional()
         .describe('words, all of which appear in name, description or tags'),
-      protocol: z.enum(PROTOCOLS).optional(),
+      protocol: z.enum(PROTOCOL_NAMES).optional(),
       tag: z.string().optional(),
       max_price: usdc.optional().describe('most expensive call wanted, in USDC'),
       sort: z.enum(LISTING_SORTS).optional(),

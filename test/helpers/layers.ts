@@ -37,6 +37,8 @@ const ENTRY_POINTS = [
   'node/index.ts'
 ]
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
+/** Data about protocols, without their adapters. */
+const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.ts']
 const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
@@ -103,50 +105,50 @@ const LAYERS: Layer[] = [
   },
   {
     of: ['node/cli/up.ts', 'node/cli/demo.ts', 'node/cli/dev-chain.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/run.ts', 'node/demo/', 'node/watchdog/'],
     why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },
   {
     of: ['node/cli/network.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/found-network.ts'],
     why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
   },
   {
     of: ['node/cli/wallet.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/wallet/wallet-desk.ts'],
     why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
   },
   {
     of: ['node/cli/backup.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/profile/profile-backup.ts'],
     mayLazily: ['node/profile/profile-backup.ts'],
     why: `${CLIENT_WHY}; a profile on which no node runs is copied and restored by what is loaded lazily`
   },
   {
     of: ['node/cli/init.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/wallet/wallet-desk.ts', 'node/profile/written-down.ts'],
     why: `${CLIENT_WHY}; a profile is set up before its node runs, by what is loaded lazily`
   },
   {
     of: ['node/cli/mcp.ts'],
-    may: ['node/cli/', ...ADMIN_CLIENT],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/mcp/stdio.ts', 'node/mcp/remote-tools.ts'],
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
-  { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT], mayType: LIB_FACE, why: CLIENT_WHY },
+  { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
   {
     of: ['node/console/'],
-    may: ['node/console/', 'node/http/route-request.ts'],
+    may: ['node/console/', 'node/http/route-request.ts', ...DESCRIPTORS],
     mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
     why: CLIENT_WHY
   },
@@ -159,7 +161,7 @@ const LAYERS: Layer[] = [
   },
   {
     of: ['node/'],
-    may: ['node/', ...LIB_FACE, 'protocols/index.ts'],
+    may: ['node/', ...LIB_FACE, 'protocols/index.ts', ...DESCRIPTORS],
     mayNot: ['node/main.ts'],
     why: 'the node is an embedder: it uses the public faces'
   },

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { isSoukError } from '../../lib/base/errors.ts'
-import { PROTOCOLS } from '../../lib/interface/adapter.ts'
-import { protocolFactories } from '../../protocols/index.ts'
+import { protocolDescriptors, protocolFactories } from '../../protocols/index.ts'
 
 describe('the registry of protocols', () => {
   it('has a factory for every protocol a provider can name, under its own name', () => {
-    assert.deepEqual(Object.keys(protocolFactories).sort(), [...PROTOCOLS].sort())
+    const names = protocolDescriptors.map(({ name }) => name)
+    assert.deepEqual(Object.keys(protocolFactories).sort(), names.toSorted())
     for (const [name, { protocol }] of Object.entries(protocolFactories)) assert.equal(protocol, name)
+  })
+
+  it('says of a protocol only what its factory can do', () => {
+    for (const descriptor of protocolDescriptors) {
+      const { mapping } = protocolFactories[descriptor.name]
+      assert.equal('hasMapping' in descriptor, mapping !== undefined, descriptor.name)
+    }
   })
 
   for (const [member, config] of [

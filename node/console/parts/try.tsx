@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import type { CallInput } from '../../admin/api.ts'
 import type { DescriptionView, OperationView } from '../../admin/description-api.ts'
 import { useCall } from '../admin/use-call.ts'
@@ -43,7 +44,7 @@ export function Try({ api, protocol, description, price, children }: TryProps) {
                 Stop
               </Button>
             )}
-            {protocol !== 'SOAP' && (
+            {descriptorOf(protocol)?.isUnaryOnly !== true && (
               <CheckField label="as a stream" checked={isStream} onChange={({ target }) => setStream(target.checked)} />
             )}
             <span className="quiet small">
@@ -83,8 +84,9 @@ export function firstBody(protocol: string, { operations }: DescriptionView): Js
 
 function bodyFor(protocol: string, operation: OperationView | undefined): Json {
   const { name = '', input } = operation ?? {}
-  // A REST API that nothing is known of takes any object, and has no operations to be named.
-  const isNamed = name !== '' && (protocol === 'SOAP' || isObject(input?.['properties']))
+  // An API without a description takes any object, and its calls name no operation.
+  const mayBeUnnamed = descriptorOf(protocol)?.unnamedOperation !== undefined
+  const isNamed = name !== '' && (!mayBeUnnamed || isObject(input?.['properties']))
   const started = input === undefined ? undefined : startOf(input, input)
   return { ...(isNamed ? { operation: name } : {}), ...(isJsonObject(started) ? started : {}) }
 }

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../../lib/interface/index.ts'
+import type { ProtocolName } from '../../../protocols/index.ts'
 import { connect } from '../../../node/admin/client.ts'
 import { type NodeInfo, type ProfileLocation, runNode } from '../../../node/index.ts'
 import { NETWORKS } from '../../../node/networks.ts'
@@ -18,7 +18,7 @@ export interface Registration extends Origin {
   readonly name: string
   readonly price: string
   /** Default `REST`. */
-  readonly protocol?: Protocol
+  readonly protocol?: ProtocolName
   /** REST: the document that calls are mapped by. */
   readonly openapi?: { readonly text: string }
 }

@@ -5,6 +5,7 @@ import { equals } from 'uint8arrays/equals'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { CLOCK_SKEW_MS, MANIFEST_BYTES_MAX, MANIFEST_TTL_MS } from '../../../lib/base/limits.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
+import { checkManifest } from '../../../lib/resolve/check-manifest.ts'
 import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
 import { createNotary } from '../../../lib/resolve/notary.ts'
 import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
@@ -41,6 +42,10 @@ describe('manifest', () => {
     assert.deepEqual(encodeManifest(manifest), bytes)
     const graph = manifestOf(idOf(key), { protocol: 'GraphQL', api: { operations: [], sdl: 'type Query { a: Int }' } })
     assert.deepEqual(decodeManifest(encodeManifest(graph)), graph)
+    // An owner may speak a protocol of a later version: nobody else has to know it.
+    const unknown = manifestOf(idOf(key), { protocol: 'gRPC-Web' })
+    assert.deepEqual(decodeManifest(encodeManifest(unknown)), unknown)
+    checkManifest(unknown)
     const reporting = manifestOf(idOf(key), { selfReport: REPORT })
     assert.deepEqual(decodeManifest(encodeManifest(reporting)), reporting)
   })
@@ -109,7 +114,9 @@ describe('manifest', () => {
   const broken: Array<[what: string, changes: Partial<Manifest>, why: RegExp]> = [
     ['a name with capitals', { name: 'Ticker' }, /name/],
     ['a name with a slash', { name: 'a/b' }, /name/],
-    ['an unknown protocol', { protocol: 'gRPC' as 'REST' }, /protocol/],
+    ['a protocol with a space', { protocol: 'g RPC' }, /protocol/],
+    ['no protocol', { protocol: '' }, /protocol/],
+    ['a protocol of 33 characters', { protocol: 'x'.repeat(33) }, /protocol/],
     ['a report on the future', { selfReport: { ...REPORT, until: NOW + 1 } }, /time to come/],
     ['a report on a year', { selfReport: { ...REPORT, days: 365 } }, /days/],
     ['a report on no calls', { selfReport: { ...REPORT, calls: 0 } }, /calls it reports/],

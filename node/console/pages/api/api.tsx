@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ComponentType, lazy } from 'react'
 import { useParams } from 'wouter'
+import { descriptorOf } from '../../../../protocols/protocol-descriptors.ts'
 import { type ApiView, queries } from '../../admin/queries.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -22,7 +23,11 @@ interface ApiTab {
 
 const TABS: Readonly<Record<string, ApiTab>> = {
   operations: { name: 'Operations', view: ApiOperations },
-  mapping: { name: 'Mapping', view: Mapping, isFor: ({ protocol, own }) => protocol === 'SOAP' && own },
+  mapping: {
+    name: 'Mapping',
+    view: Mapping,
+    isFor: ({ protocol, own }) => descriptorOf(protocol)?.hasMapping === true && own
+  },
   plans: { name: 'Plans', view: ApiPlans, isFor: ({ own }) => own },
   try: { name: 'Try', view: ApiTry },
   calls: { name: 'Calls', view: ApiCalls },

@@ -13,6 +13,7 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { pathOf } from './paths.ts'
 import { Quality } from './quality.tsx'
+import { PROTOCOL_NAMES } from '../../../../protocols/protocol-descriptors.ts'
 
 const SHOWN_FIRST = 20
 /** What one page of the node's answer holds. */
@@ -83,9 +84,9 @@ function Search({ query }: { readonly query: Readonly<Record<string, string>> })
       <Field label="Search" type="search" placeholder="weather, invoices, …" autoComplete="off" {...input('q')} />
       <SelectField label="Protocol" {...input('protocol')}>
         <option value="">any</option>
-        <option>REST</option>
-        <option>SOAP</option>
-        <option>GraphQL</option>
+        {PROTOCOL_NAMES.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
       </SelectField>
       <SelectField label="Price of a call" {...input('max_price')}>
         <option value="">any</option>

@@ -1,5 +1,5 @@
 import { word } from '../../parts/command.tsx'
-import { type Making, tagsOf } from './draft.ts'
+import { type Making, sourceOf, tagsOf } from './draft.ts'
 
 type Options = ReadonlyArray<readonly [name: string, value?: string]>
 
@@ -29,16 +29,15 @@ export function checkCommand(making: Making, body: unknown): string {
 }
 
 function upstreamOptions({ draft, files, auth }: Making): Options {
-  const { protocol, source, openapi, method, isExplicit } = draft
+  const { source, openapi, method, isExplicit } = draft
   const options: Array<readonly [string, string?]> = []
-  if (protocol === 'REST') {
-    if (source === 'url') options.push(['openapi', openapi])
-    if (source === 'file') options.push(['openapi', files.openapi?.name ?? 'openapi.json'])
-    if (source === 'hand' && method !== 'POST') options.push(['method', method])
-    if (source === 'hand' && isExplicit) options.push(['explicit'])
+  const chosen = sourceOf(draft)
+  if (chosen.document !== undefined) options.push(['openapi', openapi])
+  if (chosen.file !== undefined) {
+    options.push([chosen.file.option, files[chosen.file.member]?.name ?? chosen.file.example])
   }
-  if (protocol === 'SOAP' && source === 'file') options.push(['wsdl-file', files.wsdl?.name ?? 'service.wsdl'])
-  if (protocol === 'GraphQL' && source === 'file') options.push(['schema-file', files.sdl?.name ?? 'schema.graphql'])
+  if (source === 'hand' && method !== 'POST') options.push(['method', method])
+  if (source === 'hand' && isExplicit) options.push(['explicit'])
   if (auth !== undefined) options.push(['auth-file', 'auth.json'])
   return options
 }

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'react'
+import type { DescriptionSource, ProtocolDescriptor } from '../../../../protocols/descriptor.ts'
+import { protocolDescriptors, type ProtocolName } from '../../../../protocols/protocol-descriptors.ts'
 import type { RegisterInput } from '../../../admin/api.ts'
 import type { UpstreamCheckInput } from '../../../admin/description-api.ts'
 
-export const PROTOCOLS = ['REST', 'SOAP', 'GraphQL'] as const
-export type Source = 'url' | 'file' | 'hand'
+export type Source = DescriptionSource['from']
 
 /** What is kept on this browser until it is published. Neither credentials nor files are in it. */
 export interface Draft {
-  readonly protocol: (typeof PROTOCOLS)[number]
+  readonly protocol: ProtocolName
   readonly source: Source
   readonly endpoint: string
   /** REST: where its OpenAPI document is. */
@@ -38,7 +39,7 @@ const KEY = 'souk-draft'
 /** Files that were read. */
 export interface Files {
   readonly openapi?: { readonly name: string; readonly text: string }
-  readonly sdl?: { readonly name: string; readonly text: string }
+  readonly graphql?: { readonly name: string; readonly text: string }
   readonly wsdl?: { readonly name: string; readonly input: NonNullable<RegisterInput['wsdl']> }
 }
 
@@ -75,21 +76,36 @@ function read(): Draft {
   }
 }
 
+/** The form of what is chosen; of a draft of another version, the first one. */
+export function sourceOf({ protocol, source }: Pick<Draft, 'protocol' | 'source'>): DescriptionSource {
+  const { sources } = formOf(protocol)
+  return sources.find(({ from }) => from === source) ?? sources[0]
+}
+
+export function formOf(protocol: string): ProtocolDescriptor {
+  return protocolDescriptors.find(({ name }) => name === protocol) ?? protocolDescriptors[0]
+}
+
 export function upstreamOf({ draft, files, auth }: Making): UpstreamCheckInput {
   const { protocol, source, endpoint, openapi, method, isExplicit } = draft
-  const isRest = protocol === 'REST'
+  const { document, file } = sourceOf(draft)
   return {
     protocol,
     endpoint,
     ...(auth === undefined ? {} : { auth }),
-    ...(isRest && source === 'url' ? { openapi: { url: openapi } } : {}),
-    ...(isRest && source === 'file' && files.openapi !== undefined ? { openapi: { text: files.openapi.text } } : {}),
-    ...(isRest && source === 'hand' ? { method, ...(isExplicit ? { explicit: true } : {}) } : {}),
-    ...(protocol === 'SOAP' && source === 'file' && files.wsdl !== undefined ? { wsdl: files.wsdl.input } : {}),
-    ...(protocol === 'GraphQL' && source === 'file' && files.sdl !== undefined
-      ? { graphql: { schema: files.sdl.text } }
-      : {})
+    ...(document === undefined ? {} : { openapi: { url: openapi } }),
+    ...(file === undefined ? {} : fileInput(file.member, files)),
+    ...(source === 'hand' ? { method, ...(isExplicit ? { explicit: true } : {}) } : {})
   }
+}
+
+function fileInput(
+  member: keyof Files,
+  { openapi, wsdl, graphql }: Files
+): Pick<UpstreamCheckInput, 'openapi' | 'wsdl' | 'graphql'> {
+  if (member === 'openapi') return openapi === undefined ? {} : { openapi: { text: openapi.text } }
+  if (member === 'wsdl') return wsdl === undefined ? {} : { wsdl: wsdl.input }
+  return graphql === undefined ? {} : { graphql: { schema: graphql.text } }
 }
 
 export function registrationOf(making: Making): RegisterInput {

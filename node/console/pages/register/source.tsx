@@ -1,4 +1,5 @@
 import type { UseMutationResult } from '@tanstack/react-query'
+import { protocolDescriptors } from '../../../../protocols/protocol-descriptors.ts'
 import type { UpstreamCheckView } from '../../../admin/description-api.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
@@ -7,8 +8,7 @@ import { base64Of, FileField } from '../../parts/file-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Step } from '../../parts/steps.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
-import type { Draft, Files, Source } from './draft.ts'
-import { PROTOCOLS } from './draft.ts'
+import { type Draft, type Files, formOf, sourceOf } from './draft.ts'
 
 export interface SourceProps {
   readonly draft: Draft
@@ -20,32 +20,10 @@ export interface SourceProps {
   readonly onAccess: () => void
 }
 
-const ABOUT: Readonly<Record<Draft['protocol'], string>> = {
-  REST: 'JSON over HTTP',
-  SOAP: 'described by a WSDL',
-  GraphQL: 'one endpoint, a schema'
-}
-const SOURCES: Readonly<Record<Draft['protocol'], ReadonlyArray<{ readonly value: Source; readonly name: string }>>> = {
-  REST: [
-    { value: 'url', name: 'OpenAPI by address' },
-    { value: 'file', name: 'OpenAPI file' },
-    { value: 'hand', name: 'By hand' }
-  ],
-  SOAP: [
-    { value: 'url', name: 'WSDL by address' },
-    { value: 'file', name: 'WSDL file or zip' }
-  ],
-  GraphQL: [
-    { value: 'url', name: 'Ask the endpoint' },
-    { value: 'file', name: 'Schema file' }
-  ]
-}
-
 /** What the API is, and where. */
 export function SourceStep({ draft, files, set, setFiles, check, onAccess }: SourceProps) {
   const { protocol, source } = draft
-  const pick = (protocol: Draft['protocol']) =>
-    set({ protocol, source: SOURCES[protocol].some(({ value }) => value === source) ? source : 'url' })
+  const pick = (protocol: Draft['protocol']) => set({ protocol, source: sourceOf({ protocol, source }).from })
   return (
     <Step title="What do you sell?" intro="The node reads it from here; nothing is published before the last step.">
       <Form onSubmit={() => check.mutate()}>
@@ -53,13 +31,13 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
           label="Kind of API"
           value={protocol}
           onChange={pick}
-          options={PROTOCOLS.map((value) => ({ value, name: value, hint: ABOUT[value] }))}
+          options={protocolDescriptors.map(({ name, about }) => ({ value: name, name, hint: about }))}
         />
         <Choice
           label="Its description"
           value={source}
           onChange={(source) => set({ source })}
-          options={SOURCES[protocol]}
+          options={formOf(protocol).sources.map(({ from, label }) => ({ value: from, name: label }))}
         />
         <Description draft={draft} files={files} set={set} setFiles={setFiles} />
         <Endpoint draft={draft} set={set} />
@@ -78,45 +56,25 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
 }
 
 function Description({ draft, files, set, setFiles }: Pick<SourceProps, 'draft' | 'files' | 'set' | 'setFiles'>) {
-  const { protocol, source } = draft
-  if (protocol === 'REST' && source === 'url') {
+  const { from, document, file } = sourceOf(draft)
+  if (document !== undefined) {
     return (
       <Field
-        label="Address of the OpenAPI document"
+        {...document}
         type="url"
         required
         value={draft.openapi}
-        placeholder="https://api.example.com/openapi.json"
         onChange={({ target }) => set({ openapi: target.value })}
       />
     )
   }
-  if (source !== 'file') return protocol === 'REST' ? <ByHand draft={draft} set={set} /> : null
-  if (protocol === 'SOAP') {
-    return (
-      <FileField
-        label="WSDL"
-        hint="The WSDL with all that it imports, or one zip of them."
-        accept=".wsdl,.xsd,.xml,.zip"
-        multiple
-        known={files.wsdl?.name}
-        read={readWsdl}
-        onRead={(wsdl) => setFiles({ ...files, wsdl })}
-      />
-    )
-  }
-  const [label, accept, kind] =
-    protocol === 'REST'
-      ? (['OpenAPI document', '.json,.yaml,.yml', 'openapi'] as const)
-      : (['Schema, SDL', '.graphql,.graphqls,.gql,.sdl', 'sdl'] as const)
-  return (
-    <FileField
-      label={label}
-      accept={accept}
-      known={files[kind]?.name}
-      read={readText}
-      onRead={(read) => setFiles({ ...files, [kind]: read })}
-    />
+  if (file === undefined) return from === 'hand' ? <ByHand draft={draft} set={set} /> : null
+  const { label, hint, accept, member, isSeveral = false } = file
+  const form = { label, accept, known: files[member]?.name, ...(hint === undefined ? {} : { hint }) }
+  return member === 'wsdl' ? (
+    <FileField {...form} multiple={isSeveral} read={readWsdl} onRead={(wsdl) => setFiles({ ...files, wsdl })} />
+  ) : (
+    <FileField {...form} read={readText} onRead={(read) => setFiles({ ...files, [member]: read })} />
   )
 }
 
@@ -143,22 +101,13 @@ function ByHand({ draft, set }: Pick<SourceProps, 'draft' | 'set'>) {
   )
 }
 
-function Endpoint({ draft: { protocol, source, endpoint }, set }: Pick<SourceProps, 'draft' | 'set'>) {
-  const isWsdl = protocol === 'SOAP' && source === 'url'
-  const [label, placeholder] = isWsdl
-    ? ['Address of the WSDL', 'https://bank.example.com/account?wsdl']
-    : protocol === 'GraphQL'
-      ? ['Endpoint', 'https://api.example.com/graphql']
-      : protocol === 'SOAP'
-        ? ['Address of the service', 'https://bank.example.com/account']
-        : ['Address of the API', 'https://api.example.com/v1']
+function Endpoint({ draft, set }: Pick<SourceProps, 'draft' | 'set'>) {
   return (
     <Field
-      label={label}
+      {...sourceOf(draft).endpoint}
       type="url"
       required
-      value={endpoint}
-      placeholder={placeholder}
+      value={draft.endpoint}
       hint="One of your own network will do: only this node calls it."
       onChange={({ target }) => set({ endpoint: target.value.trim() })}
     />
