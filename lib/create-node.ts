@@ -7,9 +7,8 @@ import type { KadDHT } from '@libp2p/kad-dht'
 import { defaultLogger } from '@libp2p/logger'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
-import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
-import { createLibp2p } from 'libp2p'
+import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { systemClock } from './base/clock.ts'
 import {
   BULK_STREAMS_PER_PEER_MAX,
@@ -40,8 +39,9 @@ import { corked } from './link/cork.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
-import { isNotPublic, NOT_PUBLIC } from './link/public-addresses.ts'
+import { isNotPublic } from './link/public-addresses.ts'
 import { soukGossip } from './link/souk-gossip.ts'
+import { soukTcp } from './link/souk-tcp.ts'
 import type { SoukInit } from './options.ts'
 import { DHT_DATASTORE, soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
@@ -49,7 +49,12 @@ import { souk } from './service.ts'
 export interface NodeOptions extends SoukInit {
   /** The node's identity, Ed25519. Default: a fresh one. */
   readonly privateKey?: PrivateKey
-  /** Multiaddrs to listen on. Default: a free port on loopback. */
+  /**
+   * How connections are made, as `transports` of libp2p has it. Default: `[soukTcp({ privateAddresses })]`. The addresses of `listen` have to
+   * be of these transports. A transport that resolves DNS names itself has to refuse private addresses by itself.
+   */
+  readonly transports?: NonNullable<Libp2pOptions['transports']>
+  /** Multiaddrs to listen on. Default: a free TCP port on loopback. */
   readonly listen?: readonly string[]
   /** Multiaddrs to tell others instead of those found. */
   readonly announce?: readonly string[]
@@ -73,9 +78,6 @@ export interface SoukNode {
   stop(): Promise<void>
 }
 
-/** Of `net.connect`: a stranger's DNS name does not lead to this machine's own network. */
-const PUBLIC_ONLY = { noDelay: true, blockList: NOT_PUBLIC }
-
 /** What others can make a node keep in memory. */
 const STORED = [
   { prefix: '/peers/', entriesMax: PEERS_STORED_MAX },
@@ -91,7 +93,8 @@ const STORED = [
 /** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
-  const { connections = {}, logger = defaultLogger(), ...init } = rest
+  const { connections = {}, logger = defaultLogger(), ...more } = rest
+  const { transports = [soukTcp({ privateAddresses })], ...init } = more
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   const key = privateKey ?? (await generateKeyPair('Ed25519'))
@@ -109,7 +112,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       // The operator's own list is told as it is.
       ...(announce.length > 0 ? {} : { announceFilter: (found) => announcedAddresses(found, privateAddresses) })
     },
-    transports: [tcp(privateAddresses ? {} : { dialOpts: PUBLIC_ONLY })],
+    transports,
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({

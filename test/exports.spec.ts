@@ -60,6 +60,7 @@ const EXPORTS: Record<string, Names> = {
       'souk',
       'soukDht',
       'soukGossip',
+      'soukTcp',
       'storeFaultOf',
       'systemClock',
       'systemRandom',
@@ -90,6 +91,7 @@ const EXPORTS: Record<string, Names> = {
       'SoukGossipInit',
       'SoukInit',
       'SoukNode',
+      'SoukTcpInit',
       'SqliteStoreInit',
       'StoreFault',
       'Timer'

@@ -25,7 +25,7 @@ export function interfaceAddresses(init: {
     let timer: Timer | undefined
 
     function check(): void {
-      const found = transportAddresses(addressManager).map(String)
+      const found = transportAddresses(addressManager).filter(isOfInterface).map(String)
       for (const address of found.filter((text) => !vouchedFor.has(text))) {
         vouchedFor.add(address)
         addressManager.confirmObservedAddr(multiaddr(address), { type: 'transport' })
@@ -55,6 +55,9 @@ export function interfaceAddresses(init: {
     }
   }
 }
+
+/** Transports other than TCP may listen on what no interface has, such as a Unix socket: libp2p throws when asked to confirm that. */
+const isOfInterface = (address: Multiaddr): boolean => /^ip[46]$/.test(address.getComponents()[0]?.name ?? '')
 
 /** What the transports listen on, with each interface of a wildcard. Empty where the operator says what to announce. */
 export function transportAddresses(addressManager: AddressManager): Multiaddr[] {

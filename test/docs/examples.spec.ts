@@ -50,6 +50,11 @@ describe('the examples', () => {
     }
   })
 
+  it('choose the transports of a node', async () => {
+    const { stdout } = await run(process.execPath, example('transports'), { cwd: ROOT })
+    assert.match(stdout, /^\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/12D3\w+\n$/)
+  })
+
   it('test with a network of their own', async () => {
     await run(process.execPath, example('testnet'), { cwd: ROOT })
   })
