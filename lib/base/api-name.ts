@@ -21,7 +21,7 @@ export function checkApiName(name: string): string {
   if (!isApiName(name)) {
     throw new SoukError(
       'invalid_request',
-      `"${name.slice(0, 80)}" is not an API name: use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX}, not starting with "-".`
+      `"${name.slice(0, 80)}" is not an API name. Use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, first one not "-".`
     )
   }
   return name
@@ -31,10 +31,10 @@ export function apiId(name: string, provider: string): ApiId {
   return `${name}@${provider}`
 }
 
-/** What a consumer may name: `name`, or `name@provider`. */
+/** An API reference from a consumer: `name`, or `name@provider`. */
 export interface ApiRef {
   readonly name: string
-  /** Provider id; absent for a bare name, which is resolved by pin or by there being one claimant only. */
+  /** Provider id. A bare name has none: it resolves to its pinned provider, or to its only claimant. */
   readonly provider?: string
 }
 
@@ -46,7 +46,7 @@ export function parseApiRef(text: string): ApiRef {
   if (!isProviderId(provider)) {
     throw new SoukError(
       'invalid_request',
-      `"${provider.slice(0, 80)}" is not a provider id (they start with 12D3KooW).`
+      `"${provider.slice(0, 80)}" is not a provider id. A provider id starts with 12D3KooW.`
     )
   }
   return { name: checkApiName(text.slice(0, at)), provider }

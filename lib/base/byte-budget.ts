@@ -1,7 +1,7 @@
 import { SoukError } from './errors.ts'
 import { OVERLOAD_PAUSE_MS } from './limits.ts'
 
-/** One of those that bytes are held for, and the most that all its holdings may have together. */
+/** A holder of bytes, and the limit of all its bytes together. */
 export interface ByteShare {
   readonly holder: string
   readonly bytesMax: number
@@ -10,22 +10,22 @@ export interface ByteShare {
 /** Bytes that one piece of work holds in memory. */
 export interface HeldBytes {
   /**
-   * Whether so many more could be held now; nothing is counted.
+   * Checks that `bytes` more fit. Counts nothing.
    * @throws SoukError `overloaded`
    */
   check(bytes: number): void
   /**
-   * Counts so many more. Call it before they are allocated.
+   * Counts `bytes` more. Call it before allocating them.
    * @throws SoukError `overloaded`; nothing is counted then
    */
   take(bytes: number): void
-  /** Gives all of them back. A second call does nothing. */
+  /** Frees all counted bytes. A second call does nothing. */
   free(): void
 }
 
 /**
- * Bounds the bytes that a process holds for others, and the part of them that each holder has: one holder can use up its share, and
- * leaves the rest to the others. It counts bytes that have arrived, never those that are announced.
+ * Limits the bytes that a process holds for others, in total and per holder. So one holder cannot use the share of the
+ * others. Only received bytes count, never announced ones.
  */
 export class ByteBudget {
   readonly #bytesMax: number
@@ -36,12 +36,12 @@ export class ByteBudget {
     this.#bytesMax = bytesMax
   }
 
-  /** Held by all. */
+  /** Bytes held for all holders. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Begins a holding that counts against each of `shares` and against the whole. */
+  /** Starts a holding that counts against each of `shares` and against the total. */
   hold(shares: readonly ByteShare[]): HeldBytes {
     let held = 0
     const add = (bytes: number) => {
@@ -50,10 +50,10 @@ export class ByteBudget {
       for (const { holder } of shares) this.#add(holder, bytes)
     }
     const check = (bytes: number) => {
-      if (this.#bytes + bytes > this.#bytesMax) throw full('This node holds as many bytes of requests as it can.')
+      if (this.#bytes + bytes > this.#bytesMax) throw full('This node has no memory left for request bodies. Try again later.')
       for (const { holder, bytesMax } of shares) {
         if ((this.#byHolder.get(holder) ?? 0) + bytes > bytesMax) {
-          throw full('Your requests that are under way hold as many bytes as they may: wait for some of them.')
+          throw full('Your running requests use all the memory you may use. Wait until some of them end.')
         }
       }
     }

@@ -12,7 +12,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return hash('sha256', bytes, 'buffer')
 }
 
-/** Takes the same time wherever the first difference is; lengths may show. */
+/** Compares contents in constant time. A length difference returns early. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }

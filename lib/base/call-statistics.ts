@@ -1,25 +1,25 @@
 import type { CallOutcomeSeen } from './outcome-seen.ts'
 
-/** Each bucket of latencies is this much wider than the one before: a percentile is right to a tenth. */
+/** Ratio of neighbouring latency buckets. It makes a percentile accurate to 10%. */
 const BUCKET_FACTOR = 1.2
 const BUCKETS = 65
 const HALF_LIFE_MS = 7 * 24 * 60 * 60 * 1_000
-/** Past so many calls the older half counts half: what an API does now shows within as many. */
+/** Above this number of calls all counts are halved, so that recent calls dominate. */
 const CALLS_WEIGHED_MAX = 1_000
-/** Counts under this are nothing. */
+/** Smaller counts are treated as zero. */
 const NOTHING = 0.01
 
-/** How calls went: a few numbers, however many calls. */
+/** Call results in a fixed number of counters. */
 export interface Tally {
   good: number
   bad: number
-  /** Of good ones, by latency; milliseconds in bucket `i` are about 1.2^i. */
+  /** Number of successful calls per latency bucket. Bucket `i` is about 1.2^i milliseconds. */
   latencies: number[]
 }
 
-/** A tally in which older calls count less. */
+/** A tally whose counts decay over time. */
 export interface CallCounts extends Tally {
-  /** When they were last faded, milliseconds since the epoch. */
+  /** Time of the last decay, milliseconds since the epoch. */
   at: number
 }
 
@@ -52,7 +52,7 @@ export function countCall(counts: CallCounts, outcome: CallOutcomeSeen, now: num
   if (counts.good + counts.bad > CALLS_WEIGHED_MAX) scale(counts, 1 / 2)
 }
 
-/** A clock that was set back fades nothing. */
+/** Applies the decay since the last call. Does nothing where the clock was set back. */
 export function fade(counts: CallCounts, now: number): void {
   const elapsed = Math.max(0, now - counts.at)
   counts.at = now
@@ -69,7 +69,7 @@ export function together(all: readonly CallCounts[], now: number): CallCounts {
   return sum
 }
 
-/** The latency that the share `q` of all good calls did not exceed, in milliseconds; undefined where there were none. */
+/** The latency percentile `q` (0 to 1) of successful calls, in milliseconds. Undefined without successful calls. */
 export function percentile({ latencies }: Pick<Tally, 'latencies'>, q: number): number | undefined {
   const all = latencies.reduce((sum, count) => sum + count, 0)
   if (all < NOTHING) return undefined

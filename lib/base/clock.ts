@@ -1,6 +1,6 @@
 /**
- * Time as a seam: library code takes a `Clock` and never touches `Date`, `performance` or timers itself, so that tests and
- * the simulator can run it on a clock of their own. This file and `random.ts` are the only places in `lib/` that do.
+ * The clock interface. Library code uses a `Clock`, so that tests and the simulator can supply their own. Only this
+ * file uses `Date`, `performance` or timers; only `random.ts` uses system randomness.
  */
 
 /** A running timer. */
@@ -11,15 +11,15 @@ export interface Timer {
 export interface Clock {
   /** Wall time, milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds on a clock that never goes back; only differences mean something. */
+  /** Milliseconds on a monotonic clock. Use differences only. */
   elapsed(): number
-  /** Runs `task` once after `delayMs`. Never keeps the process alive by itself. */
+  /** Runs `task` once after `delayMs`. The timer does not keep the process alive. */
   after(delayMs: number, task: () => void): Timer
-  /** Runs `task` once, after the I/O events that are waiting now. */
+  /** Runs `task` once, after the pending I/O events. */
   soon(task: () => void): void
 }
 
-/** What Node's timers can count; they take a longer delay for none at all. */
+/** Longest delay of Node's timers. They treat a longer one as 1 ms. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -59,14 +59,14 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** A time limit that is also ended by another signal. */
+/** A time limit that a parent signal can also end. */
 export interface Deadline {
   readonly signal: AbortSignal
-  /** No time-out from now on; the parent still ends it. */
+  /** Removes the time limit. The parent can still abort the signal. */
   stop(): void
-  /** Ends it now. */
+  /** Aborts now. */
   abort(reason: Error): void
-  /** Lets go of timer and parent. */
+  /** Releases the timer and the parent listener. */
   clear(): void
 }
 

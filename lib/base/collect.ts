@@ -1,6 +1,6 @@
 /**
- * Reads a body whole, stopping (and with it whoever sends) as soon as it is too large.
- * @throws what `tooLarge` makes
+ * Reads a whole body. Stops reading, and so cancels the sender, as soon as the body is too large.
+ * @throws the error of `tooLarge`
  */
 export async function collect(
   body: Uint8Array | AsyncIterable<Uint8Array>,

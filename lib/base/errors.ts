@@ -1,25 +1,28 @@
 /**
- * The one table of errors. Everything a consumer, a provider or a peer is told goes through it: the HTTP status, the safe
- * text and whether a repeat may help are looked up here and nowhere else, and `docs/reference/errors.md` is held to it by a test.
+ * The table of all errors that consumers, providers and peers receive: HTTP status, title, and whether a retry may
+ * help. `docs/reference/errors.md` is generated from it.
  *
- * Match on `code`, never on the class: an error may have crossed a process, a link or a copy of this package.
+ * Match on `code`, never on the class: an error may come from another process, a peer, or another copy of this package.
  */
 
-/** Who is at fault, or at least where the fault showed. */
+/** The component that caused the error, or that reported it. */
 export type ErrorSource = 'ingress' | 'owner' | 'upstream'
 
 interface ErrorKind {
   /** HTTP status of the problem document. */
   readonly status: number
-  /** Short, safe and constant: becomes the `title`. */
+  /** Constant, safe text for the problem's `title`. */
   readonly title: string
-  /** The same request may succeed later without any change to it. */
+  /** The same request may succeed later without changes. */
   readonly retryable: boolean
 }
 
 const kind = (status: number, title: string, retryable = false): ErrorKind => ({ status, title, retryable })
 
-/** Code → status, title, retryable. Nothing in this table is charged, as far as anybody can know. */
+/**
+ * Code → status, title, retryable. A call that ends with one of these errors is not charged, except where
+ * `isChargeUnknown`.
+ */
 export const ERRORS = {
   invalid_request: kind(400, 'The request is not valid.'),
   payment_malformed: kind(400, 'The payment could not be read.'),
@@ -29,7 +32,7 @@ export const ERRORS = {
   key_revoked: kind(401, 'The consumer key was revoked.'),
   key_disabled: kind(401, 'The consumer key is disabled.'),
   admin_token_invalid: kind(401, 'The admin token is missing or wrong.'),
-  payment_required: kind(402, 'This call has to be paid for.'),
+  payment_required: kind(402, 'This call requires payment.'),
   insufficient_funds: kind(402, 'There is not enough balance for this call.'),
   payment_rejected: kind(402, 'The payment was rejected.'),
   price_exceeds_limit: kind(402, 'The price is above your limit.'),
@@ -45,7 +48,7 @@ export const ERRORS = {
   idempotency_in_flight: kind(409, 'A call with this idempotency key is still running.', true),
   payment_id_conflict: kind(409, 'The payment id was used for another request.'),
   api_retired: kind(410, 'This API was retired.'),
-  request_expired: kind(410, 'The request is too old to be run or answered.'),
+  request_expired: kind(410, 'The request is too old.'),
   request_too_large: kind(413, 'The request is too large.'),
   unsupported_media_type: kind(415, 'The content type is not supported.'),
   fee_not_accepted: kind(409, 'The fee was not accepted.'),
@@ -56,46 +59,46 @@ export const ERRORS = {
   internal_error: kind(500, 'Something went wrong here.', true),
   backup_not_supported: kind(501, 'This store cannot back itself up.'),
   upstream_unreachable: kind(502, 'The API behind this listing cannot be reached.', true),
-  upstream_invalid_response: kind(502, 'The API behind this listing gave an answer that could not be read.'),
-  response_too_large: kind(502, 'The answer is larger than allowed.'),
+  upstream_invalid_response: kind(502, 'The API behind this listing returned an invalid response.'),
+  response_too_large: kind(502, 'The response is too large.'),
   call_interrupted: kind(502, 'The call was interrupted; it may have reached the API.', true),
-  soap_fault: kind(502, 'The SOAP service answered with a fault.'),
+  soap_fault: kind(502, 'The SOAP service returned a fault.'),
   api_paused: kind(503, 'The API is paused by its provider.', true),
   owner_unreachable: kind(503, 'No node that serves this API can be reached.', true),
-  overloaded: kind(503, 'Too much work at the moment.', true),
+  overloaded: kind(503, 'This node is overloaded.', true),
   store_unavailable: kind(503, 'The database of this node cannot be used at the moment.', true),
   storage_full: kind(503, 'The disk of this node is full.', true),
   settlement_pending: kind(503, 'The payment is still being settled.', true),
   settlement_unavailable: kind(503, 'Payments cannot be settled at the moment.', true),
   lookup_timeout: kind(504, 'The API could not be found in time.', true),
-  upstream_timeout: kind(504, 'The API behind this listing did not answer in time.', true)
+  upstream_timeout: kind(504, 'The API behind this listing did not respond in time.', true)
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Base of every problem `type` URI; the code is appended. */
+/** Prefix of every problem `type` URI, followed by the code. */
 export const PROBLEM_TYPE_BASE = 'https://souk.dev/problems/'
 
 export interface SoukErrorOptions {
-  /** The original error. For logs on this machine only: never shown to a peer or a client. */
+  /** The original error, for local logs only. Never sent to a peer or a client. */
   cause?: unknown
-  /** Where the fault showed. Default: left to whoever reports it. */
+  /** The component that caused it. Default: set by the component that reports it. */
   source?: ErrorSource
-  /** Overrides the table's status; only `soap_fault` uses it (400 for a Client/Sender fault). */
+  /** Replaces the table's status. Only `soap_fault` uses it: 400 for a Client/Sender fault. */
   status?: number
-  /** How long to wait before a repeat, in milliseconds; becomes `Retry-After`. */
+  /** Wait before a retry, in milliseconds. Becomes `Retry-After`. */
   retryAfterMs?: number
-  /** Extra public members of the problem document, JSON values only, e.g. `{ candidates: [...] }`. */
+  /** Additional public members of the problem document, JSON values only, e.g. `{ candidates: [...] }`. */
   members?: Readonly<Record<string, unknown>>
-  /** Said by an owner that did not take the call: nothing happened, another owner may be tried. */
+  /** The owner did not accept the call: nothing happened, and another owner may be tried. */
   notAccepted?: boolean
-  /** Nobody knows whether the call was charged: it was sent, and what became of it was not heard. */
+  /** The call was sent and its outcome is unknown, so it may have been charged. */
   isChargeUnknown?: boolean
 }
 
 /**
- * An error with a stable code. `message` is the problem's `detail`: written for whoever made the request, safe to show,
- * free of secrets and of other components' exception texts.
+ * An error with a stable code. `message` becomes the problem's `detail`: written for the caller, without secrets or
+ * texts of internal exceptions.
  */
 export class SoukError extends Error {
   override readonly name = 'SoukError'
@@ -123,7 +126,7 @@ export class SoukError extends Error {
   }
 }
 
-/** The same error of a call whose charge nobody knows. */
+/** A copy of the error for a call whose charge is unknown. */
 export function withUnknownCharge(error: SoukError): SoukError {
   const { code, message, cause, source, status, retryAfterMs, members, notAccepted } = error
   return new SoukError(code, message, {
@@ -141,12 +144,12 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code)
 }
 
-/** Holds for every error with a code of the table, whichever copy of this package made it. */
+/** True for every error with a code of the table, also from another copy of this package. */
 export function isSoukError(error: unknown): error is SoukError {
   return error instanceof Error && 'code' in error && 'status' in error && isErrorCode(error.code)
 }
 
-/** Any thrown value as a SoukError: what has no code of ours becomes `internal_error`, its own text kept only as cause. */
+/** Any thrown value as a SoukError. An unknown error becomes `internal_error`; its text stays in the cause. */
 export function asSoukError(error: unknown): SoukError {
   return isSoukError(error) ? error : new SoukError('internal_error', undefined, { cause: error })
 }
@@ -159,7 +162,7 @@ export interface Problem {
   readonly detail: string
   readonly code: ErrorCode
   readonly request_id: string
-  /** Null where nobody knows: the receipts tell later. */
+  /** Null where the charge is unknown. The receipts show it later. */
   readonly charged: false | null
   /** Decimal USDC string. */
   readonly amount_charged: '0' | null
@@ -168,7 +171,7 @@ export interface Problem {
   readonly [member: string]: unknown
 }
 
-/** The public face of an error. Takes the code, the safe text and the public members; never the cause or the stack. */
+/** The public form of an error: code, safe text and public members, never the cause or the stack. */
 export function toProblem(error: SoukError, requestId: string, source: ErrorSource = 'ingress'): Problem {
   return {
     ...error.members,

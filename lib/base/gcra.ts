@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import { SoukError } from './errors.ts'
 import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from './limits.ts'
 
-/** So many calls in so long. They may come at once, or as many as `burst` says; after that one each `perMs / calls`. */
+/** A rate limit: `calls` per `perMs`. Up to `burst` calls may come at once, then one per `perMs / calls`. */
 export interface RateLimit {
   /** 1 to `RATE_CALLS_MAX`. */
   readonly calls: number
@@ -13,18 +13,18 @@ export interface RateLimit {
   readonly burst?: number
 }
 
-/** What a limit says to one call. */
+/** The rate-limit status of one call. */
 export interface Rating {
   readonly isWithin: boolean
-  /** Calls that could come at once after this one. */
+  /** Calls that may still come at once after this one. */
   readonly remaining: number
-  /** Until there is room for one more, milliseconds; 0 where there is room for as many as ever. */
+  /** Milliseconds until one more call is allowed; 0 where the whole burst is available. */
   readonly resetMs: number
 }
 
 /**
- * How much of a limit is used: each call fills in `perMs`, and it runs out at `calls`. In microseconds times calls, so that all of
- * it is whole numbers, below 2⁵³ by the limits: nothing is ever rounded.
+ * The used part of a limit. A call adds `perMs`; the level falls by `calls` per time unit. The unit is microseconds
+ * times calls, which keeps all values integers below 2⁵³, so nothing is rounded.
  */
 interface Bucket {
   level: number
@@ -46,16 +46,16 @@ export function checkRateLimit({ calls, perMs, burst = calls }: RateLimit): void
 const isWithin = (value: number, most: number): boolean => Number.isInteger(value) && value >= 1 && value <= most
 
 /**
- * Rate limits by the generic cell rate algorithm (ITU-T I.371, as a leaky bucket): exact, without timers, two numbers for each key.
+ * Rate limits by the generic cell rate algorithm (ITU-T I.371, as a leaky bucket). It is exact and needs two numbers
+ * per key, and no timers.
  *
- * Of at most `keysMax` keys it knows what they used. A key that has used nothing for a while is forgotten at no loss. Where all of
- * them are in use, nobody known is forgotten for a newcomer, which would give it its whole limit anew: newcomers then share one
- * limit with others of their `group`.
+ * It stores up to `keysMax` keys. Idle keys are evicted without loss. While all keys are active none is evicted,
+ * because an evicted key would get its whole limit anew. New keys then share one limit per `group`.
  */
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'elapsed'>
   readonly #keysMax: number
-  /** Made with the first key: it holds room for all of them. */
+  /** Created with the first key, because it allocates room for all keys. */
   #buckets: LRUCache<string, Bucket> | undefined
   readonly #shared = new Map<number, Bucket>()
 
@@ -64,7 +64,7 @@ export class RateLimiter {
     this.#keysMax = keysMax
   }
 
-  /** Counts one call, unless it is one too many. A limit that differs from the last one leaves the same part of it used. */
+  /** Counts one call if the limit allows it. A changed limit keeps the same used fraction. */
   take(key: string, limit: RateLimit, group = ''): Rating {
     const now = Math.round(this.#clock.elapsed() * 1_000)
     const bucket = this.#bucketOf(key, limit, group, now)
@@ -76,14 +76,14 @@ export class RateLimiter {
     return { ...rating(limit, bucket.level), isWithin }
   }
 
-  /** What `take` would say. Nothing is counted. */
+  /** The result that `take` would return. Counts nothing. */
   peek(key: string, limit: RateLimit, group = ''): Rating {
     const now = Math.round(this.#clock.elapsed() * 1_000)
     const bucket = this.#knownOf(key, group)
     return rating(limit, bucket === undefined ? 0 : levelAt(bucket, now, limit))
   }
 
-  /** The last call did not take place after all. */
+  /** Reverts the last counted call. */
   giveBack(key: string, limit: RateLimit, group = ''): void {
     const now = Math.round(this.#clock.elapsed() * 1_000)
     const bucket = this.#knownOf(key, group)
@@ -108,7 +108,7 @@ export class RateLimiter {
     return bucket
   }
 
-  /** Without making one. */
+  /** The bucket of a key, if it exists. */
   #knownOf(key: string, group: string): Bucket | undefined {
     return this.#buckets?.get(key) ?? this.#shared.get(hash(group) % RATE_SHARES)
   }
@@ -126,18 +126,18 @@ function sizes({ calls, perMs, burst = calls }: RateLimit): { readonly perCall: 
   return { perCall, whole: burst * perCall }
 }
 
-/** What a limit of which `used` is used says to the next call. */
+/** The status of the next call when `used` of the limit is used. */
 function rating(limit: RateLimit, used: number): Rating {
   const { perCall, whole } = sizes(limit)
   const remaining = Math.floor((whole - used) / perCall)
-  // Rounded up: a caller that comes back after a time rounded down is refused again.
+  // Rounded up: a caller that returns after a time rounded down would be refused again.
   const resetMs = Math.ceil(Math.max(0, used - whole + (remaining + 1) * perCall) / limit.calls) / 1_000
   return { isWithin: used <= whole - perCall, remaining, resetMs: used === 0 ? 0 : resetMs }
 }
 
-/** What is left of it by now, under a limit that may be new. */
+/** The current level of a bucket, converted to the limit `under`. */
 function levelAt({ level, at, limit }: Bucket, now: number, under: RateLimit): number {
-  // A product past 2⁵³ is rounded, and larger than any level.
+  // A product above 2⁵³ is inexact, but larger than any level.
   const left = Math.max(0, level - (now - at) * limit.calls)
   if (left === 0 || limit === under || isSame(limit, under)) return left
   return Math.floor((left / sizes(limit).whole) * sizes(under).whole)
@@ -147,7 +147,7 @@ function isSame(a: RateLimit, b: RateLimit): boolean {
   return a.calls === b.calls && a.perMs === b.perMs && (a.burst ?? a.calls) === (b.burst ?? b.calls)
 }
 
-/** FNV-1a. */
+/** FNV-1a hash. */
 function hash(text: string): number {
   let sum = 0x811c9dc5
   for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193) >>> 0

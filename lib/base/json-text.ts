@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { SoukError } from './errors.ts'
 import { JSON_DEPTH_MAX } from './limits.ts'
 
-/** What a JSON text is at its outside. */
+/** The outermost value of a JSON text. */
 export type JsonShape = 'object' | 'array' | 'scalar'
 
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20]
@@ -13,21 +13,24 @@ const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
 const LOWER_U = 0x75
 
 /**
- * Checks a JSON text (RFC 8259, UTF-8) without building its value. Both ends of a link check each request: the ingress for its
- * consumers, the owner because it trusts no ingress. The text is valid, and no deeper than `JSON_DEPTH_MAX`.
- * @throws SoukError `invalid_request` with the `position` (bytes from the start) as a member, none of the text itself.
+ * Checks a JSON text (RFC 8259, UTF-8) without building its value. Accepts valid texts nested up to `JSON_DEPTH_MAX`.
+ * The ingress checks requests for its consumers; the owner checks again because it trusts no ingress.
+ * @throws SoukError `invalid_request` with the member `position` (byte offset) and no part of the text
  */
 export function checkJson(bytes: Uint8Array): JsonShape {
-  if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8, as JSON has to be.')
+  if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.')
   const start = skipSpace(bytes, 0)
   if (start === bytes.length)
-    throw new SoukError('invalid_request', 'The body is empty: send a JSON object, {} if need be.')
+    throw new SoukError('invalid_request', 'The body is empty. Send a JSON object, for example {}.')
   const end = skipSpace(bytes, value(bytes, start, 0))
   if (end !== bytes.length) throw invalid(bytes, end)
   return bytes[start] === OBJECT ? 'object' : bytes[start] === ARRAY ? 'array' : 'scalar'
 }
 
-/** Each of these takes where its part starts and returns what follows it. The depth limit is what bounds the recursion. */
+/**
+ * Each of the following functions takes the start of a part and returns the position after it. The depth limit bounds
+ * the recursion.
+ */
 function value(bytes: Uint8Array, at: number, depth: number): number {
   const first = bytes[at]
   if (first === QUOTE) return string(bytes, at)
@@ -79,8 +82,8 @@ function string(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * Whether the brackets of a text nest deeper than `depthMax`. The text need not be valid JSON: a response is passed on as the API wrote it.
- * Closing brackets without an opening one do not count.
+ * Whether a text's brackets nest deeper than `depthMax`. The text need not be valid JSON, because responses are
+ * returned as the API wrote them. Unmatched closing brackets do not count.
  */
 export function nestsDeeperThan(bytes: Uint8Array, depthMax: number): boolean {
   let depth = 0
@@ -94,7 +97,7 @@ export function nestsDeeperThan(bytes: Uint8Array, depthMax: number): boolean {
   return false
 }
 
-/** Native searches skip a string much faster than a loop over its bytes. */
+/** A native search skips a string much faster than a loop over bytes. */
 function closingQuote(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
     let backslashes = 0
@@ -104,7 +107,7 @@ function closingQuote(bytes: Uint8Array, start: number): number {
   return bytes.length
 }
 
-/** From behind the backslash to the escape's last byte. */
+/** Takes the position after the backslash and returns the escape's last byte. */
 function escaped(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
   if (byte !== LOWER_U) {
@@ -125,7 +128,7 @@ function number(bytes: Uint8Array, start: number): number {
   return digits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
 }
 
-/** One or more. */
+/** One or more digits. */
 function digits(bytes: Uint8Array, start: number): number {
   let at = start
   while (isDigit(bytes[at])) at++
@@ -158,7 +161,7 @@ function isHex(byte: number | undefined): boolean {
 }
 
 function invalid(bytes: Uint8Array, position: number): SoukError {
-  const what = position >= bytes.length ? 'it ends too early' : 'something is wrong'
+  const what = position >= bytes.length ? 'it ends too early' : 'there is a syntax error'
   return new SoukError('invalid_request', `The body is not valid JSON: ${what} at byte ${position}.`, {
     members: { position }
   })

@@ -9,39 +9,42 @@ import {
   LOAD_TURN_MS_MAX
 } from './limits.ts'
 
-/** A rate that was too much shrinks by this factor each tick, and one that was not grows by this one. */
+/** Factors by which the admission rate shrinks or grows per tick. */
 const [SHRINK, GROW] = [0.9, 1.1]
-/** What is admitted at first under overload, and at least, as parts of what was admitted while the loop was late. */
+/** Initial and minimum admission rate under overload, as parts of the rate measured while the loop was late. */
 const [FIRST_PART, LEAST_PART] = [0.75, 0.5]
 
 /**
- * Admission control by the lag of the event loop, which is how long a request waits before this process looks at it. While the
- * loop keeps up, all work is admitted, however many requests are under way: a slow upstream is no overload here.
+ * Admission control by event-loop delay, which is the time a request waits before this process reads it. While the loop
+ * is on time, all requests are admitted, however many are running. A slow upstream is therefore no overload.
  *
- * When the loop is late again and again, requests are admitted at a rate below that of the late turns, and the rest is refused at once.
- * The rate adapts until the loop turns in `LOAD_TARGET_MS` again; it never falls below half of what was admitted before, as refusals take
- * time too and would displace all work. Every turn reads what has arrived, so a request is admitted or refused within one turn,
- * and nothing admitted waits behind a queue of older requests.
+ * When the loop is late several ticks in a row, requests are admitted at a lower rate and the rest is refused at once.
+ * The rate adapts until a turn takes `LOAD_TARGET_MS` again. It never falls below half of the measured rate, because
+ * refusals cost time too. Every turn reads all arrived requests, so each is admitted or refused within one turn and
+ * none waits in a queue.
  *
- * The allowance of a tick is shared equally by the callers of the tick before: one that sends ten times as much does not
- * displace the others.
+ * A tick's allowance is divided equally among the callers of the tick before. So a caller that sends ten times as much
+ * does not displace the others.
  *
- * A timer runs only while requests come. At least `LOAD_ADMITTED_MIN` requests a tick are always admitted, so that a node with little
- * to do on a machine that is busy with something else refuses nothing.
+ * A timer runs only while requests come. At least `LOAD_ADMITTED_MIN` requests a tick are admitted, so that an idle
+ * node on a busy machine refuses nothing.
  */
 export class LoadControl {
   readonly #clock: Pick<Clock, 'elapsed' | 'after'>
   /** Undefined while no timer runs. */
   #tickDueAt: number | undefined
-  /** Of one tick. Infinite while the loop keeps up. */
+  /** Requests admitted per tick. Infinite while the loop is on time. */
   #allowance = Infinity
-  /** Requests in a millisecond, under overload: admitted now, and what the loop did when it was late. */
+  /**
+   * Requests per millisecond under overload: `#rate` is the admitted rate, `#capacity` the rate measured while the loop
+   * was late.
+   */
   #rate = 0
   #capacity = 0
   #admitted = 0
   #refused = 0
   #lateTicks = 0
-  /** Of the late ticks in a row. */
+  /** Sum over the late ticks in a row. */
   #lateAdmitted = 0
   #lateMs = 0
   #calmMs = 0
@@ -52,12 +55,12 @@ export class LoadControl {
     this.#clock = clock
   }
 
-  /** Requests are being refused at present, or were a moment ago. */
+  /** True while requests are refused, and shortly after. */
   get isOverloaded(): boolean {
     return this.#allowance !== Infinity
   }
 
-  /** Whether one more request is taken. @param caller - names whose it is; asked under overload only */
+  /** Whether to admit one more request. @param caller - returns the caller's name; called under overload only */
   admit(caller: () => string): boolean {
     const dueAt = this.#tickDueAt ?? this.#start()
     const isWithin =
@@ -73,7 +76,7 @@ export class LoadControl {
     const taken = this.#byCaller.get(caller) ?? 0
     const share = Math.max(1, this.#allowance / this.#callersBefore)
     const isWithin = this.#admitted < this.#allowance && taken < share
-    // A caller that is refused counts among those that share the next tick.
+    // A refused caller also gets a share of the next tick.
     this.#byCaller.set(caller, isWithin ? taken + 1 : taken)
     return isWithin
   }
@@ -94,12 +97,14 @@ export class LoadControl {
     this.#byCaller.clear()
     this.#admitted = 0
     this.#refused = 0
-    // Without requests nothing has to be measured. An allowance that is left is forgotten when it has been calm for long enough.
+    // An idle node needs no timer. A remaining allowance is removed after a calm period.
     if (isIdle && this.#allowance === Infinity) this.#tickDueAt = undefined
     else this.#start()
   }
 
-  /** One long turn may be anything, such as a large document; several in a row in which much came are too much work. */
+  /**
+   * A single long turn can have any cause, such as a large document. Several late and busy turns in a row are overload.
+   */
   #watch(lateMs: number): void {
     const isLate = lateMs > LOAD_LATE_MS && this.#admitted >= LOAD_ADMITTED_MIN
     this.#lateTicks = isLate ? this.#lateTicks + 1 : 0
@@ -117,13 +122,13 @@ export class LoadControl {
     if (lateMs > LOAD_TARGET_MS) this.#rate = Math.max(LEAST_PART * this.#capacity, this.#rate * SHRINK)
     else if (this.#refused > 0) this.#rate *= GROW
     this.#allow(lateMs)
-    // What was refused would have been done in time as well.
+    // Calm means that the refused requests would also have been served in time.
     const isCalm = lateMs + this.#refused / this.#capacity <= LOAD_LATE_MS
     this.#calmMs = isCalm ? this.#calmMs + LOAD_TICK_MS + lateMs : 0
     if (this.#calmMs >= LOAD_CALM_MS) this.#allowance = Infinity
   }
 
-  /** The next tick takes as long as this one did, as far as anybody knows. */
+  /** Assumes that the next tick takes as long as this one. */
   #allow(lateMs: number): void {
     this.#allowance = Math.max(LOAD_ADMITTED_MIN, this.#rate * (LOAD_TICK_MS + lateMs))
   }

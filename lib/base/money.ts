@@ -1,25 +1,25 @@
 import { SoukError } from './errors.ts'
 
-/** USDC atoms: one millionth of a USDC. Inside Souk money is always this, never a float. */
+/** USDC atoms: one millionth of a USDC. Souk stores money in this type only, never as a float. */
 export type Atoms = bigint
 
 const DECIMALS = 6
 const ATOMS_PER_USDC = 10n ** BigInt(DECIMALS)
-/** Far above all USDC there is, far below what a signed 64-bit column holds. */
+/** Far above the USDC supply, far below the range of a signed 64-bit column. */
 const ATOMS_MAX = 10n ** 15n
 const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
 
 /**
- * Reads a decimal USDC string such as `0.001`.
+ * Parses a decimal USDC string such as `0.001`.
  *
- * @throws SoukError `invalid_request` for anything but digits with at most six decimals: no sign, exponent or spaces.
+ * @throws SoukError `invalid_request` for any sign, exponent, space or more than six decimals
  */
 export function parseUsdc(text: string): Atoms {
   const match = PATTERN.exec(text)
   if (match?.groups === undefined) {
     throw new SoukError(
       'invalid_request',
-      `"${text.slice(0, 40)}" is not an amount in USDC: write it like 0.001, with at most six decimals.`
+      `"${text.slice(0, 40)}" is not an amount in USDC. Write it like 0.001, with at most six decimals.`
     )
   }
   const { whole = '0', fraction = '' } = match.groups

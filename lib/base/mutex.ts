@@ -1,9 +1,9 @@
-/** One task at a time of each key, in the order of asking. */
+/** Runs one task at a time per key, in order of arrival. */
 export class KeyedMutex {
-  /** Resolves when the last that asked for the key has left. */
+  /** Promise per key that resolves when the last task in the queue has left. */
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Resolves when it is one's turn, with what lets the next one in. */
+  /** Resolves when the caller's turn comes. The returned function lets the next task start. */
   async enter(key: string): Promise<() => void> {
     const before = this.#last.get(key)
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -15,7 +15,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Runs a task in its turn, whatever became of those before it. */
+  /** Runs a task in its turn, even if earlier tasks failed. */
   async run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const leave = await this.enter(key)
     try {
@@ -26,7 +26,7 @@ export class KeyedMutex {
   }
 }
 
-/** One task at a time, in the order of asking. */
+/** Runs one task at a time, in order of arrival. */
 export class Mutex {
   readonly #turns = new KeyedMutex()
 

@@ -1,13 +1,13 @@
 import type { ErrorCode, SoukError } from './errors.ts'
 
-/** How one call went, as far as its API is concerned. */
+/** The result of one call, used for the API's quality score. */
 export interface CallOutcomeSeen {
   readonly isGood: boolean
-  /** Where it was answered. */
+  /** Milliseconds to the response. Absent without a response. */
   readonly ms?: number
 }
 
-/** What says that an API, or who serves it, did not do its part. The rest is the caller's, or nobody's. */
+/** Error codes that count against the API or its owners. Other codes are errors of the caller or neutral. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set([
   'owner_unreachable',
   'upstream_unreachable',
@@ -19,13 +19,13 @@ const FAULTS: ReadonlySet<ErrorCode> = new Set([
   'internal_error'
 ])
 
-/** An answer, as far as it says something of its API: a refusal of what was asked does not. */
+/** The result of a response. Undefined for 4xx, which is an error of the caller. */
 export function seenAnswer(status: number, ms: number): CallOutcomeSeen | undefined {
   if (status >= 400 && status < 500) return undefined
   return { isGood: status < 400, ms }
 }
 
-/** An error, as far as it says something of the API. What went wrong on this side says nothing. */
+/** The result of an error. Undefined where the error says nothing about the API, such as an error of the ingress. */
 export function seenError({ code, status, source }: SoukError): CallOutcomeSeen | undefined {
   if (source === 'ingress') return undefined
   const isFault = FAULTS.has(code) || (code === 'soap_fault' && status >= 500)

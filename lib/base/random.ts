@@ -1,15 +1,15 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Randomness as a seam, so that the simulator can run production code from a seed. */
+/** The randomness interface, so that the simulator can run production code from a seed. */
 export interface Random {
   /** Fills `target` with random bytes and returns it. */
   fill(target: Uint8Array): Uint8Array
 }
 
-/** Cryptographically strong; the default everywhere. */
+/** Cryptographically strong. The default everywhere. */
 export const systemRandom: Random = { fill: (target) => randomFillSync(target) }
 
-/** A number in [0, 1), from 48 random bits. */
+/** A number in [0, 1) from 48 random bits. */
 export function fraction(random: Random): number {
   const bytes = random.fill(new Uint8Array(6))
   return bytes.reduce((sum, byte) => sum * 256 + byte, 0) / 2 ** 48

@@ -2,11 +2,11 @@ import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
 /**
- * Time-ordered request ids: UUID version 7 (RFC 9562 §5.7, method 1 of §6.2: a 12-bit counter after the milliseconds), so
- * that stored outcomes stay append-only on disk and ids sort in the order they were made in this process.
+ * Time-ordered request ids: UUID version 7 (RFC 9562 §5.7, method 1 of §6.2: a 12-bit counter after the milliseconds).
+ * Ids of one process sort in order of creation, so that stored calls are append-only on disk.
  */
 export interface RequestIds {
-  /** Sixteen fresh bytes. */
+  /** Sixteen new bytes. */
   next(): Uint8Array
 }
 
@@ -15,7 +15,7 @@ export const REQUEST_ID_BYTES = 16
 const COUNTER_MAX = 0xfff
 
 export function requestIds(clock: Clock, random: Random): RequestIds {
-  // Random tails come from a pool: one call into the generator per id would cost more than the id.
+  // Random bytes come from a pool: one call of the generator per id would cost more than the id.
   const pool = new Uint8Array(4096)
   let used = pool.length
   let lastMs = 0
@@ -23,7 +23,7 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
 
   return {
     next() {
-      // Whole milliseconds: two parts of the same one must not both start the counter at 0.
+      // Rounded down, so that the counter restarts only once per millisecond.
       const nowMs = Math.floor(clock.now())
       if (nowMs > lastMs) {
         lastMs = nowMs
@@ -51,24 +51,24 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
 
 const UUID_V7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
-/** An id in the form that `formatRequestId` gives, of version 7. */
+/** Whether the text is a version 7 UUID in the form of `formatRequestId`. */
 export function isRequestId(text: string): boolean {
   return UUID_V7.test(text)
 }
 
-/** The sixteen bytes of what `formatRequestId` gives. */
+/** The sixteen bytes of a `formatRequestId` text. */
 export function requestIdBytes(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'))
 }
 
-/** When an id was made by its maker's clock, milliseconds since the epoch. */
+/** Creation time of an id by its creator's clock, milliseconds since the epoch. */
 export function madeAt(id: Uint8Array): number {
   let ms = 0
   for (let i = 0; i < 6; i++) ms = ms * 0x100 + (id[i] ?? 0)
   return ms
 }
 
-/** The lowest id of a time: ids that were made before it sort before it. */
+/** The lowest id of a time. Ids created earlier sort before it. */
 export function idOfTime(ms: number): Uint8Array {
   const id = new Uint8Array(REQUEST_ID_BYTES)
   const whole = Math.max(0, Math.floor(ms))

@@ -1,8 +1,8 @@
 import { TERM_CHARS_MAX } from './limits.ts'
 
 /**
- * A text as the words it is searched by: runs of letters and digits, in lower case and without accents. Texts and what is
- * searched for go through here alike, so that every store finds the same.
+ * Splits a text into search words: runs of letters and digits, in lower case and without accents. Listings and search
+ * queries both use it, so that every store finds the same.
  */
 export function searchTerms(text: string): string[] {
   const plain = text

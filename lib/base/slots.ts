@@ -1,4 +1,4 @@
-/** Room for so many at once. Whoever comes later waits, in the order of coming. */
+/** A concurrency limiter: a fixed number of slots. Further callers wait in order of arrival. */
 export class Slots {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = most
   }
 
-  /** Resolves once there is room, with what gives it back. @throws the signal's reason when it aborts before */
+  /** Resolves when a slot is free. The returned function frees it. @throws the signal's reason when it aborts before */
   enter(signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#free > 0) {
@@ -28,7 +28,7 @@ export class Slots {
     })
   }
 
-  /** To be called once or more; counts once. */
+  /** May be called several times; only the first call counts. */
   #leaving(): () => void {
     let isIn = true
     return () => {

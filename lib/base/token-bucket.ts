@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
-/** How often something may happen: so many at once, then so many a second. */
+/** A rate: `burst` at once, then `perSecond`. */
 export interface Rate {
   readonly burst: number
   readonly perSecond: number
 }
 
-/** One bucket per key, for at most `keysMax` of them: the one not used for longest is forgotten, and is full when it comes back. */
+/**
+ * One token bucket per key, for at most `keysMax` keys. The least recently used one is evicted, and starts full when it
+ * returns.
+ */
 export class TokenBuckets {
   readonly #rate: Rate
   readonly #clock: Pick<Clock, 'elapsed'>
@@ -19,7 +22,7 @@ export class TokenBuckets {
     this.#buckets = new LRUCache({ maxSize: keysMax, sizeCalculation: () => 1 })
   }
 
-  /** Takes one token; false where there is none. */
+  /** Takes one token. Returns false where none is left. */
   take(key: string): boolean {
     const { burst, perSecond } = this.#rate
     const now = this.#clock.elapsed()

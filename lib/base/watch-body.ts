@@ -1,7 +1,7 @@
 /**
- * A streamed body that says once when it is over, however it ends: read to its end, failed, or given up by the iterator's
- * `return`. An async generator would not do: `return` before the first `next` skips its `finally`, and `return` while a
- * `next` is waiting waits as well, for as long as the sender is silent.
+ * Wraps a streamed body and reports its end once: read to its end, failed, or cancelled by the iterator's `return`. An
+ * async generator cannot do this. Its `finally` does not run for a `return` before the first `next`, and a `return`
+ * during a `next` waits for the sender.
  */
 export function watchBody(
   body: AsyncIterable<Uint8Array>,

@@ -1,19 +1,19 @@
 import { type Codec, message, type Reader, type Writer } from 'protons-runtime'
 
-/** A protobuf message written by hand: `read` takes one field by its whole tag and tells whether it knew it. */
+/** A hand-written protobuf message. `read` reads one field by its full tag, and returns false for an unknown field. */
 export interface MessageShape<T> {
   write(value: T, writer: Writer): void
   start(): T
   read(value: T, tag: number, reader: Reader): boolean
 }
 
-/** Tags as they stand on the wire: field number and wire type together, so that a field of another type counts as unknown. */
+/** A tag as encoded: field number and wire type together. A field with another wire type counts as unknown. */
 export const varintTag = (field: number): number => field << 3
 export const bytesTag = (field: number): number => (field << 3) | 2
 
 /**
- * Deterministic codec: fields in ascending order, defaults left out, unknown fields skipped.
- * Decoding throws when the bytes end inside a field.
+ * Deterministic codec: fields in ascending order, default values omitted, unknown fields skipped. Decoding throws when
+ * the bytes end inside a field.
  */
 export function codec<T>(shape: MessageShape<T>): Codec<T, T> {
   return message<T, T>(
@@ -40,7 +40,7 @@ export function codec<T>(shape: MessageShape<T>): Codec<T, T> {
   )
 }
 
-/** A varint that JavaScript can hold exactly. */
+/** Reads a varint that a JavaScript number can represent exactly. */
 export function readSafeInteger(reader: Reader): number {
   const value = reader.uint64Number()
   if (value > Number.MAX_SAFE_INTEGER) throw new RangeError('The number is too large.')
@@ -56,7 +56,7 @@ export function writeBytes(writer: Writer, field: number, value: Uint8Array): vo
 }
 
 export function writeInteger(writer: Writer, field: number, value: number | bigint): void {
-  // As a number where it fits: writing bigints takes several times as long.
+  // Numbers are written several times faster than bigints.
   const number = Number(value)
   if (number === 0) return
   const tagged = writer.uint32(varintTag(field))
@@ -64,7 +64,7 @@ export function writeInteger(writer: Writer, field: number, value: number | bigi
   else tagged.uint64(BigInt(value))
 }
 
-/** Appends to a repeated field, up to a bound. */
+/** Appends to a repeated field of at most `max` items. */
 export function append<T>(list: T[], value: T, max: number): true {
   if (list.length >= max) throw new RangeError('A list is too long.')
   list.push(value)

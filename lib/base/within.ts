@@ -1,4 +1,4 @@
-/** The promise's outcome, or the signal's reason where that comes first; the promise then goes on unheard. */
+/** The promise's outcome, or the signal's reason if the signal aborts first. The promise then continues unobserved. */
 export function within<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   return new Promise<T>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { ACK_BATCH_MAX, ACK_DELAY_MS } from '../base/limits.ts'
 
-/** Tells the owner, a batch at a time, which answers need not be kept for a repeat any more. */
+/** Tells the owner in batches which stored responses it may delete. */
 export class Acknowledgements {
   readonly #clock: Clock
   readonly #send: (requestIds: Uint8Array[]) => void
@@ -19,7 +19,7 @@ export class Acknowledgements {
     else this.#timer ??= this.#clock.after(ACK_DELAY_MS, () => this.#flush())
   }
 
-  /** Unsent ones are let go: the owner drops those answers by their age. */
+  /** Drops unsent acknowledgements. The owner deletes those responses by age. */
   stop(): void {
     this.#timer?.cancel()
     this.#waiting = []

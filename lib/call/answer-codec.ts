@@ -18,7 +18,7 @@ import {
 import type { MessageBytes } from './message-bytes.ts'
 import { readQuota, writeQuota } from './quota-field.ts'
 
-/** The two messages that end a call. Wire types of the fields this version knows: */
+/** Codec of the two messages that end a call. Each table maps the known fields to their wire types. */
 const RESPONSE = {
   1: VARINT,
   2: VARINT,

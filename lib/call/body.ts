@@ -3,7 +3,7 @@ import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX, STREAM_IDLE_MS } from '../
 import type { BulkSink, Channel } from '../interface/link.ts'
 import type { Payload } from '../interface/payload.ts'
 
-/** Whether a body rides in its frame: small, whole, and the link is not backed up already. */
+/** Whether a body is sent inside its frame: it is small, whole, and the link has no backlog. */
 export function ridesInline(body: Payload, channel: Channel): body is Uint8Array {
   return (
     body instanceof Uint8Array && body.length <= INLINE_BODY_BYTES_MAX && channel.queuedBytes < LINK_QUEUE_BYTES_MAX
@@ -21,7 +21,7 @@ export function chunksOf(body: Payload): Iterable<Uint8Array> | AsyncIterable<Ui
  */
 export function sendTo(sink: BulkSink, clock: Clock) {
   const patient = async (step: Promise<void>): Promise<boolean> => {
-    const timer = clock.after(STREAM_IDLE_MS, () => sink.abort(new Error('the reader took nothing for too long')))
+    const timer = clock.after(STREAM_IDLE_MS, () => sink.abort(new Error('the reader read nothing for too long')))
     const isTaken = await step.then(
       () => true,
       () => false

@@ -4,7 +4,7 @@ import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import type { BulkSource } from '../interface/link.ts'
 
-/** Whose body a bulk stream carries; the byte behind the request id in its tag. */
+/** The kind of body that a bulk stream carries: last byte of its tag, after the request id. */
 export const BULK_OF = { request: 0, response: 1 } as const
 
 const TAG_BYTES = REQUEST_ID_BYTES + 1
@@ -23,8 +23,8 @@ interface Delivered {
 }
 
 /**
- * Where bulk streams and the frames that speak of them meet: nothing orders the one before the other. Each waits for its
- * counterpart for `BULK_OPEN_MS`; a peer may have `BULK_STREAMS_PER_PEER_MAX` streams waiting.
+ * Matches bulk streams with the frames that announce them, because either may arrive first. Each waits up to
+ * `BULK_OPEN_MS` for the other. A peer may have `BULK_STREAMS_PER_PEER_MAX` streams waiting.
  */
 export class BulkMailbox {
   readonly #clock: Clock
@@ -40,22 +40,22 @@ export class BulkMailbox {
     const key = slotKey(peer, tag)
     const claim = this.#wanted.get(key)
     if (claim !== undefined) return claim(source)
-    // Only the newest of a tag can be of use: what came before it was of an attempt whose link broke.
-    this.#take(key)?.source.abort(new Error('another bulk stream took its place'))
+    // Only the newest stream of a tag is useful: earlier ones belong to attempts whose link broke.
+    this.#take(key)?.source.abort(new Error('a newer bulk stream replaced this one'))
     if (tag.length !== TAG_BYTES || this.#waiting(peer) >= BULK_STREAMS_PER_PEER_MAX) {
-      source.abort(new Error('an unexpected bulk stream'))
+      source.abort(new Error('unexpected bulk stream'))
       return
     }
     const timer = this.#clock.after(BULK_OPEN_MS, () => {
       this.#delivered.delete(key)
-      source.abort(new Error('nobody asked for this bulk stream'))
+      source.abort(new Error('no frame announced this bulk stream'))
     })
     this.#delivered.set(key, { peer, source, timer })
   }
 
   /**
-   * A frame announced a stream.
-   * @throws SoukError `call_interrupted` when it does not come; the signal's reason when it aborts
+   * Waits for the stream that a frame announced.
+   * @throws SoukError `call_interrupted` when it does not arrive; the signal's reason when it aborts
    */
   async take(peer: string, tag: Uint8Array, signal: AbortSignal | undefined): Promise<BulkSource> {
     const key = slotKey(peer, tag)

@@ -23,7 +23,7 @@ export interface CallProtocolInit {
   readonly agent: string
   /** Runs the calls of peers. */
   readonly handler: CallHandler
-  /** A consumer has these answers for good. */
+  /** The consumer has received these responses, so they need not be stored any longer. */
   readonly onAck: (peer: string, requestIds: readonly Uint8Array[]) => void
   /** Default: none. */
   readonly log?: Logger
@@ -35,13 +35,13 @@ interface PeerCalls {
   readonly incoming: IncomingCalls
 }
 
-/** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel for each peer. */
+/** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel per peer. */
 export class CallProtocol implements Caller {
   readonly #init: CallProtocolInit
   readonly #log: Logger
   readonly #mailbox: BulkMailbox
   readonly #channels = new Map<Channel, PeerCalls>()
-  /** The channel to use for a peer: the newest that takes calls. */
+  /** The channel to use per peer: the newest one that accepts calls. */
   readonly #byPeer = new Map<string, PeerCalls>()
 
   constructor(init: CallProtocolInit) {
@@ -52,17 +52,17 @@ export class CallProtocol implements Caller {
     init.link.onBulk = (peer, tag, source) => this.#mailbox.deliver(peer, tag, source)
   }
 
-  /** Calls sent and not answered yet. */
+  /** Calls sent and not yet answered. */
   get calling(): number {
     return this.#count((peer) => peer.outgoing.size)
   }
 
-  /** Calls of peers running here. */
+  /** Calls of peers running on this node. */
   get serving(): number {
     return this.#count((peer) => peer.incoming.size)
   }
 
-  /** Tells every peer to take new calls elsewhere. */
+  /** Tells every peer to send new calls elsewhere. */
   drain(): void {
     for (const { session } of this.#channels.values()) session.send({ kind: 'drain' })
   }
@@ -94,7 +94,7 @@ export class CallProtocol implements Caller {
         if (result.fate !== 'broken') error = result.error
       }
       if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
-      // A pause cut short is seen at the top.
+      // The top of the loop handles an aborted pause.
       await sleep(clock, RESEND_PAUSE_MS, signal).catch(() => {})
     }
   }
@@ -115,7 +115,7 @@ export class CallProtocol implements Caller {
     timeoutMs: number,
     signal: AbortSignal | undefined
   ): Promise<PeerCalls | SoukError> {
-    const late = () => new SoukError('owner_unreachable', 'The owner did not answer in time.')
+    const late = () => new SoukError('owner_unreachable', 'The owner did not respond in time.')
     const limit = deadline(this.#init.clock, timeoutMs, late, signal)
     try {
       const channel = await this.#init.link.connect(owner, limit.signal)
@@ -167,12 +167,12 @@ export class CallProtocol implements Caller {
   }
 }
 
-/** A peer too busy to look at a repeat says nothing of the first attempt. */
+/** On a repeat, a refusal by an overloaded owner does not tell the outcome of the first attempt. */
 function isUncertain(attempt: Attempt, sentTo: bigint | undefined): attempt is Exclude<Attempt, { fate: 'answered' }> {
   return sentTo !== undefined && attempt.fate === 'not_accepted' && attempt.error.code === 'overloaded'
 }
 
 function lost(cause?: SoukError): Attempt {
-  const detail = 'The link to the owner broke. What became of the call, only the owner knows.'
+  const detail = 'The link to the owner broke, and the outcome of the call is unknown. Repeat the call with the same request id.'
   return { fate: 'lost', error: new SoukError('call_interrupted', detail, { cause }) }
 }

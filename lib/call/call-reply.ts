@@ -21,7 +21,7 @@ interface Answered {
 
 export function callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs }: Answered): CallReply {
   const { status, headers, body, receipt, payment, eventPrice, replayed, rate, quota, ownerMs, upstreamMs } = answer
-  // An owner reports its own times; a wrong one must not make ours negative.
+  // Owners report their own times. A wrong one must not make ours negative.
   const net = Math.max(0, totalMs - lookupMs - payMs - ownerMs - upstreamMs)
   return {
     requestId: order.requestId,
@@ -49,6 +49,6 @@ async function readJson(body: Payload): Promise<unknown> {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    throw new SoukError('upstream_invalid_response', 'The answer is not JSON.', { cause, source: 'upstream' })
+    throw new SoukError('upstream_invalid_response', 'The response is not JSON.', { cause, source: 'upstream' })
   }
 }

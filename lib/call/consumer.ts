@@ -30,15 +30,15 @@ export interface ConsumerInit {
   readonly usedKeys: UsedKeys
   /** As `Store.refusal`, of where payments are kept. Default: there is always room. */
   readonly refusal?: () => SoukError | undefined
-  /** Told how each call went, as far as that says something of its API. Default: nobody is. */
+  /** Receives call results for quality scores. Default: none. */
   readonly observe?: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
   /** Default: none. */
   readonly log?: Logger
 }
 
 /**
- * Makes calls: finds the API, has the till authorise, tries owners best first. Another owner is tried only where nothing
- * was sent, where the owner said it did not take the call, or where the provider declared the API idempotent.
+ * Makes calls: resolves the API, authorises the payment, and tries owners best first. It tries another owner in three
+ * cases only: nothing was sent, the owner did not accept the call, or the API is declared idempotent.
  */
 export class Consumer {
   readonly #init: ConsumerInit
@@ -61,7 +61,7 @@ export class Consumer {
       const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
       if (!(first instanceof SoukError)) return first
       if (isAway(first, found) || prepared.isSpent()) throw first
-      // Nobody took it. What we knew may have been old: an owner may have moved or another may have come.
+      // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
       const renewed = await this.#resolve(prepared, true).catch((error: unknown) => {
         throw first.code === 'owner_unreachable' ? error : first
       })
@@ -85,7 +85,10 @@ export class Consumer {
     }
   }
 
-  /** The reply, or the last error when no owner took the call. @throws SoukError when one took it and failed for good */
+  /**
+   * Returns the reply, or the last error when no owner accepted the call. @throws SoukError when an owner accepted the
+   * call and it failed
+   */
   async #tryOwners(
     prepared: PreparedCall,
     found: Resolution,
@@ -143,7 +146,7 @@ export class Consumer {
         return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
       }
       const isUnknown = attempt.fate === 'lost' && this.#isPaid(order, init)
-      // That one replica has no place left says more than that another is away.
+      // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
       const isLess = attempt.fate === 'not_accepted' && attempt.error.code === 'owner_unreachable'
       if (!isLess || last?.code !== 'quota_exceeded')
         last = isUnknown ? withUnknownCharge(attempt.error) : attempt.error
@@ -160,7 +163,7 @@ export class Consumer {
     return last ?? new SoukError('owner_unreachable')
   }
 
-  /** The answer, its further events paid for as they are read; never for more than the manifest says. */
+  /** Adds payments for further events to the response body, at most at the manifest's price. */
   #paying(
     prepared: PreparedCall,
     { events }: Manifest,
@@ -197,7 +200,7 @@ export class Consumer {
     if (outcome !== undefined) this.#init.observe?.(id, owner, outcome)
   }
 
-  /** @throws SoukError `price_exceeds_limit`, and whatever `onPrice` refuses with */
+  /** @throws SoukError `price_exceeds_limit`, and any error of `onPrice` */
   #tellPrice({ init, maxPrice }: PreparedCall, price: Atoms): void | Promise<void> {
     checkPrice(price, maxPrice)
     return this.#init.till.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
@@ -208,8 +211,8 @@ export class Consumer {
   }
 
   /**
-   * What an owner says it charged is its word: it was promised the price, and cannot get more. What a client pays by itself is between the
-   * two of them: this node promised nothing, and the price it knows may be a minute old.
+   * The amount charged. An owner's claim is limited to the promised price, because it cannot collect more. A client's
+   * own payment concerns client and owner only: this node promised nothing, and its price may be outdated.
    */
   #paid({ price }: Order, charged: Atoms, byOthers: boolean): Atoms {
     if (byOthers) return charged
@@ -217,11 +220,13 @@ export class Consumer {
     return charged < price ? charged : price
   }
 
-  /** What became of an earlier attempt. It was authorised then, and what it cost the owner's books tell the till. */
+  /**
+   * Queries the outcome of an earlier attempt. Its payment was authorised then; the owner's ledger records the charge.
+   */
   async #askAgain(prepared: PreparedCall, ownerId: string): Promise<CallReply> {
     const { clock } = this.#init
     if (prepared.init.requestId === undefined || !(prepared.body instanceof Uint8Array)) {
-      throw new SoukError('invalid_request', 'To ask again for a call takes its request id, and its body as it was.')
+      throw new SoukError('invalid_request', 'To repeat a call, send its request id and the same body as bytes.')
     }
     const found = await this.#resolve(prepared)
     const lookupMs = clock.elapsed() - prepared.startedAt
@@ -239,7 +244,7 @@ export class Consumer {
       return callReply({ order, manifest: found.signed.manifest, answer, charged, lookupMs, payMs: 0, totalMs })
     }
     if (attempt.fate !== 'lost') throw attempt.error
-    const detail = 'The owner could not be asked what became of the call.'
+    const detail = 'The owner is unreachable, and the outcome of the call is unknown.'
     throw new SoukError('owner_unreachable', detail, {
       cause: attempt.error,
       isChargeUnknown: this.#isPaid(order, prepared.init)
@@ -310,13 +315,13 @@ function eventsFor({ init, terms, maxPrice }: PreparedCall, events: EventTerms |
   return init.payment === undefined && terms?.paysEvents !== false ? eventsToPay(events, price, maxPrice) : 0
 }
 
-/** An attempt, and how much of its time went into paying. */
+/** An attempt, and the time its payment took. */
 interface Asked {
   readonly attempt: Attempt
   readonly payMs: number
 }
 
-/** Those to ask, in this order. Who sold a subscription is asked even where it was not found: it may be alone to know of it. */
+/** Owners to try, in order. The seller of a subscription is included even if the lookup did not find it. */
 function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
   const { payment, idempotencyKey } = init
   if (payment !== undefined) return inOrderOf(idempotencyKey ?? payment, owners)
@@ -337,15 +342,15 @@ function isForAll({ code }: SoukError, { terms }: PreparedCall): boolean {
 }
 
 /**
- * The same order for the same payment, or idempotency key: sent again, it finds the owner that has its answer. And for no payment
- * yet: who asks again is told the same, and opens no second channel.
+ * Ranks the owners by the payment or idempotency key. So a repeat reaches the owner that has its response, and repeated
+ * price requests reach one owner and open one channel.
  */
 function inOrderOf(text: string, owners: readonly PeerAddress[]): PeerAddress[] {
   const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + text)) }))
   return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
 }
 
-/** What no other owner would change. */
+/** Errors that are the same at every other owner. */
 const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([
   'price_exceeds_limit',
   'spend_cap_reached',
@@ -353,7 +358,10 @@ const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([
   'internal_error'
 ])
 
-/** An owner's word on whoever calls: others would say the same, or be used to get around it. It says nothing of the owner. */
+/**
+ * Errors about the caller. Other owners would return the same, or trying them would bypass a limit. They do not affect
+ * the owner's quality.
+ */
 const FOR_ALL_OWNERS: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'quota_exceeded',
@@ -361,26 +369,34 @@ const FOR_ALL_OWNERS: ReadonlySet<ErrorCode> = new Set([
   'idempotency_mismatch'
 ])
 
-/** Nothing was sent. Where it is not the owner who refused, it says nothing of the owner. @throws SoukError one of `OWN_LIMITS` */
+/**
+ * The payment scheme refused, so nothing was sent. A refusal without the owner does not affect its quality. @throws
+ * SoukError one of `OWN_LIMITS`
+ */
 function refusedByTill(error: SoukError): Attempt {
   if (OWN_LIMITS.has(error.code) && error.source === undefined) throw error
   const { code, message, source = 'ingress' } = error
   return { fate: 'not_accepted', error: new SoukError(code, message, { source, cause: error }) }
 }
 
-/** What a subscription allows its owner knows, however it is looked up. */
+/** Errors about a subscription, which a new lookup would not change. */
 const OF_THE_PLAN: ReadonlySet<ErrorCode> = new Set([
   'subscription_inactive',
   'subscription_required',
   'quota_exceeded'
 ])
 
-/** Its owner takes no calls now, as far as we knew: the network would tell nothing new, and be asked at a bad time. */
+/**
+ * The owner accepts no calls now, as the manifest already says. A new lookup would not help, and would load the
+ * network.
+ */
 function isAway({ code }: SoukError, { signed }: Resolution): boolean {
   return code === 'overloaded' || OF_THE_PLAN.has(code) || (code === 'api_paused' && signed.manifest.state === 'paused')
 }
 
-/** The API itself answers badly at every owner alike, and what went wrong here is nobody else's; the rest is the owner's. */
+/**
+ * Whether the error lowers the owner's rank. Errors of the API affect all owners alike, and errors of this node none.
+ */
 function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, found: Resolution): boolean {
   if (error.source === 'ingress' || isAway(error, found)) return false
   return fate !== 'failed' || error.code === 'internal_error'

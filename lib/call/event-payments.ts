@@ -16,7 +16,7 @@ import type { EventTerms } from '../interface/manifest.ts'
 import type { EventBudget } from '../interface/souk.ts'
 import type { Order, Till } from '../interface/till.ts'
 
-/** How many events a call pays for beyond those that come with its opening. */
+/** Number of events that a call pays for beyond those included in its opening. */
 export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPrice: Atoms | undefined): number {
   if (events === undefined || events.price === 0n) return 0
   if (maxPrice === undefined) return EVENTS_PAID_UNASKED_MAX
@@ -29,9 +29,9 @@ export interface EventPaymentsInit {
   readonly caller: Caller
   readonly requestIds: RequestIds
   readonly owner: PeerAddress
-  /** Of the call that opened the stream. */
+  /** Order of the call that opened the stream. */
   readonly order: Order
-  /** Of each event, as the owner says and the manifest allows. */
+  /** Price per event, as the owner states and the manifest allows. */
   readonly price: Atoms
   readonly most: number
   readonly budget?: EventBudget
@@ -41,8 +41,8 @@ const NEVER = new AbortController().signal
 const NONE: EventBudget = { reserve() {}, capture() {}, release() {} }
 
 /**
- * Pays for the events of a stream while it is read: one payment after the other, each a call of its own at the owner, which books it
- * when it has events to give for it. The till sees calls like any others.
+ * Pays for a stream's events while it is read. Each payment is a separate call to the owner, which books it when it has
+ * events for it. To the payment scheme these are ordinary calls.
  */
 export class EventPayments {
   readonly #init: EventPaymentsInit
@@ -54,7 +54,7 @@ export class EventPayments {
     this.#left = init.most
   }
 
-  /** The stream, paid for as long as it is read. */
+  /** The stream, with payments running while it is read. */
   paying(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     void this.#run()
     return watchBody(body, () => {
@@ -70,10 +70,10 @@ export class EventPayments {
         tries = paid === 'again' ? tries + 1 : 0
         if (paid === 'refused' || tries >= TRIES_PER_OWNER_MAX) break
       }
-      // What the call may cost the owner knows from its opening; of anything else that ends it, it hears here.
+      // The owner knows the call's price limit from its opening. Any other reason to stop is reported here.
       if (!this.#isOver && this.#left > 0) await this.#send(this.#orderFor(0), 0)
     } catch {
-      // The stream then ends at its owner for want of a payment, with an event that says so.
+      // Without a payment, the owner ends the stream with an event that says why.
     }
   }
 
@@ -98,7 +98,7 @@ export class EventPayments {
       const isWorthIt = till.fail(order, attempt)
       const { code, notAccepted } = asSoukError(attempt.error)
       budget.release(attempt.fate === 'lost')
-      // An owner that is stopping, or cannot see the chain now, may take the next.
+      // An owner that is stopping, or cannot reach the chain now, may accept the next payment.
       return notAccepted && (isWorthIt || code === 'overloaded') ? 'again' : 'refused'
     }
     const { status, charged: said, receipt } = attempt.answer

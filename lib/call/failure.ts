@@ -2,7 +2,7 @@ import { type ErrorSource, isErrorCode, isSoukError, SoukError } from '../base/e
 import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits.ts'
 import type { FailureFrame } from './frame.ts'
 
-/** A peer is told the code, the safe text and the public members: never a cause, never a stack. */
+/** An error as a peer receives it: code, safe text and public members, never a cause or stack. */
 export function failureFrame(id: number, error: SoukError): FailureFrame {
   return {
     id,
@@ -16,14 +16,14 @@ export function failureFrame(id: number, error: SoukError): FailureFrame {
   }
 }
 
-/** Why nobody waits for a call any more. A signal's own reason is the caller's and means nothing to others. */
+/** The error of a cancelled call. A signal's own reason is the caller's and stays in the cause. */
 export function givenUp(signal: AbortSignal): SoukError {
   const reason: unknown = signal.reason
   if (isSoukError(reason)) return reason
-  return new SoukError('call_interrupted', 'The call was given up by its caller.', { cause: reason, source: 'ingress' })
+  return new SoukError('call_interrupted', 'The caller cancelled the call.', { cause: reason, source: 'ingress' })
 }
 
-/** What a peer says went wrong. The peer is a stranger: what is not of the table becomes `internal_error`. */
+/** The error that a peer sent. Peers are untrusted, so an unknown code becomes `internal_error`. */
 export function failureError(frame: FailureFrame): SoukError {
   const source: ErrorSource = frame.source === 'upstream' ? 'upstream' : 'owner'
   if (!isErrorCode(frame.code)) return new SoukError('internal_error', undefined, { source })
@@ -41,7 +41,7 @@ function printable(text: string): string {
   return text.slice(0, FAILURE_DETAIL_CHARS_MAX).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
 }
 
-/** Whatever an adapter put there, there is an answer: what cannot be written or is too long is left out. */
+/** Omits members that are too long or cannot be converted to JSON, so that the failure can always be sent. */
 function writeMembers(members: SoukError['members']): string {
   if (members === undefined) return ''
   try {

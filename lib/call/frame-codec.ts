@@ -19,7 +19,7 @@ import {
 } from './frame-fields.ts'
 import { MessageBytes } from './message-bytes.ts'
 
-/** All of a frame but its body: headers are few and short. */
+/** Initial buffer for a frame without its body. Headers are few and short. */
 const HEAD_BYTES = 512
 
 /** Field numbers of `message Frame`'s oneof. */
@@ -52,7 +52,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
   return w.finish(KIND[frame.kind])
 }
 
-/** @returns undefined for a kind this version does not know, which is to be ignored. @throws Error on malformed bytes */
+/** @returns undefined for an unknown kind, which the caller ignores. @throws Error on malformed bytes */
 export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   const r = reader(bytes)
   let frame: Frame | undefined
@@ -63,10 +63,10 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
       skip(r, key)
       continue
     }
-    if ((key & 7) !== BYTES) throw new RangeError('a kind of frame is not a message')
+    if ((key & 7) !== BYTES) throw new RangeError('the frame's kind is not a message')
     const end = endOfMessage(r, r.len)
     frame = decode(r, end)
-    if (r.pos !== end) throw new RangeError('a field runs past its message')
+    if (r.pos !== end) throw new RangeError('a field is longer than its message')
   }
   return frame
 }
@@ -81,7 +81,7 @@ const DECODERS = new Map<number, (r: Reader, end: number) => Frame>([
   [KIND.drain, readDrain]
 ])
 
-/** Wire types of the fields this version knows, by message. */
+/** Wire types of the known fields, by message. */
 const FIELDS = {
   hello: { 1: BYTES, 2: VARINT, 3: BYTES, 4: VARINT },
   request: {

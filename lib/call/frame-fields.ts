@@ -3,7 +3,7 @@ import type { Headers } from '../interface/payload.ts'
 import type { RateStanding } from '../interface/rate.ts'
 import type { MessageBytes } from './message-bytes.ts'
 
-/** Reading and writing of protobuf fields. Defaults of proto3 are not written, as every implementation does. */
+/** Readers and writers of protobuf fields. proto3 default values are omitted. */
 
 export const VARINT = 0
 export const BYTES = 2
@@ -17,7 +17,7 @@ export function writeText(w: MessageBytes, field: number, value: string): void {
   if (value !== '') w.text(field, value)
 }
 
-/** An `optional` field: written when it is there, even if it is zero or empty. */
+/** Writes an `optional` field whenever it is present, even if it is zero or empty. */
 export function writeOptionalBytes(w: MessageBytes, field: number, value: Uint8Array | undefined): void {
   if (value !== undefined) w.bytes(field, value)
 }
@@ -38,18 +38,21 @@ export function writeHeaders(w: MessageBytes, field: number, headers: Headers): 
 export function endOfMessage(r: Reader, limit: number): number {
   const length = r.uint32()
   const end = r.pos + length
-  if (end > limit) throw new RangeError('a message runs past what holds it')
+  if (end > limit) throw new RangeError('a message is longer than its container')
   return end
 }
 
-/** Unknown fields are for later versions. Groups are none: no proto3 writer makes them, and skipping them recurses. */
+/**
+ * Skips an unknown field, for compatibility with later versions. Rejects groups: proto3 has none, and skipping them
+ * would recurse.
+ */
 export function skip(r: Reader, key: number): void {
   const wireType = key & 7
-  if (wireType === 3 || wireType === 4) throw new RangeError('a group is no field of proto3')
+  if (wireType === 3 || wireType === 4) throw new RangeError('proto3 has no groups')
   r.skipType(wireType)
 }
 
-/** The number of the next field, or 0 where it is unknown, or not of the wire type it should be, and was skipped. */
+/** Number of the next field. Returns 0 and skips a field that is unknown or has the wrong wire type. */
 export function knownField(r: Reader, fields: Readonly<Record<number, number>>): number {
   const key = r.uint32()
   if (fields[key >>> 3] === (key & 7)) return key >>> 3
@@ -57,12 +60,12 @@ export function knownField(r: Reader, fields: Readonly<Record<number, number>>):
   return 0
 }
 
-/** A varint of up to 53 bits. protons' own takes an encoding longer than it had to be for a shorter one. */
+/** Reads a varint of up to 53 bits. protons' own reader misreads encodings that are longer than necessary. */
 export function readNumber(r: Reader): number {
   let value = 0
   for (let scale = 1; ; scale *= 128) {
     const byte = r.buf[r.pos++]
-    if (byte === undefined) throw new RangeError('a number runs past its frame')
+    if (byte === undefined) throw new RangeError('a number is longer than its frame')
     value += (byte & 127) * scale
     if (value > Number.MAX_SAFE_INTEGER || scale > Number.MAX_SAFE_INTEGER)
       throw new RangeError('a number is too large')
@@ -79,7 +82,7 @@ export function readHeader(r: Reader, limit: number): [string, string] {
     else if (key === tag(2, BYTES)) header[1] = r.string()
     else skip(r, key)
   }
-  if (r.pos !== end) throw new RangeError('a field runs past its header')
+  if (r.pos !== end) throw new RangeError('a field is longer than its header')
   return header
 }
 
@@ -105,6 +108,6 @@ export function readRate(r: Reader, limit: number): RateStanding {
     else if (key === tag(5, VARINT)) rate.resetMs = readNumber(r)
     else skip(r, key)
   }
-  if (r.pos !== end) throw new RangeError('a field runs past its message')
+  if (r.pos !== end) throw new RangeError('a field is longer than its message')
   return rate
 }

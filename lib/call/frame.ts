@@ -3,8 +3,8 @@ import type { RateStanding } from '../interface/rate.ts'
 import type { Quota } from '../interface/subscription.ts'
 
 /**
- * The messages of `/souk/call/1.0.0`, one to a frame. `docs/reference/souk-call.proto` specifies them for other implementations, and a
- * test holds `frame-codec.ts` to it.
+ * The messages of `/souk/call/1.0.0`, one per frame. `docs/reference/souk-call.proto` is their specification; a test
+ * compares `frame-codec.ts` with it.
  */
 export type Frame =
   | ({ readonly kind: 'hello' } & Hello)
@@ -15,26 +15,26 @@ export type Frame =
   | { readonly kind: 'ack'; readonly requestIds: readonly Uint8Array[] }
   | { readonly kind: 'drain' }
 
-/** First frame of each side. A peer of another network is hung up on. */
+/** First frame of each side. A peer of another network is disconnected. */
 export interface Hello {
   readonly network: string
-  /** Grows with every start of the process: tells a repeat that the owner it was sent to is gone. */
+  /** Increases with every start of the process. A repeat uses it to detect that the first owner process has ended. */
   readonly epoch: bigint
   /** `souk/<version>`, for people. */
   readonly agent: string
-  /** Calls this side takes at once from the other. */
+  /** Concurrent calls that this side accepts from the other. */
   readonly inFlightMax: number
 }
 
 export interface RequestFrame {
-  /** Names the call on this channel and direction; counts up from 1. */
+  /** Id of the call on this channel and direction; counts up from 1. */
   readonly id: number
   readonly requestId: Uint8Array
   readonly api: string
   readonly method: string
   readonly path: string
   readonly headers: Headers
-  /** Inline body, or undefined when it comes on a bulk stream. */
+  /** Inline body; undefined when a bulk stream carries it. */
   readonly body: Uint8Array | undefined
   readonly timeoutMs: number
   readonly revision: number
@@ -42,11 +42,11 @@ export interface RequestFrame {
   readonly authorization: Uint8Array | undefined
   readonly idempotencyKey: string | undefined
   readonly traceparent: string | undefined
-  /** Set on a repeat: the epoch of the owner process it was first sent to. */
+  /** Present on a repeat: epoch of the owner process that first received the call. */
   readonly resentFromEpoch: bigint | undefined
-  /** Relayed as it came: the consumer node neither reads it nor pays. */
+  /** Forwarded unchanged: the consumer node neither reads it nor pays. */
   readonly payment: string | undefined
-  /** Who calls, by a name that only this provider is told. */
+  /** The caller's pseudonym at this provider. */
   readonly consumer: Uint8Array | undefined
   /** When a call with the same idempotency key was first sent, milliseconds since the epoch. 0: this is the first. */
   readonly keyFirstAt: number
@@ -54,11 +54,11 @@ export interface RequestFrame {
   readonly keyAnswered: boolean
   /** What of the listing it is for: 0 is the API itself, 1 its subscriptions. */
   readonly service: number
-  /** Id of the subscription it is on the terms of. */
+  /** Id of the subscription whose terms apply. */
   readonly subscription: Uint8Array | undefined
-  /** Request id of the stream that it pays events of, in place of being run. */
+  /** Request id of the stream whose events this call pays for. Nothing is run then. */
   readonly stream: Uint8Array | undefined
-  /** Events that it pays for, or that will be paid for. */
+  /** Events that this call pays for, or that the payer will pay for. */
   readonly events: number
 }
 
@@ -66,34 +66,34 @@ export interface ResponseFrame {
   readonly id: number
   readonly status: number
   readonly headers: Headers
-  /** Inline body, or undefined when it comes on a bulk stream. */
+  /** Inline body; undefined when a bulk stream carries it. */
   readonly body: Uint8Array | undefined
   readonly charged: bigint
   readonly receipt: Uint8Array
   readonly ownerUs: number
   readonly upstreamUs: number
-  /** What became of the request's payment, relayed as well. */
+  /** Result of the request's payment, forwarded unchanged. */
   readonly payment: string | undefined
-  /** An answer that was given before, to another call with the same idempotency key. */
+  /** The response was stored for an earlier call with the same idempotency key. */
   readonly replayed: boolean
   readonly rate: RateStanding | undefined
-  /** Of the subscription it was called with. */
+  /** Quota of the call's subscription. */
   readonly quota: Quota | undefined
-  /** Further events of the body are to be paid for, at this price each. */
+  /** Price of each further event of the body. */
   readonly eventPrice: bigint | undefined
 }
 
-/** An error of the table instead of a response. Never an exception's own text. */
+/** An error of the table instead of a response. Never contains an exception's own text. */
 export interface FailureFrame {
   readonly id: number
   readonly code: string
   readonly detail: string
   readonly status: number
-  /** The owner did not take the call: it may be tried elsewhere. */
+  /** The owner did not accept the call: another owner may be tried. */
   readonly notAccepted: boolean
   /** `owner` or `upstream`. */
   readonly source: string
   readonly retryAfterMs: number
-  /** Extra public members of the problem, as a JSON object; empty for none. */
+  /** Additional public members of the problem as a JSON object; empty for none. */
   readonly members: string
 }

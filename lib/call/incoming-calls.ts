@@ -25,8 +25,8 @@ import type { Session } from './session.ts'
 type ReceivedCall = IncomingCall & { readonly body: Uint8Array | BulkSource }
 
 /**
- * The server half of a session: the peer's calls that run here. When the channel ends they go on to their own deadline:
- * their outcome is kept and the consumer will ask for it. Bodies on their way end with their streams.
+ * The server half of a session: the peer's calls that run here. When the channel closes, they continue until their
+ * deadline, because the consumer will query the stored outcome. Streamed bodies end with their streams.
  */
 export class IncomingCalls {
   readonly #session: Session
@@ -34,9 +34,9 @@ export class IncomingCalls {
   readonly #clock: Clock
   readonly #handler: CallHandler
   readonly #running = new Map<number, AbortController>()
-  /** Those whose answer is on its way on a stream of its own. */
+  /** Calls whose response is being sent on its own stream. */
   readonly #streaming = new Set<AbortController>()
-  /** Of whole answers on streams of their own: they are held until the peer has taken them. */
+  /** Bytes of whole responses on their own streams, held until the peer has read them. */
   #unsentBytes = 0
 
   constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler) {
@@ -53,11 +53,11 @@ export class IncomingCalls {
   onRequest(request: RequestFrame): void {
     const { channel } = this.#session
     if (this.#running.has(request.id)) {
-      channel.abort(new Error('the peer used an id twice'))
+      channel.abort(new Error('the peer reused a call id'))
     } else if (this.#isFull(channel)) {
       this.#fail(
         request.id,
-        new SoukError('overloaded', 'Too many calls of yours are under way here.', {
+        new SoukError('overloaded', 'You have too many running calls at this owner. Wait until some of them end.', {
           notAccepted: true,
           retryAfterMs: OVERLOAD_PAUSE_MS
         })
@@ -76,10 +76,10 @@ export class IncomingCalls {
   }
 
   onCancel(id: number): void {
-    this.#running.get(id)?.abort(new SoukError('call_interrupted', 'The consumer gave the call up.'))
+    this.#running.get(id)?.abort(new SoukError('call_interrupted', 'The consumer cancelled the call.'))
   }
 
-  /** Streamed answers have lost their reader, of which a silent sender would not hear; the other calls go on. */
+  /** Cancels streamed responses, which have lost their reader. Other calls continue. */
   onClose(): void {
     for (const cancel of this.#streaming)
       cancel.abort(new SoukError('call_interrupted', 'The link to the consumer broke.'))
@@ -94,19 +94,19 @@ export class IncomingCalls {
     try {
       call = await this.#read(request, timeoutMs, cancel.signal)
       const answer = await this.#handler(call, cancel.signal)
-      // From here on only the consumer ends it: a stream may well outlive the deadline of its head.
+      // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
       timer.cancel()
       await this.#reply(request, answer, cancel)
     } catch (thrown) {
       const error = asSoukError(thrown)
       this.#fail(request.id, error)
-      // Whatever the handler had begun for this call is wanted no more.
+      // Cancels any work that the handler started for this call.
       cancel.abort(error)
     } finally {
       timer.cancel()
       this.#running.delete(request.id)
-      // Whatever of its body was not read is not wanted any more.
-      if (call !== undefined && 'abort' in call.body) call.body.abort(new Error('the call is over'))
+      // Cancels the unread rest of the body.
+      if (call !== undefined && 'abort' in call.body) call.body.abort(new Error('the call has ended'))
     }
   }
 
@@ -133,7 +133,7 @@ export class IncomingCalls {
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(resentFromEpoch === undefined ? {} : { resentFromEpoch }),
       ...(payment === undefined ? {} : { payment }),
-      // A copy: the frame it came in is not kept for it.
+      // A copy, so that the whole frame is not kept in memory.
       ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) }),
       ...(keyFirstAt === 0 && !keyAnswered ? {} : { keyUse: { firstAt: keyFirstAt, isAnswered: keyAnswered } }),
       ...(service === 0 ? {} : { service: SUBSCRIPTION_SERVICE }),
@@ -166,15 +166,15 @@ export class IncomingCalls {
     const unsentBytes = answer.body instanceof Uint8Array ? answer.body.length : 0
     this.#unsentBytes += unsentBytes
     try {
-      if (!isSent) throw new SoukError('response_too_large', 'The headers of the answer are too large.')
+      if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
       this.#streaming.add(cancel)
       const sink = await channel.openBulk(bulkTag(request.requestId, BULK_OF.response), cancel.signal)
       if (!(await pipe(chunksOf(answer.body), sendTo(sink, this.#clock))))
         throw new Error('the consumer stopped reading')
     } catch (error) {
-      // The adapter hears of it by the signal, even where nobody had begun to read its body.
+      // The signal tells the adapter, even if its body was never read.
       cancel.abort(new SoukError('call_interrupted', undefined, { cause: error }))
-      // Once the head is out an error can only be told by the stream itself, which breaks off.
+      // After the head was sent, an error can only break the stream.
       if (!isSent) throw error
     } finally {
       this.#unsentBytes -= unsentBytes
@@ -190,7 +190,7 @@ export class IncomingCalls {
 const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
-/** What every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
+/** Checks that every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
 function checkRequest(request: RequestFrame): void {
   const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription, stream } = request
   const at = api.indexOf('@')
@@ -210,5 +210,5 @@ function checkRequest(request: RequestFrame): void {
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
 }
 
-/** An adapter measures in its own way: what it says must not make a number that cannot be written. */
+/** Microseconds as a non-negative integer. An adapter may report an invalid time. */
 const microseconds = (ms: number): number => Math.max(0, Math.round(ms * 1_000) || 0)

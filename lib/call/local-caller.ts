@@ -15,15 +15,15 @@ import { givenUp } from './failure.ts'
 
 export interface LocalCallerInit {
   readonly clock: Clock
-  /** This node's peer id. */
+  /** Peer id of this node. */
   readonly self: string
-  /** Its own owner half. */
+  /** The owner half of this node. */
   readonly handle: CallHandler
-  /** By which all others are called. */
+  /** Calls all other nodes. */
   readonly remote: Caller
 }
 
-/** Calls what this node serves itself without a link, and everything else over it. */
+/** Calls this node's own APIs without a link, and all others over a link. */
 export class LocalCaller implements Caller {
   readonly #init: LocalCallerInit
 
@@ -50,18 +50,18 @@ export class LocalCaller implements Caller {
       const { isRepeat, ...own } = call
       const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}
       const answering = handle({ ...own, ...repeat, peer: self }, limit.signal)
-      // A call with an idempotency key goes on without its caller, who may come again for the answer.
+      // A call with an idempotency key continues without its caller, who may come back for the response.
       const isKeyed = call.idempotencyKey !== undefined
       const answer = await (isKeyed ? unlessLeft(answering, limit.signal) : answering)
       const ms = clock.elapsed() - startedAt
-      // The limit was for the head; from here on only the caller ends a stream.
+      // The time limit applies to the head. From now on only the caller ends a stream.
       limit.stop()
       if (answer.body instanceof Uint8Array) {
         clear()
         return { fate: 'answered', answer, ms }
       }
       const body = watchBody(answer.body, (isComplete) => {
-        if (!isComplete) limit.abort(new SoukError('call_interrupted', 'The reader of the answer stopped.'))
+        if (!isComplete) limit.abort(new SoukError('call_interrupted', 'The reader of the response stopped.'))
         clear()
       })
       return { fate: 'answered', answer: { ...answer, body }, ms }
@@ -74,7 +74,7 @@ export class LocalCaller implements Caller {
   }
 }
 
-/** An answer that nobody waits for any more is let go of. */
+/** Cancels the body of a response that nobody waits for. */
 function unlessLeft(answering: Promise<CallAnswer>, signal: AbortSignal): Promise<CallAnswer> {
   void answering.then(
     ({ body }) => {

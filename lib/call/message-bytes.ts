@@ -1,20 +1,20 @@
 const VARINT = 0
 const BYTES = 2
-/** Before the first field: the key of the message itself, a byte, and its length. */
+/** Space before the first field for the message's key (one byte) and length. */
 const ROOM_FOR_PREFIX = 6
-/** A text up to this may be tried as ASCII: its length then is one byte, known before it is written. */
+/** Texts up to this length are tried as ASCII, because their length then takes one byte. */
 const SHORT_CHARS = 0x7f
 const UTF8_BYTES_PER_CHAR = 3
 
 /**
- * Writes one message of protobuf in a frame, fields in the order they are given: straight into one buffer, without the list of
- * operations that protons' writer makes of it. That is half of what a small call costs to encode.
+ * Writes one protobuf message into one buffer, with fields in the given order. protons' writer builds a list of
+ * operations instead, which costs half of encoding a small call.
  */
 export class MessageBytes {
   #bytes: Buffer
   #at = ROOM_FOR_PREFIX
 
-  /** @param roomBytes - about what the message will have; more than that costs a copy. */
+  /** @param roomBytes - expected size; a larger message costs a copy */
   constructor(roomBytes: number) {
     this.#bytes = Buffer.allocUnsafe(ROOM_FOR_PREFIX + roomBytes)
   }
@@ -25,7 +25,7 @@ export class MessageBytes {
     this.#varint(value)
   }
 
-  /** Sixty-four bits. */
+  /** 64-bit varint. */
   bigint(field: number, value: bigint): void {
     this.#room(12)
     this.#varint((field << 3) | VARINT)
@@ -53,14 +53,14 @@ export class MessageBytes {
     this.#at += this.#bytes.write(value, this.#at)
   }
 
-  /** A message within this one. */
+  /** A nested message. */
   message(field: number, write: (inner: MessageBytes) => void): void {
     const inner = new MessageBytes(128)
     write(inner)
     this.bytes(field, inner.#bytes.subarray(ROOM_FOR_PREFIX, inner.#at))
   }
 
-  /** The whole, as field `field` of what holds it. Nothing more can be written. */
+  /** Returns the finished message as field `field` of its container. Write nothing afterwards. */
   finish(field: number): Uint8Array {
     const end = this.#at
     const length = end - ROOM_FOR_PREFIX
@@ -86,7 +86,7 @@ export class MessageBytes {
     this.#byte(rest)
   }
 
-  /** Writes length and characters, if all of them are ASCII. */
+  /** Writes length and characters if all of them are ASCII. */
   #ascii(value: string): boolean {
     const start = this.#at + 1
     for (let i = 0; i < value.length; i++) {

@@ -11,7 +11,7 @@ import { failureError, givenUp } from './failure.ts'
 import type { FailureFrame, ResponseFrame } from './frame.ts'
 import type { Session } from './session.ts'
 
-/** The link broke after the call was sent: what became of it is to be found out. */
+/** The link broke after the call was sent. Its outcome is unknown. */
 export interface Broken {
   readonly fate: 'broken'
 }
@@ -23,7 +23,7 @@ interface PendingCall {
   readonly signal: AbortSignal | undefined
   readonly onAbort: () => void
   readonly settle: (result: Attempt | Broken) => void
-  /** Ends the request's body where it is on a stream of its own. */
+  /** Cancels the request's body where it has its own stream. */
   readonly upload: AbortController | undefined
 }
 
@@ -47,14 +47,14 @@ export class OutgoingCalls {
     return this.#pending.size
   }
 
-  /** Sends one call. `timeoutMs` is the whole time left for it here. */
+  /** Sends one call. `timeoutMs` is the remaining time for the whole call. */
   send(call: Call, timeoutMs: number, signal: AbortSignal | undefined, resentFromEpoch?: bigint) {
     return new Promise<Attempt | Broken>((settle) => {
       const { channel, hello } = this.#session
       if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
         settle({
           fate: 'not_accepted',
-          error: new SoukError('overloaded', 'Too many calls are under way to this owner.', {
+          error: new SoukError('overloaded', 'Too many calls to this owner are running. Try again later.', {
             retryAfterMs: OVERLOAD_PAUSE_MS
           })
         })
@@ -132,7 +132,7 @@ export class OutgoingCalls {
         settle(body instanceof SoukError ? { fate: 'lost', error: body } : answered(body))
       })
     } else {
-      upload?.abort(new Error('the call is answered'))
+      upload?.abort(new Error('the call has ended'))
       this.#onAnswered(call.requestId)
       settle(answered(response.body))
     }
@@ -155,7 +155,10 @@ export class OutgoingCalls {
     }
   }
 
-  /** Nobody waits for this call any more: tells the owner, which gives up its upstream. What became of it is unknown. */
+  /**
+   * The caller stopped waiting: cancels the call at the owner, which cancels its upstream request. The outcome is
+   * unknown.
+   */
   #giveUp(id: number, error: SoukError, fate: 'lost' | 'not_accepted' = 'lost'): void {
     const pending = this.#take(id)
     if (pending === undefined) return
@@ -178,8 +181,8 @@ export class OutgoingCalls {
     try {
       sink = await this.#session.channel.openBulk(bulkTag(call.requestId, BULK_OF.request), signal)
     } catch (cause) {
-      // An owner runs nothing before it has the stream.
-      const error = new SoukError('overloaded', 'No stream could be opened for the body of the call.', {
+      // An owner runs nothing before it has the stream, so nothing happened.
+      const error = new SoukError('overloaded', 'This node could not open a stream for the body of the call.', {
         cause,
         source: 'ingress'
       })
@@ -195,14 +198,14 @@ export class OutgoingCalls {
     } catch (cause) {
       this.#giveUp(
         id,
-        new SoukError('call_interrupted', 'The body of the call could not be read.', { cause, source: 'ingress' })
+        new SoukError('call_interrupted', 'This node could not read the body of the call.', { cause, source: 'ingress' })
       )
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
   }
 
-  /** The answer's body from its own stream; from here on only the caller ends it. */
+  /** The response body from its own stream. From now on only the caller ends it. */
   async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallAnswer['body'] | SoukError> {
     let source: BulkSource
     try {
@@ -210,7 +213,7 @@ export class OutgoingCalls {
       source = await this.#mailbox.take(this.#session.channel.peer, tag, signal)
     } catch (error) {
       this.#session.send({ kind: 'cancel', id })
-      upload?.abort(new Error('the call is over'))
+      upload?.abort(new Error('the call has ended'))
       return signal?.aborted === true ? givenUp(signal) : asSoukError(error)
     }
     const onAbort = () => signal !== undefined && source.abort(givenUp(signal))
@@ -218,9 +221,9 @@ export class OutgoingCalls {
     signal?.addEventListener('abort', onAbort, { once: true })
     return watchBody(source, (isComplete) => {
       signal?.removeEventListener('abort', onAbort)
-      upload?.abort(new Error('the call is over'))
+      upload?.abort(new Error('the call has ended'))
       if (isComplete) this.#onAnswered(call.requestId)
-      // An owner that sends nothing at the moment does not notice that its reader is gone.
+      // An owner with nothing to send does not notice that its reader left.
       else this.#session.send({ kind: 'cancel', id })
     })
   }

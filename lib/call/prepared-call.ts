@@ -21,15 +21,15 @@ const JSON_HEADERS: Headers = [
 
 const NEVER = new AbortController().signal
 
-/** A call made ready: everything that stays the same whichever owner takes it. */
+/** The parts of a call that are the same for every owner. */
 export interface PreparedCall {
   readonly init: CallInit
-  /** Set where it is made under a plan. */
+  /** Present for a call under a plan. */
   readonly terms: CallTerms | undefined
   readonly ref: ApiRef
   readonly requestId: Uint8Array
   readonly body: Payload
-  /** The body was a stream and somebody began to read it: there is nothing to send to another owner. */
+  /** True once a streamed body was read: then no other owner can be tried. */
   readonly isSpent: () => boolean
   readonly maxPrice: bigint | undefined
   readonly signal: AbortSignal
@@ -37,14 +37,14 @@ export interface PreparedCall {
   readonly deadlineAt: number
 }
 
-/** @throws SoukError `invalid_request`, and what the caller gave up with */
+/** @throws SoukError `invalid_request`, and the reason of an aborted signal */
 export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds, terms?: CallTerms): PreparedCall {
   const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
   if (signal.aborted) throw givenUp(signal)
   if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
-    throw new SoukError('invalid_request', `A time-out is between 1 and ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
+    throw new SoukError('invalid_request', `The timeout must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
   }
-  if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id has 16 bytes.')
+  if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id must have 16 bytes.')
   const startedAt = clock.elapsed()
   return {
     init,
@@ -59,7 +59,7 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
   }
 }
 
-/** What an owner is to be paid for it. */
+/** The payment order for one owner. */
 export function orderFor({ requestId, maxPrice, terms }: PreparedCall, { signed }: Resolution, owner: string): Order {
   const { id, manifest } = signed
   return {
@@ -142,7 +142,7 @@ function payloadOf(body: unknown): Payload {
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
     return body as AsyncIterable<Uint8Array>
   const json = writeJson(body)
-  if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be written as JSON.')
+  if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be converted to JSON.')
   return utf8(json)
 }
 

@@ -10,7 +10,7 @@ const FIELDS = { 1: VARINT, 2: VARINT, 3: VARINT, 4: VARINT } as const
 export function writeQuota(w: MessageBytes, field: number, quota: Quota | undefined): void {
   if (quota === undefined) return
   w.message(field, (message) => {
-    // Of explicit presence: none is something else than no limit.
+    // Explicit presence: 0 differs from no limit.
     if (quota.included !== undefined) message.number(1, quota.included)
     writeNumber(message, 2, quota.used)
     if (quota.limit !== undefined) message.number(3, quota.limit)
@@ -38,6 +38,6 @@ export function readQuota(r: Reader, limit: number): Quota {
         break
     }
   }
-  if (r.pos !== end) throw new RangeError('a field runs past its message')
+  if (r.pos !== end) throw new RangeError('a field is longer than its message')
   return quota
 }

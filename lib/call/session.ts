@@ -5,7 +5,7 @@ import type { Channel } from '../interface/link.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
 import { decodeFrame, encodeFrame } from './frame-codec.ts'
 
-/** What a session hands its frames to: the two halves of the protocol over one channel. */
+/** Receivers of a session's frames: the client and server half of the protocol on one channel. */
 export interface SessionHalves {
   onRequest(request: RequestFrame): void
   onCancel(id: number): void
@@ -22,25 +22,25 @@ export interface SessionInit {
   readonly agent: string
 }
 
-/** One channel after its hellos: frames in and out, by kind. */
+/** One channel and its hellos. Dispatches frames by kind. */
 export class Session {
   readonly channel: Channel
-  /** Resolves with the peer's hello; rejects when it does not come, is of another network, or the channel ends. */
+  /** Resolves with the peer's hello. Rejects when none arrives, it is of another network, or the channel closes. */
   readonly ready: Promise<Hello>
-  /** The peer's hello once it is there. */
+  /** The peer's hello, once received. */
   hello: Hello | undefined
-  /** The peer is about to stop: it takes no new calls. */
+  /** The peer is stopping and accepts no new calls. */
   isDraining = false
-  /** Set in the turn that made the session, before any frame can have come. */
+  /** Set in the turn that creates the session, before any frame arrives. */
   halves: SessionHalves | undefined
 
   constructor(channel: Channel, init: SessionInit) {
     this.channel = channel
     const hello = Promise.withResolvers<Hello>()
     this.ready = hello.promise
-    // Whoever calls through this session sees the rejection; a session nobody uses must not raise it as unhandled.
+    // Callers of this session see the rejection. An unused session must not raise it as unhandled.
     hello.promise.catch(() => {})
-    const timer = init.clock.after(HELLO_MS, () => channel.abort(new Error('the peer said no hello')))
+    const timer = init.clock.after(HELLO_MS, () => channel.abort(new Error('the peer sent no hello')))
 
     channel.onFrame = (bytes) => {
       const frame = decodeFrame(bytes)
@@ -48,11 +48,11 @@ export class Session {
       if (frame.kind === 'hello') {
         timer.cancel()
         if (frame.network === init.network) {
-          // The first one counts: calls under way hold on to its epoch.
+          // The first hello counts, because running calls use its epoch.
           this.hello ??= frame
           hello.resolve(this.hello)
         } else {
-          channel.abort(new Error(`the peer is of network ${JSON.stringify(frame.network.slice(0, 40))}`))
+          channel.abort(new Error(`the peer belongs to network ${JSON.stringify(frame.network.slice(0, 40))}`))
         }
       } else if (this.hello === undefined) {
         channel.abort(new Error('a frame came before the hello'))
@@ -74,7 +74,10 @@ export class Session {
     return this.channel.open && !this.isDraining
   }
 
-  /** Tells whether it was small enough to be sent; the peer would hang up at a larger one, and with it at every other call. */
+  /**
+   * Returns false, and sends nothing, where the frame is too large: the peer would close the channel and break all
+   * other calls.
+   */
   send(frame: Frame): boolean {
     const bytes = encodeFrame(frame)
     if (bytes.length > FRAME_BYTES_MAX) return false

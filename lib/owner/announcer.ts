@@ -7,7 +7,7 @@ import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../b
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
-/** Tells everybody of a listing, or that it is no more. */
+/** Broadcasts a listing, or its withdrawal, to the network. */
 export interface Teller {
   announce(offer: Offer, signed: SignedManifest): Promise<void>
   withdraw(id: ApiId, last: Pick<Offer, 'manifestHash' | 'revision'>): Promise<void>
@@ -16,9 +16,9 @@ export interface Teller {
 export interface AnnouncerInit {
   readonly clock: Clock
   readonly directory: Directory
-  /** Tells the neighbours at once, who tell theirs. Default: the directory alone is told. */
+  /** Broadcasts to neighbours, who forward it. Default: only the directory is used. */
   readonly teller?: Teller
-  /** Told of what went wrong behind the scenes. */
+  /** Receives errors of background work. */
   readonly onError: (error: unknown) => void
   /** Default: none. */
   readonly log?: Logger
@@ -33,8 +33,8 @@ interface Announced {
 const isUnheard = ({ published }: Announced): boolean => published === undefined || published.stored === 0
 
 /**
- * Keeps what this node serves findable: tells the directory at once, again before the record runs out, and again when
- * the first peers appear after it was told to nobody.
+ * Keeps this node's APIs in the directory. It announces an API at once, again before its record expires, and again when
+ * a peer connects after an announcement that reached no peer.
  */
 export class Announcer {
   readonly #init: AnnouncerInit
@@ -68,7 +68,7 @@ export class Announcer {
     return this.#announced.get(id)?.published
   }
 
-  /** Waits for the directory, but no longer than a look-up would take; the announcement goes on behind. */
+  /** Waits for the directory for at most `LOOKUP_MS`. The announcement continues in the background. */
   async announce(signed: SignedManifest, delegations: readonly Delegation[]): Promise<void> {
     const { id, manifest, envelope } = signed
     const { provider } = manifest
@@ -99,12 +99,12 @@ export class Announcer {
     await this.#limited((signal) => directory.withdraw(id, signal))
   }
 
-  /** A peer appeared: what was told to nobody is told now. */
+  /** A peer connected: repeats announcements that reached no peer. */
   peerJoined(): void {
     if (this.#settling === undefined && this.#hasUnheard()) this.#tellUnheard(ANNOUNCE_RETRY_MS)
   }
 
-  /** Tells it as soon as there is somebody to tell, and again, ever more rarely, where all refused. */
+  /** Announces as soon as the directory has peers. Repeats with doubling pauses while no peer accepts. */
   #tellUnheard(retryMs: number): void {
     this.#settling = this.#init.clock.after(retryMs, () => {
       this.#settling = undefined
@@ -121,7 +121,7 @@ export class Announcer {
   }
 
   async #announceAll(which: (announced: Announced) => boolean): Promise<void> {
-    // One after the other: a provider of many APIs must not flood its peers every twenty minutes.
+    // One after the other, so that a provider of many APIs does not flood its peers.
     for (const announced of this.#announced.values()) if (which(announced)) await this.#publish(announced)
   }
 
@@ -138,7 +138,7 @@ export class Announcer {
 
   async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, onError } = this.#init
-    const limit = deadline(clock, ANNOUNCE_MS, () => new Error('announcing took too long'))
+    const limit = deadline(clock, ANNOUNCE_MS, () => new Error('the announcement timed out'))
     try {
       await task(limit.signal)
     } catch (error) {

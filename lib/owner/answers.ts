@@ -8,9 +8,12 @@ import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { CallRecord } from '../interface/store.ts'
 import type { Replay } from '../interface/till.ts'
 
-/** Answers of calls that come again. */
+/** Responses to repeated calls. */
 
-/** What a repeat under the same id must be the same in. The bytes of a stream are not known beforehand and not part of it. */
+/**
+ * SHA-256 of the request fields that a repeat must match. A streamed body is not included, because its bytes are not
+ * known in advance.
+ */
 export function hashOf(call: IncomingCall): Uint8Array {
   const { stream, events = 0 } = call
   const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
@@ -30,7 +33,7 @@ export function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule
   return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
 }
 
-/** On other terms it is another request; without any it is what it always was. */
+/** The subscription fields of a call. Empty without a subscription, which keeps earlier hashes valid. */
 export function planOf({ service, subscription }: IncomingCall): string {
   if (service === undefined && subscription === undefined) return ''
   return `${service ?? 0} ${Buffer.from(subscription ?? EMPTY_BYTES).toString('hex')}\n`
@@ -46,7 +49,7 @@ export function checkSame(call: IncomingCall, hash: Uint8Array): void {
   if (!Buffer.from(hash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
 }
 
-/** To another call with the same idempotency key; not charged. */
+/** The stored response for another call with the same idempotency key. Not charged again. */
 export function answeredBefore(record: CallRecord): CallAnswer {
   return { ...keptAnswer(record), charged: 0n, replayed: true }
 }
@@ -61,7 +64,7 @@ function keptAnswer(record: CallRecord): CallAnswer {
   const { response, charged, ownerMs, upstreamMs } = record
   if (response === undefined) {
     const price = charged === 0n ? 'not charged' : `charged ${formatUsdc(charged)} USDC`
-    throw new SoukError('call_interrupted', `The call was answered and ${price}, but its answer was not kept.`)
+    throw new SoukError('call_interrupted', `The call has ended and was ${price}, but its response was not stored.`)
   }
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }
@@ -71,8 +74,8 @@ export function replayed({ response, settled }: Replay, { idempotencyKey }: Inco
   return idempotencyKey === undefined ? answer : { ...answer, replayed: true }
 }
 
-/** An answer for a second reader: a stream has one only. */
+/** A response for a second reader. A stream can be read only once. */
 export function repeatable(answer: CallAnswer): CallAnswer {
   if (answer.body instanceof Uint8Array) return answer
-  throw new SoukError('call_interrupted', 'The call is answered by a stream, which was cut off.')
+  throw new SoukError('call_interrupted', 'The response is a stream, and it was interrupted.')
 }

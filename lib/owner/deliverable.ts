@@ -11,23 +11,23 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\b/i
 
 /**
- * Checks that every ingress can hand a response on: its status and headers are those of HTTP, and its JSON nests no deeper than parsers
- * manage. It runs before the call is charged, because a consumer does not pay for what cannot be delivered. A streamed body is charged by
- * its head, so only the head is checked.
+ * Checks that every ingress can return a response: valid HTTP status and headers, and JSON nested no deeper than
+ * parsers support. It runs before the charge, because a consumer does not pay for an undeliverable response. A streamed
+ * body is charged by its head, so only the head is checked.
  *
  * @throws SoukError `upstream_invalid_response`
  */
 export function checkDeliverable({ status, headers, body }: AdapterReply): void {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw undeliverable('The API answered with a status that HTTP does not have.')
+    throw undeliverable('The API returned a status that HTTP does not define.')
   }
   for (const [name, value] of headers) {
     if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
-      throw undeliverable('The API answered with a header that HTTP cannot carry.')
+      throw undeliverable('The API returned an invalid HTTP header.')
     }
   }
   if (body instanceof Uint8Array && isJson(headers) && nestsDeeperThan(body, RESPONSE_JSON_DEPTH_MAX)) {
-    throw undeliverable(`The API answered with JSON that nests deeper than ${RESPONSE_JSON_DEPTH_MAX} levels.`)
+    throw undeliverable(`The API returned JSON nested deeper than ${RESPONSE_JSON_DEPTH_MAX} levels.`)
   }
 }
 

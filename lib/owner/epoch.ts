@@ -6,8 +6,8 @@ export const NODE = 'node'
 const EPOCH = 'epoch'
 
 /**
- * The boot epoch of this process: the time, but always above the last one, so that it grows even where the clock was set
- * back. A call sent to an earlier epoch is never run by this one.
+ * The boot epoch of this process: the current time, but always above the previous epoch, even after the clock was set
+ * back. A call sent to an earlier epoch is never run by this process.
  */
 export async function nextEpoch(documents: Documents, clock: Clock): Promise<bigint> {
   const last = BigInt((await documents.get(NODE, EPOCH)) ?? 0)

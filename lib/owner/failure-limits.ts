@@ -8,10 +8,11 @@ import type { IncomingCall } from '../interface/call.ts'
 type Caller = Pick<IncomingCall, 'consumer' | 'peer'>
 
 /**
- * Bounds the failed calls of one consumer at one API. A failed call is not charged, but the provider pays for the work of its API, so
- * a loop of failing calls would cost the provider alone. A successful call makes up for a failed one.
+ * Limits the failed calls of one consumer at one API. A failed call is free, but costs the provider work, so a loop of
+ * failing calls would hurt the provider only. A successful call offsets a failed one.
  *
- * A consumer node can name a new account for each call, so its calls are also counted together, up to `FAILURES_PER_PEER` times the limit.
+ * A consumer node can invent a new account for each call. Its calls are therefore also counted together, up to
+ * `FAILURES_PER_PEER` times the limit.
  */
 export class FailureLimits {
   readonly #rates: RateLimiter
@@ -29,7 +30,8 @@ export class FailureLimits {
         'rate_limited',
         'Too many of your calls to this API failed. Correct them before you call again.',
         {
-          // Not for another owner to take: each counts by itself, and the limit would be as many times as high.
+          // Consumers do not try another owner on `rate_limited`. Each owner counts separately, so that would multiply
+          // the limit.
           notAccepted: true,
           retryAfterMs: resetMs,
           members: { reason: 'failed_calls' }
@@ -47,7 +49,9 @@ export class FailureLimits {
   }
 }
 
-/** Whether a failed call may have cost its provider something: the API was asked, or the consumer left while it was. */
+/**
+ * Whether a failed call may have cost its provider something: the API received it, or the consumer cancelled meanwhile.
+ */
 export function mayHaveReachedApi(error: unknown, signal: AbortSignal): boolean {
   if (signal.aborted || !isSoukError(error)) return true
   return error.source === 'upstream' && error.code !== 'upstream_unreachable'
@@ -55,7 +59,7 @@ export function mayHaveReachedApi(error: unknown, signal: AbortSignal): boolean 
 
 function counters(api: ApiId, { consumer, peer }: Caller, limit: RateLimit): Array<readonly [string, RateLimit]> {
   const { calls, perMs } = limit
-  // Calls without a key come from anybody behind a node, and share what that node has.
+  // Calls without an account share the limit of their consumer node.
   const ofPeer = [`${api} ${peer}`, { calls: Math.min(calls * FAILURES_PER_PEER, RATE_CALLS_MAX), perMs }] as const
   if (consumer === undefined) return [ofPeer]
   return [[`${api} ${Buffer.from(consumer).toString('latin1')}`, limit], ofPeer]

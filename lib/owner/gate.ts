@@ -7,38 +7,38 @@ import type { IncomingCall } from '../interface/call.ts'
 import { RATE_MEMBER, type RateStanding } from '../interface/rate.ts'
 import { FailureLimits } from './failure-limits.ts'
 
-/** What one consumer may do at one API: by its listing, or by the plan that the call is made under. */
+/** A consumer's limits at one API: those of the listing, or of the call's plan. */
 export interface CallLimits {
-  /** Names them in headers: `default` for the listing's own, `plan-` and its id for a plan's. What is counted is counted by it. */
+  /** Name of the limits in headers: `default`, or `plan-` and the plan's id. Each name has its own counters. */
   readonly policy: string
   readonly rateLimit?: RateLimit
-  /** Calls under way at once. */
+  /** Concurrent calls. */
   readonly inFlightMax: number
-  /** Calls that fail, and are not charged. */
+  /** Failed calls, which are free. */
   readonly failureLimit: RateLimit
 }
 
-/** One call that was let through. */
+/** The permit of one admitted call. */
 export interface Pass {
   readonly rate?: RateStanding
-  /** The call is over. Once. */
+  /** The call has ended. Call it exactly once. */
   leave(): void
-  /** It was refused further on, and does not count. Before `leave`. */
+  /** The call was refused later and does not count. Call it before `leave`. */
   giveBack(): void
   succeeded(): void
-  /** It failed after its API may have been asked. */
+  /** The call failed after the API may have received it. */
   failed(): void
 }
 
 /**
- * Whom a call counts for: the account that its consumer node names, or that node itself. A node could name an account for each
- * call; names are not to be guessed, so it can be nobody else's.
+ * The party that a call counts for: the account named by its consumer node, or the node itself. A node can invent
+ * accounts, but cannot guess those of another node.
  */
 export function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'peer'>): string {
   return consumer === undefined ? peer : Buffer.from(consumer).toString('latin1')
 }
 
-/** Holds each consumer of each API to its limits, before anything of a call is reserved, or is heard of by the API. */
+/** The concurrency and rate limiter per consumer and API. It runs before anything is reserved or sent to the API. */
 export class Gate {
   readonly #rates: RateLimiter
   readonly #failures: FailureLimits
@@ -56,7 +56,7 @@ export class Gate {
     const counts = this.#inFlight.get(api) ?? new Map<string, number>()
     const inFlight = counts.get(caller) ?? 0
     if (inFlight >= inFlightMax) {
-      throw new SoukError('overloaded', `At most ${inFlightMax} calls of one consumer are under way here at once.`, {
+      throw new SoukError('overloaded', `A consumer may run at most ${inFlightMax} calls here at once. Wait until some of them end.`, {
         notAccepted: true,
         retryAfterMs: OVERLOAD_PAUSE_MS
       })
@@ -100,8 +100,9 @@ export class Gate {
 function standing(policy: string, { calls, perMs }: RateLimit, { isWithin, remaining, resetMs }: Rating): RateStanding {
   const rate = { policy, calls, perMs, remaining, resetMs }
   if (isWithin) return rate
-  throw new SoukError('rate_limited', 'Too many calls in a short time.', {
-    // Not for another owner to take: each counts by itself, and the limit would be as many times as high.
+  throw new SoukError('rate_limited', 'You sent too many calls in a short time.', {
+    // Consumers do not try another owner on `rate_limited`. Each owner counts separately, so that would multiply the
+    // limit.
     notAccepted: true,
     retryAfterMs: resetMs,
     members: { [RATE_MEMBER]: { policy, calls, per_ms: perMs, remaining, reset_ms: resetMs } }

@@ -7,26 +7,29 @@ import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts
 import type { Headers } from '../interface/payload.ts'
 
 export interface HandlerInput {
-  /** The parsed JSON body; undefined when there was none. */
+  /** The parsed JSON body; undefined for an empty body. */
   readonly body: unknown
   readonly method: string
   /** Sub-path and query. */
   readonly path: string
   readonly headers: Headers
-  /** Aborts when the consumer gives up or the deadline passes. */
+  /** Aborts when the consumer cancels or the deadline passes. */
   readonly signal: AbortSignal
 }
 
-/** Answers a call with any JSON value. A SoukError it throws is passed on; anything else becomes `internal_error`. */
+/**
+ * Returns any JSON value as the response. A thrown SoukError is returned to the caller; any other error becomes
+ * `internal_error`.
+ */
 export type Handler = (input: HandlerInput) => unknown
 
 const JSON_HEADERS: Headers = [['content-type', 'application/json']]
 
 /**
- * An API written in code, without any upstream: `souk.serve({ name, price }, handler(({ body }) => …))`. It is listed as
- * REST; every answer counts as success.
+ * An API implemented in code, without an upstream: `souk.serve({ name, price }, handler(({ body }) => …))`. It is
+ * listed as REST. Every response counts as a success.
  *
- * @param operations what the manifest says of it; default: one operation `call` that takes any JSON.
+ * @param operations operations in the manifest; default: one operation `call` that takes any JSON.
  */
 export function handler(
   handle: Handler,

@@ -18,30 +18,30 @@ export interface KeyedCallsInit {
   readonly restoredAt?: number
 }
 
-/** A call with an idempotency key that was let through: it alone is run under its name. */
+/** An admitted call that holds the claim on its idempotency key. */
 export interface KeyedCall {
-  /** The request's body, to be read in place of the call's: what was read of it is known. */
+  /** The request's body, which hashes itself while it is read. Use it instead of the call's body. */
   readonly body: Payload
-  /** For the record of a call that has an answer, whatever the API answered. */
+  /** Claim mark for the record of a call with a response, whatever the status. */
   answered(): ClaimMark
-  /** For the record of one that has none, so that a retry runs. */
+  /** Claim mark for the record of a call without a response, so that a retry runs. */
   readonly failed: ClaimMark
-  /** It is in the books what became of it. */
+  /** The outcome is stored. */
   end(): void
-  /** It was not run. */
+  /** The call did not run. */
   giveUp(): Promise<void>
 }
 
 /**
- * Idempotency keys: of all calls of one consumer to one API under one key, one is run, and the others are answered with its answer.
+ * Idempotency keys: of all calls of one consumer to one API with the same key, one runs. The others get its response.
  *
- * A name is claimed on disk before the API is reached, so that no process runs it again: not one that was started since this one
- * was killed, and not another that shares its books. A claim that nobody answered for and whose process is gone stays what it is,
- * for as long as answers are kept: the call may have reached the API, and nobody will ever know.
+ * The claim is written to disk before the API is called. So no other process runs the call, neither after a restart nor
+ * on a shared store. A claim without an outcome from a dead process is kept as long as responses are, because the call
+ * may have reached the API.
  */
 export class KeyedCalls {
   readonly #init: KeyedCallsInit
-  /** Names of calls under way here. */
+  /** Claim names of calls running in this process. */
   readonly #running = new Set<string>()
 
   constructor(init: KeyedCallsInit) {
@@ -49,14 +49,14 @@ export class KeyedCalls {
   }
 
   /**
-   * Room to run a call, or the record of the one that answers it. `caller` is whom the key is of.
+   * Returns permission to run the call, or the record that already holds its response. `caller` is the key's holder.
    * @throws SoukError `idempotency_in_flight`, `idempotency_mismatch`, `call_interrupted`
    */
   async enter(call: IncomingCall, caller: string, key: string): Promise<KeyedCall | CallRecord> {
     const name = createHash('sha256').update(`${call.api}\n${caller}\n${key}`, 'latin1').digest()
     const running = name.toString('latin1')
     if (this.#running.has(running)) throw inFlight()
-    // In its place before anything is waited for: of many that come together, the others find the first.
+    // Registered before any await, so that concurrent calls find the first one.
     this.#running.add(running)
     const end = () => void this.#running.delete(running)
     try {
@@ -97,7 +97,7 @@ export class KeyedCalls {
     if (answered === undefined) throw this.#isGone(claim) ? unheardOf() : inFlight()
     const { body, requestHash, headHash } = hashed(call)
     if (!(body instanceof Uint8Array)) await drained(body)
-    // An API that answers before it has all of an upload leaves nobody to say what the rest of it was.
+    // An API may respond before it has read the whole upload. Then only the head was hashed.
     const isSame = [requestHash(), headHash].some((hash) => hash && Buffer.compare(hash, answered.requestHash) === 0)
     if (isSame) return answered.record
     throw new SoukError('idempotency_mismatch', undefined, { notAccepted: true })
@@ -121,8 +121,8 @@ export class KeyedCalls {
 }
 
 /**
- * A signal for a call with a key: its client may go away and come again for the answer, so that nothing but its time ends it. Once
- * `follow` is called, which is when its answer begins, whoever reads that may end it.
+ * The signal of a call with a key. The client may disconnect and come back for the response, so only the timeout ends
+ * the call. After `follow`, which marks the start of the response, the client's signal ends it too.
  */
 export function unlessOver(
   clock: Clock,
@@ -141,7 +141,7 @@ export function unlessOver(
   }
 }
 
-/** A body that is hashed with the rest of its request as it is read. The hash is that of the same bytes in one piece. */
+/** A body that hashes itself while it is read. The hash equals that of the same bytes in one piece. */
 function hashed(call: IncomingCall): Hashed {
   const { api, method, path, body } = call
   const head = utf8(`${api}\n${method}\n${path}\n${planOf(call)}`)
@@ -157,7 +157,7 @@ function hashed(call: IncomingCall): Hashed {
 
 interface Hashed {
   readonly body: Payload
-  /** Of a stream that was not read to its end: that of all but the body. */
+  /** Hash of the request. For a stream that was not read to its end: hash of everything but the body. */
   readonly requestHash: () => Uint8Array
   readonly headHash?: Uint8Array
 }
@@ -178,7 +178,7 @@ async function drained(body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of body);
 }
 
-/** Not for another owner to take: it would run it. */
+/** Consumers do not try another owner on this error, because that owner would run the call again. */
 function inFlight(): SoukError {
   return new SoukError('idempotency_in_flight', undefined, { notAccepted: true, retryAfterMs: OVERLOAD_PAUSE_MS })
 }
@@ -186,7 +186,7 @@ function inFlight(): SoukError {
 function unheardOf(): SoukError {
   return new SoukError(
     'call_interrupted',
-    'The first call with this idempotency key broke off; it may have reached the API. To run it in any case, use another key.'
+    'The first call with this idempotency key was interrupted. It may have reached the API. To run it anyway, use another key.'
   )
 }
 

@@ -2,8 +2,8 @@ import { NEWEST_IDS_MAX, REQUEST_ID_SKEW_MS } from '../base/limits.ts'
 import { madeAt } from '../base/request-id.ts'
 
 /**
- * Tells calls that cannot have come before from those that may have, without a look at the books: ids grow, so one above all
- * that its peer sent to this process, and made since it started, is new.
+ * Detects new calls without reading the books. Request ids increase. An id is new if it is above all ids that its peer
+ * sent to this process, and was created after the process started.
  */
 export class NewestIds {
   readonly #startedAt: number
@@ -14,13 +14,13 @@ export class NewestIds {
     this.#startedAt = Number(epoch)
   }
 
-  /** Asked once for each call that comes. */
+  /** Call it once for each incoming call. */
   isNew(peer: string, requestId: Uint8Array): boolean {
     const newest = this.#byPeer.get(peer)
     const isAbove = newest === undefined || Buffer.compare(requestId, newest) > 0
     if (isAbove) {
       if (newest === undefined && this.#byPeer.size >= NEWEST_IDS_MAX) this.#byPeer.clear()
-      // A copy: the frame it came in is not kept for it.
+      // A copy, so that the whole frame is not kept in memory.
       this.#byPeer.set(peer, Uint8Array.from(requestId))
     }
     return isAbove && newest !== undefined && madeAt(requestId) > this.#startedAt + REQUEST_ID_SKEW_MS

@@ -9,8 +9,8 @@ import type { ListingInit } from '../interface/souk.ts'
 type PlanTerms = Pick<Manifest, 'plans' | 'payPerCall' | 'major'>
 
 /**
- * What the manifest says of plans. One whose terms changed is offered anew from `now` on; one that was left out is closed, and
- * stays as long as its subscribers may keep it. @throws SoukError `invalid_request`
+ * The plans in the manifest. A plan with changed terms takes effect at `now`. A plan that was left out is closed, and
+ * stays while its subscribers may keep it. @throws SoukError `invalid_request`
  */
 export function offeredPlans(
   { plans = [], payPerCall = true, major = 1 }: ListingInit,
@@ -18,7 +18,7 @@ export function offeredPlans(
   now: number
 ): PlanTerms {
   if (major < (last.major ?? 1)) {
-    throw new SoukError('invalid_request', `The major of a listing never falls: it is ${last.major} already.`)
+    throw new SoukError('invalid_request', `The major version cannot decrease. It is ${last.major} now.`)
   }
   const offered = plans.map((init) => since(planOf(init, now), last.plans, now))
   const closed = (last.plans ?? [])
@@ -27,7 +27,7 @@ export function offeredPlans(
     .filter(({ closedAt }) => now - closedAt < TERMS_KEPT_MS)
   const all = [...offered, ...closed]
   if (!payPerCall && offered.length === 0) {
-    throw new SoukError('invalid_request', 'A listing that nobody can pay call by call needs a plan.')
+    throw new SoukError('invalid_request', 'A listing without pay-per-call needs at least one plan.')
   }
   return {
     ...(all.length === 0 ? {} : { plans: all }),
@@ -54,7 +54,7 @@ function planOf(init: PlanInit, now: number): Plan {
   }
 }
 
-/** Words may change at any time; what is paid and what is got for it counts as new. */
+/** Texts may change at any time. Any other change makes the terms new. */
 function since(plan: Plan, last: readonly Plan[] = [], now: number): Plan {
   const before = last.find(({ id, closedAt }) => id === plan.id && closedAt === undefined)
   return before !== undefined && sameTerms(before, plan) ? { ...plan, since: before.since } : { ...plan, since: now }

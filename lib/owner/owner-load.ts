@@ -7,15 +7,15 @@ import type { IncomingCall } from '../interface/call.ts'
 
 export interface OwnerLoadInit {
   readonly clock: Clock
-  /** Peer id of this node. Its own calls were admitted where they came in. */
+  /** Peer id of this node. Its own calls were admitted at its ingress. */
   readonly self: string
-  /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */
+  /** Bytes of peers' bodies held at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number | undefined
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
-/** What peers' calls may take of this process: its event loop, and the memory for bodies. */
+/** Limits what peers' calls may use of this process: event-loop time and memory for bodies. */
 export class OwnerLoad {
   readonly #self: string
   readonly #control: LoadControl
@@ -32,13 +32,13 @@ export class OwnerLoad {
   /** @throws SoukError `overloaded`: the call was not accepted */
   admit(peer: string): void {
     if (peer === this.#self || this.#control.admit(() => peer)) return
-    throw new SoukError('overloaded', 'This node has more calls than it can answer in time.', {
+    throw new SoukError('overloaded', 'This node is overloaded. Try again later.', {
       notAccepted: true,
       retryAfterMs: OVERLOAD_PAUSE_MS
     })
   }
 
-  /** Undefined for a body that is in memory already, and for one that is passed on: adapters collect JSON only. */
+  /** Undefined for a body that is in memory already, and for one that is streamed: adapters collect JSON only. */
   hold({ peer, body, headers }: IncomingCall): HeldBytes | undefined {
     if (body instanceof Uint8Array) return undefined
     const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''

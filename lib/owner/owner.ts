@@ -36,17 +36,17 @@ export interface OwnerInit {
   readonly restoredAt?: number
   /** Absent: no subscriptions are sold here, and none are known. */
   readonly plans?: PlanDesk
-  /** Bytes of peers' bodies that are collected at once. Default `HELD_BYTES_MAX`. */
+  /** Bytes of peers' bodies held at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number
-  /** As `Store.refusal`. Default: there is always room. */
+  /** Like `Store.refusal`. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
 }
 
-/** What belongs to one run of a call. */
+/** The resources of one running call. */
 interface Run {
   readonly signal: AbortSignal
   readonly pass: Pass
-  /** Of a body that is collected. */
+  /** Present for a body that is collected. */
   readonly held: HeldBytes | undefined
   readonly startedAt: number
   readonly keyed?: KeyedCall
@@ -58,18 +58,19 @@ interface RunningCall {
 }
 
 /**
- * Runs the calls of the APIs this node serves: admits, lets the till reserve, asks the adapter, meters, and only then
- * answers. What it answers is durable. A call reaches its upstream at most once, whatever the link does:
- * - a repeat to the same process finds the running call, or its outcome in the books, or nothing, and then it never arrived;
- * - a repeat to a process started since finds its outcome in the books, or is answered `call_interrupted`, never run;
- * - a repeat that does not say that it is one finds its outcome in the books all the same.
+ * Runs the calls of the APIs that this node serves. It admits a call, reserves its payment, calls the adapter and books
+ * the outcome. Only then it responds, so every response is durable. A call reaches its upstream at most once:
+ * - a repeat to the same process finds the running call or its stored outcome; otherwise the call never arrived and
+ *   runs now;
+ * - a repeat to a later process finds the stored outcome, or gets `call_interrupted`, and never runs;
+ * - a repeat that is not marked as one also finds its stored outcome.
  */
 export class Owner {
   readonly #init: OwnerInit
   readonly #apis = new Map<ApiId, ServedApi>()
-  /** Calls running now, of APIs served and of those replaced or removed since. */
+  /** Number of running calls, of served APIs and of replaced or removed ones. */
   readonly #load = new Map<ServedApi, number>()
-  /** By peer and request id: calls that have no answer yet, and repeats that are being looked up. */
+  /** Calls without a response yet, and repeats being looked up, by peer and request id. */
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
   readonly #gate: Gate
@@ -100,7 +101,7 @@ export class Owner {
     return this.#load.get(api) ?? 0
   }
 
-  /** Serves an API from now on, in place of what was served under its id; calls under way go on as they began. */
+  /** Serves an API, and replaces an earlier one with the same id. Running calls continue with the earlier one. */
   async set(api: ServedApi): Promise<void> {
     const before = this.#apis.get(api.signed.id)
     this.#apis.set(api.signed.id, api)
@@ -121,7 +122,7 @@ export class Owner {
     return [...this.#apis.values()]
   }
 
-  /** Takes no more calls; resolves when those under way are over. */
+  /** Accepts no more calls. Resolves when the running ones have ended. */
   drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
     if (this.#inFlight === 0) this.#drained.resolve()
@@ -137,7 +138,7 @@ export class Owner {
       return repeatable(await within(running.answer, signal))
     }
     checkAge(call.requestId, this.#init.clock.now())
-    // In its place before anything is waited for: of two repeats that come together, one finds the other.
+    // Registered before any await, so that of two concurrent repeats one finds the other.
     const isNew = this.#newest.isNew(call.peer, call.requestId)
     const answer = isNew && call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
     this.#running.set(key, { call, answer })
@@ -153,7 +154,7 @@ export class Owner {
   }
 
   async #run(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
-    // A stream under way is paid for to its end, also while the node stops.
+    // A running stream is paid for until its end, even while the node stops.
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const startedAt = this.#init.clock.elapsed()
     if (this.#drained !== undefined) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
@@ -161,7 +162,7 @@ export class Owner {
     const api = this.#apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
     admit(api, call, this.inFlightOf(api))
-    // Whoever asks for the price, with an empty payment, makes nothing that is to be written.
+    // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const pass = this.#gate.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
     this.#enter(api)
@@ -182,14 +183,17 @@ export class Owner {
     }
   }
 
-  /** A payment is spent once, and is the key to its answer; by what other name its payer knows it, the till decides. */
+  /**
+   * A call with its own payment needs no idempotency key: the payment is spent once, and the payment scheme finds its
+   * response.
+   */
   #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
     const { idempotencyKey, payment } = call
     if (idempotencyKey === undefined || payment !== undefined) return this.#perform(api, call, run)
     return this.#runKeyed(api, call, idempotencyKey, run)
   }
 
-  /** Once for all calls that have the key. */
+  /** Runs once for all calls with the same key. */
   async #runKeyed(api: ServedApi, call: IncomingCall, key: string, run: Run): Promise<CallAnswer> {
     const { clock } = this.#init
     const bounded = { ...call, body: boundedBody(api, call.body) }
@@ -217,7 +221,7 @@ export class Owner {
       ticket = undefined
       return this.#streams.gated(api, call, reply, settled, run.signal)
     } catch (error) {
-      // A call that is refused does not count: its payer may have to try again with a better payment.
+      // A refused call does not count, because its payer may have to retry with a better payment.
       if (!isTaken) run.pass.giveBack()
       if (!isTaken) await run.keyed?.giveUp()
       await ticket?.end(false)
@@ -228,7 +232,7 @@ export class Owner {
   #planned({ signed }: ServedApi, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
     const { plans } = this.#init
     if (call.payment !== undefined) {
-      throw new SoukError('invalid_request', 'A call with a payment of its own is under no subscription.')
+      throw new SoukError('invalid_request', 'A call with its own payment cannot use a subscription. Send one of the two.')
     }
     if (plans === undefined) throw new SoukError('subscription_inactive', undefined, { notAccepted: true })
     return plans.admit(signed, call)
@@ -253,7 +257,7 @@ export class Owner {
     })
   }
 
-  /** One request to the upstream. An error is in the books before it is told. */
+  /** Sends one request to the upstream. An error is booked before it is returned. */
   async #ask(
     api: ServedApi,
     call: IncomingCall,
@@ -269,7 +273,7 @@ export class Owner {
       return reply
     } catch (thrown) {
       if (mayHaveReachedApi(thrown, signal)) pass.failed()
-      // An adapter says an abort in its own words; why it was aborted is in the signal.
+      // An adapter reports an abort with its own error. The signal has the reason.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
       const ms = this.#init.clock.elapsed() - startedAt
       const claim = keyed === undefined ? {} : { claim: keyed.failed }
@@ -278,7 +282,7 @@ export class Owner {
     }
   }
 
-  /** What the upstream answered, once that is in the books. */
+  /** Returns the upstream's response after booking it. */
   async #settle(
     call: IncomingCall,
     reply: AdapterReply,
@@ -289,7 +293,7 @@ export class Owner {
     const { status, headers, body, success } = reply
     if (success) pass.succeeded()
     else pass.failed()
-    // An adapter's own measure is not ours: a wrong one must not make times negative, which no frame can carry.
+    // An adapter may report a wrong time. Negative times would not fit a frame.
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
     const outcome = {
@@ -324,19 +328,19 @@ export class Owner {
     return response === undefined ? outcome : { ...outcome, response }
   }
 
-  /** What the books say of an earlier attempt; undefined when it never arrived and may run now. */
+  /** The stored outcome of an earlier attempt. Undefined where none arrived and the call may run now. */
   async #recall(call: IncomingCall): Promise<CallAnswer | undefined> {
     const record = await this.#init.calls.find(call.peer, call.requestId)
-    // Who paid by the call's own payment is answered by the till, which knows whether the money has come.
+    // For a call with its own payment, the payment scheme responds, because it knows whether the money arrived.
     if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
     if (record !== undefined) return answerOf(record, call)
     if (call.resentFromEpoch === undefined || call.resentFromEpoch === this.#init.epoch) return undefined
-    // It was sent to a process that is gone, and may have reached the API from there. That is written down, so that no
-    // later repeat can run it either.
+    // The call went to an earlier process and may have reached the API. The interruption is recorded, so that no later
+    // repeat runs it.
     const interrupted = new SoukError('call_interrupted')
     const api = this.#apis.get(call.api)
     if (api !== undefined) {
-      // At no price: that it may have run has to be written down also where its payment is refused now.
+      // Reserved at price 0: the record must be written even if the payment is refused now.
       const reservation = await this.#reserve(api, withoutPayment(call), 0n)
       await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
     }
@@ -360,7 +364,7 @@ export class Owner {
     if (this.#inFlight === 0) this.#drained?.resolve()
   }
 
-  /** Closes the adapter of an API that was replaced or removed, once the last call that uses it is over. */
+  /** Closes the adapter of a replaced or removed API after its last call. */
   async #closeUnused({ adapter }: ServedApi): Promise<void> {
     const usedBy = [...this.#apis.values(), ...this.#load.keys()]
     if (!usedBy.some((api) => api.adapter === adapter)) await adapter.close?.()
@@ -368,7 +372,8 @@ export class Owner {
 }
 
 /**
- * Records of calls are kept for a limited time. An id from before it may be a repeat of a call whose record is gone: it is never run.
+ * Call records are kept for a limited time. A call with an older id is never run, because the record of an earlier
+ * attempt may be deleted.
  * @throws SoukError `request_expired`, `invalid_request`
  */
 function checkAge(requestId: Uint8Array, now: number): void {
@@ -376,7 +381,7 @@ function checkAge(requestId: Uint8Array, now: number): void {
   if (age > REQUEST_AGE_MS_MAX) {
     throw new SoukError(
       'request_expired',
-      'The request id is too old. If the call is new, check the clock of the consumer node.'
+      'The request id is too old. For a new call, check the clock of the consumer node.'
     )
   }
   if (age < -REQUEST_ID_AHEAD_MS) {
@@ -384,21 +389,21 @@ function checkAge(requestId: Uint8Array, now: number): void {
   }
 }
 
-/** @throws SoukError `payment_required` where the till takes no such payments */
+/** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
 function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
   if (call.payment === undefined) return {}
-  if (till.takesPayments !== true) throw new SoukError('payment_required', 'This API is called with a key only.')
+  if (till.takesPayments !== true) throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
   return { payment: { text, requestHash: hashOf(call), ...key } }
 }
 
-/** For what is only written down: it was paid for by nobody. */
+/** For a record that nobody paid for. */
 function withoutPayment({ payment: _, ...call }: IncomingCall): IncomingCall {
   return call
 }
 
-/** The trace that a call is part of goes on at the API (W3C Trace Context). */
+/** Forwards the call's trace to the API (W3C Trace Context). */
 function headersOf({ headers, traceparent }: IncomingCall): Headers {
   return traceparent === undefined ? headers : [...headers, ['traceparent', traceparent]]
 }
@@ -415,7 +420,7 @@ function once(task: () => void): () => void {
   }
 }
 
-/** A body that counts as running until it is over, or nobody waits for it any more. */
+/** A body that counts as running until it ends, or until its reader cancels. */
 function untilOver(body: AsyncIterable<Uint8Array>, signal: AbortSignal, leave: () => void): Payload {
   if (signal.aborted) leave()
   else signal.addEventListener('abort', leave, { once: true })
@@ -425,7 +430,7 @@ function untilOver(body: AsyncIterable<Uint8Array>, signal: AbortSignal, leave: 
   })
 }
 
-/** Nothing was begun: another owner may take the call. */
+/** Nothing has started, so another owner may accept the call. */
 function refuseWork(refusal: SoukError | undefined): void {
   if (refusal === undefined) return
   const { code, message, cause, retryAfterMs } = refusal

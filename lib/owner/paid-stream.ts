@@ -9,11 +9,11 @@ export interface PaidStreamInit {
   readonly clock: Clock
   readonly body: AsyncIterable<Uint8Array>
   readonly frames: EventFrames
-  /** Events that came with the opening. */
+  /** Events included in the opening call. */
   readonly included: number
-  /** Events beyond those that the consumer will pay for. */
+  /** Further events that the consumer will pay for. */
   readonly most: number
-  /** Books so many events on a payment. What it resolves with is durable. @throws SoukError */
+  /** Books a payment for `events` events. Durable when it resolves. @throws SoukError */
   readonly charge: (payment: IncomingCall, events: number) => Promise<CallAnswer>
   readonly onOver: () => void
 }
@@ -34,18 +34,19 @@ interface Waiting {
 const DONE = { done: true, value: undefined } as const
 
 /**
- * A stream whose events have a price. An event leaves when it came with the opening, or when a payment for it is in the books,
- * never before; it is paid for when it is there, never ahead. What comes while a payment is under way goes on the next one.
+ * A stream whose events have a price. An event is sent when the opening call includes it, or after its payment is
+ * booked. A payment is used for events that have arrived, never in advance. Events that arrive during a payment go on
+ * the next one.
  *
- * It is read by pulling: nothing is read of the API, and nothing charged, that the consumer has no room for.
+ * The consumer pulls. Nothing is read from the API, or charged, before the consumer has room for it.
  */
 export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #init: PaidStreamInit
   readonly #source: AsyncIterator<Uint8Array>
-  /** Read already, and not given to the consumer yet. */
+  /** Chunks read from the API but not sent yet. */
   readonly #read: Chunk[] = []
   #reading: Promise<IteratorResult<Uint8Array>> | undefined
-  /** Events that may leave. */
+  /** Paid events that were not sent yet. */
   #paid: number
   #left: number
   #why: SoukError
@@ -88,7 +89,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     return DONE
   }
 
-  /** A payment of the consumer's, answered when there is something to pay for, or no more will be. */
+  /** Adds a payment of the consumer. Resolves when it was used for events, or when there will be none. */
   pay(payment: IncomingCall, patienceMs: number): Promise<CallAnswer> {
     if (this.#isOver) return Promise.resolve(eventsAnswer(EVENTS_ANSWER.over))
     if (payment.events === 0 || payment.events === undefined) {
@@ -98,7 +99,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
       return Promise.resolve(eventsAnswer(EVENTS_ANSWER.none))
     }
     if (this.#waiting !== undefined) {
-      const error = new SoukError('overloaded', 'Another payment waits for events of this stream.', {
+      const error = new SoukError('overloaded', 'Another payment already waits for events of this stream.', {
         notAccepted: true
       })
       return Promise.reject(error)
@@ -110,12 +111,12 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     })
   }
 
-  /** The call is over: nobody reads it any more. */
+  /** The call has ended: nobody reads the stream any more. */
   abort(): void {
     this.#close().catch(() => {})
   }
 
-  /** One more chunk; false at the end. */
+  /** Reads one more chunk. Returns false at the end. */
   async #pull(): Promise<boolean> {
     this.#reading ??= this.#source.next()
     const reading = this.#reading
@@ -134,14 +135,14 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     return true
   }
 
-  /** What has come by now, so that a busy stream needs few payments. */
+  /** Counts the events that have arrived, so that a busy stream needs few payments. */
   async #gather(most: number): Promise<number> {
     let events = this.#read.filter(({ isEvent }) => isEvent).length
     let bytes = this.#read.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
     while (events < most && bytes < INLINE_BODY_BYTES_MAX && !this.#isOver) {
       this.#reading ??= this.#source.next()
       const soon = new Promise<undefined>((resolve) => this.#init.clock.soon(() => resolve(undefined)))
-      // Where it fails, or ends, whoever reads on hears of it.
+      // An error or the end is reported by the next read.
       const result = await Promise.race([this.#reading, soon]).catch(() => undefined)
       if (result === undefined || result.done === true) break
       this.#put(result)
@@ -151,7 +152,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     return events
   }
 
-  /** Waits for a payment and books it; or finds that there will be none. */
+  /** Waits for a payment and books it, or ends the wait when none comes. */
   async #pay(): Promise<void> {
     for (let refusals = 0; refusals < EVENT_REFUSALS_MAX; refusals++) {
       if (this.#waiting === undefined) await this.#payment()
@@ -159,7 +160,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
       const payment = this.#waiting?.payment
       if (payment === undefined) break
       const events = Math.min(await this.#gather(Math.min(payment.events ?? 0, this.#left)), this.#left)
-      // It may have been given up since.
+      // The payment may have been withdrawn meanwhile.
       const waiting = this.#waiting?.payment === payment ? this.#take() : undefined
       if (waiting === undefined) continue
       try {
@@ -221,14 +222,14 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
 }
 
 function notOffered(): SoukError {
-  return new SoukError('payment_required', 'Further events of this stream have a price, and this call pays for none.')
+  return new SoukError('payment_required', 'Further events of this stream cost extra, and this call pays for none. Set a budget for events.')
 }
 function limitReached(): SoukError {
-  return new SoukError('price_exceeds_limit', 'The call has cost what it may; open the stream again for more.')
+  return new SoukError('price_exceeds_limit', 'The call has reached its price limit. Open the stream again for more events.')
 }
 function givenUp(): SoukError {
-  return new SoukError('spend_cap_reached', 'The consumer’s node pays for no more events.')
+  return new SoukError('spend_cap_reached', 'The consumer’s node stopped paying for events.')
 }
 function unpaid(): SoukError {
-  return new SoukError('payment_required', 'An event was not paid for in time.')
+  return new SoukError('payment_required', 'The payment for an event did not arrive in time.')
 }

@@ -13,12 +13,12 @@ import type { ServedApi } from './served-api.ts'
 
 export interface PaidStreamsInit {
   readonly clock: Clock
-  /** As for a call of that price. */
+  /** Reserves like for a call of that price. */
   readonly reserve: (api: ServedApi, call: IncomingCall, price: Atoms) => Reservation | Promise<Reservation>
   readonly outcome: (call: IncomingCall, status: number, ownerMs: number) => Outcome
 }
 
-/** Streams whose events have a price, under way now, by who reads them. */
+/** Running streams whose events have a price, by reader. */
 export class PaidStreams {
   readonly #init: PaidStreamsInit
   readonly #streams = new Map<string, PaidStream>()
@@ -27,7 +27,7 @@ export class PaidStreams {
     this.#init = init
   }
 
-  /** The answer of a call as its consumer gets it: where events have a price, as far as they are paid for. */
+  /** The response for the consumer. Where events have a price, its body sends paid events only. */
   gated(api: ServedApi, call: IncomingCall, reply: AdapterReply, answer: CallAnswer, signal: AbortSignal): CallAnswer {
     const { events } = api.signed.manifest
     const { body } = answer
@@ -40,7 +40,7 @@ export class PaidStreams {
       body,
       frames: reply.events,
       included: events.included,
-      // A payment that came with the call is for the call alone.
+      // A payment that came with the call covers the call only.
       most: call.payment === undefined ? (call.events ?? 0) : 0,
       charge: (payment, count) => this.#charge(api, payment, count, BigInt(count) * events.price),
       onOver: () => {
@@ -55,12 +55,12 @@ export class PaidStreams {
   }
 
   /**
-   * A payment for events of a stream; of one that is over, or never was, nothing is charged.
-   * @throws SoukError `invalid_request`, what the till refuses with, and the signal's reason
+   * Handles a payment for events. Charges nothing where the stream has ended or is unknown.
+   * @throws SoukError `invalid_request`, errors of the payment scheme, and the signal's reason
    */
   async pay(payment: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
     const { peer, stream, timeoutMs } = payment
-    if (payment.payment !== undefined) throw new SoukError('invalid_request', 'Events are paid for through a channel.')
+    if (payment.payment !== undefined) throw new SoukError('invalid_request', 'Events can only be paid through a channel.')
     const found = stream && this.#streams.get(keyOf(peer, stream))
     if (found === undefined) return eventsAnswer(EVENTS_ANSWER.over)
     return within(found.pay(payment, Math.min(EVENT_GRANT_MS, timeoutMs / 2)), signal)
@@ -70,7 +70,7 @@ export class PaidStreams {
     const { clock, reserve, outcome } = this.#init
     const startedAt = clock.elapsed()
     if (payment.maxPrice !== undefined && price > payment.maxPrice) {
-      throw new SoukError('price_exceeds_limit', `${count} events cost more than the payment allows.`, {
+      throw new SoukError('price_exceeds_limit', `The price of ${count} events is above the limit of the payment.`, {
         notAccepted: true
       })
     }

@@ -41,11 +41,11 @@ export interface ProviderInit {
   readonly notary: Notary
   readonly owner: Owner
   readonly announcer: Announcer
-  /** What manifests say of how their APIs did. Default: nothing. */
+  /** Returns the self-report for a manifest. Default: none. */
   readonly report?: (api: ApiId) => SelfReport | undefined
 }
 
-/** Documents of this area: the last signed manifest of each own name, and the delegations given. */
+/** Document collections: the last signed manifest of each own name, and the delegations given. */
 const MANIFESTS = 'manifests'
 const DELEGATIONS = 'delegations'
 
@@ -56,16 +56,16 @@ interface KeptManifest {
   readonly envelope: string
   readonly deprecation?: Deprecation
   readonly retiredAt?: number
-  /** It was taken down since: nobody is told any more that it is gone. Its name stays held. */
+  /** The listing was removed: callers no longer get `api_retired`. Its name stays reserved. */
   readonly isRemoved?: boolean
 }
 
 type LastManifest = KeptManifest & { readonly signed?: SignedManifest }
 
-/** The provider's side of listings: signs their manifests, moves their states, keeps them announced. */
+/** The provider's listings: signs manifests, changes states, and keeps them announced. */
 export class Provider {
   readonly #init: ProviderInit
-  /** No revision is signed twice, and none from what another change has just replaced. */
+  /** Serialises changes, so that no revision is signed twice or from outdated data. */
   readonly #changes = new Mutex()
 
   constructor(init: ProviderInit) {
@@ -95,7 +95,7 @@ export class Provider {
     await this.#changes.run(async () => {
       const api = owner.get(id)
       if (api === undefined)
-        throw new SoukError('api_not_found', `This node serves no API called "${name}" of its own.`)
+        throw new SoukError('api_not_found', `This node has no own API named "${name}".`)
       const { manifest } = api.signed
       if (manifest.state === state) return
       checkMove(manifest.state, state)
@@ -111,7 +111,7 @@ export class Provider {
     const { owner, announcer, notary } = this.#init
     const own = apiId(name, notary.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
-    if (api === undefined) throw new SoukError('api_not_found', `This node serves no API called "${name}".`)
+    if (api === undefined) throw new SoukError('api_not_found', `This node serves no API named "${name}".`)
     await this.#changes.run(async () => {
       await owner.delete(api.signed.id)
       if (api.signed.manifest.state === 'retired') await this.#forgetTombstone(api.signed.manifest.name)
@@ -119,7 +119,7 @@ export class Provider {
     await announcer.withdraw(api.signed.id)
   }
 
-  /** Shows the retired listings of earlier processes as long as their names are held. */
+  /** Restores retired listings of earlier processes while their names are reserved. */
   async restore(): Promise<void> {
     const { clock, documents, owner } = this.#init
     for (const { key: name } of await documents.list(MANIFESTS)) {
@@ -129,7 +129,7 @@ export class Provider {
     }
   }
 
-  /** Serves another provider's API, whose signed manifest and delegation of this node were checked already. */
+  /** Serves another provider's API. The caller has verified the manifest and this node's delegation. */
   async serveReplica(signed: SignedManifest, delegations: readonly Delegation[], adapter: Adapter): Promise<Listing> {
     const { owner, announcer } = this.#init
     if (signed.manifest.protocol !== adapter.protocol) {
@@ -154,17 +154,14 @@ export class Provider {
     return delegation
   }
 
-  /** Those that still hold. */
+  /** Unexpired delegations. */
   async delegations(): Promise<Delegation[]> {
     const { clock, documents } = this.#init
     const all = await documents.list(DELEGATIONS)
     return all.map(({ value }) => fromDocument(value)).filter(({ expiresAt }) => expiresAt > clock.now())
   }
 
-  /**
-   * Manifests run out like everything signed; those of this provider's listings are signed again in good time, and where there is
-   * something else to report of them.
-   */
+  /** Signs own manifests again well before they expire, and where the self-report has changed. */
   async renew(): Promise<void> {
     const { owner, notary } = this.#init
     for (const { id } of owner.list().map(({ signed }) => signed)) {
@@ -188,7 +185,7 @@ export class Provider {
   #manifestFor(init: ListingInit, adapter: Adapter, last: LastManifest | undefined): Manifest {
     const { notary, clock } = this.#init
     const { state, deprecation } = last ?? {}
-    // Serving a retired name again, once it is free, starts it anew.
+    // Serving a retired name again, after its reservation ended, starts a new listing.
     const isNew = state === undefined || state === 'retired'
     return {
       name: init.name,
@@ -219,7 +216,7 @@ export class Provider {
     const report = this.#init.report?.(apiId(wanted.name, wanted.provider))
     const reported = report === undefined ? wanted : { ...wanted, selfReport: report }
     const signed = await notary.sign({ ...reported, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
-    // Kept before anybody sees it: a revision is never used twice.
+    // Stored before it is published, so that a revision is never used twice.
     const { name, state, deprecation } = wanted
     const before = state === 'retired' ? await this.#lastManifest(name) : undefined
     const kept: KeptManifest = {
@@ -243,7 +240,7 @@ export class Provider {
     const leftMs = (deprecation?.sunsetAt ?? 0) - this.#init.clock.now()
     if (leftMs <= 0) return
     const days = Math.ceil(leftMs / DAY_MS)
-    const detail = `Its callers were told that it lasts; it can be retired in ${days} ${days === 1 ? 'day' : 'days'}.`
+    const detail = `The deprecation notice has not ended. The listing can be retired in ${days} ${days === 1 ? 'day' : 'days'}.`
     throw new SoukError('invalid_request', detail)
   }
 
@@ -251,7 +248,7 @@ export class Provider {
   #checkNotHeld(name: string, last: LastManifest | undefined): void {
     if (last?.state !== 'retired' || last.retiredAt === undefined) return
     if (!isHeld(last.retiredAt, this.#init.clock.now())) return
-    throw new SoukError('api_retired', `"${name}" was retired, and its name is held for 180 days.`)
+    throw new SoukError('api_retired', `"${name}" was retired. Its name stays reserved for 180 days.`)
   }
 
   async #isOver(name: string): Promise<boolean> {
@@ -267,7 +264,7 @@ export class Provider {
     await documents.put(MANIFESTS, name, JSON.stringify(kept))
   }
 
-  /** What was last signed under a name. `signed` is missing when it has expired, or was signed by an earlier key. */
+  /** The last manifest signed under a name. `signed` is missing where it has expired, or another key signed it. */
   async #lastManifest(name: string): Promise<LastManifest | undefined> {
     const { documents, notary } = this.#init
     const json = await documents.get(MANIFESTS, name)
@@ -329,17 +326,17 @@ function eventTerms({ pricePerEvent, eventsIncluded = 0 }: ListingInit): Pick<Ma
 function servingTerms(init: ListingInit): ServingTerms {
   const { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer } = { ...DEFAULT_TERMS, ...init }
   if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > UPLOAD_BYTES_CEILING) {
-    throw new SoukError('invalid_request', `Request bodies can be allowed up to ${UPLOAD_BYTES_CEILING} bytes.`)
+    throw new SoukError('invalid_request', `The limit of request bodies must be 1 to ${UPLOAD_BYTES_CEILING} bytes.`)
   }
   const isCount = Number.isInteger(inFlightPerConsumer) && inFlightPerConsumer >= 1
   if (!isCount || inFlightPerConsumer > IN_FLIGHT_PER_API_MAX) {
-    throw new SoukError('invalid_request', `A consumer can be allowed 1 to ${IN_FLIGHT_PER_API_MAX} calls at once.`)
+    throw new SoukError('invalid_request', `The concurrent calls of a consumer must be 1 to ${IN_FLIGHT_PER_API_MAX}.`)
   }
   checkRateLimit(failuresPerConsumer)
   return { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer }
 }
 
-/** Everything a consumer relies on is the same; only the signature's own dates and number may differ, and what is reported. */
+/** True where all terms for consumers are equal. Dates, revision and self-report may differ. */
 function sameTerms(a: Manifest, b: Manifest): boolean {
   const terms = ({ selfReport: _, ...manifest }: Manifest) => ({ ...manifest, revision: 0, issuedAt: 0, expiresAt: 0 })
   return isDeepStrictEqual(terms(a), terms(b))

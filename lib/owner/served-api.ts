@@ -15,18 +15,18 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { CallLimits } from './gate.ts'
 
-/** Terms of a listing that only its owner needs; they are not part of the manifest. */
+/** Terms of a listing that only its owner uses. They are not in the manifest. */
 export interface ServingTerms {
   readonly requestBytesMax: number
-  /** Methods other than POST, and sub-paths, go to the adapter. */
+  /** Passes sub-paths and methods other than POST to the adapter. */
   readonly forwardsPaths: boolean
-  /** Calls of one consumer that are under way at once. */
+  /** Concurrent calls of one consumer. */
   readonly inFlightPerConsumer: number
-  /** Calls of one consumer that fail. */
+  /** Failed calls of one consumer. */
   readonly failuresPerConsumer: RateLimit
 }
 
-/** One API this node runs calls of. */
+/** An API that this node serves. */
 export interface ServedApi {
   readonly signed: SignedManifest
   readonly adapter: Adapter
@@ -40,30 +40,30 @@ export const DEFAULT_TERMS: ServingTerms = {
   failuresPerConsumer: { calls: FAILURES_PER_CONSUMER_MAX, perMs: FAILURES_PER_CONSUMER_MS }
 }
 
-/** What a call is held to: what its plan says, and of what that does not say, what the listing does. */
+/** The limits of a call: the plan's, and the listing's for those the plan does not set. */
 export function limitsOf({ signed, terms }: ServedApi, plan?: Plan): CallLimits {
   const { rateLimit = signed.manifest.rateLimit, inFlightMax = terms.inFlightPerConsumer } = plan ?? {}
-  // A name that no listing's own limit has, whatever a plan is called.
+  // The prefix keeps a plan named `default` apart from the listing's own limit.
   const policy = plan?.rateLimit === undefined ? 'default' : `plan-${plan.id}`
   const { failuresPerConsumer: failureLimit } = terms
   return { policy, inFlightMax, failureLimit, ...(rateLimit === undefined ? {} : { rateLimit }) }
 }
 
 /**
- * Whether a call may run, before anything of it is paid for or reaches the upstream.
- * @throws SoukError, most of them `notAccepted`: another owner may still take it
+ * Checks whether a call may run, before any payment or upstream request.
+ * @throws SoukError, mostly `notAccepted`: another owner may still accept it
  */
 export function admit(api: ServedApi, call: IncomingCall, inFlight: number): void {
   const { manifest } = api.signed
   const { service, subscription, maxPrice } = call
-  // What may be done about a subscription to it, its desk decides: it can be cancelled whatever became of the API.
+  // The plan service checks calls about subscriptions. A subscription can be cancelled in any state of the API.
   if (service !== undefined) return
   if (manifest.state === 'retired') throw new SoukError('api_retired')
   if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
     throw new SoukError('api_paused', undefined, { notAccepted: true })
   }
   if (!takes(api, call)) {
-    throw new SoukError('method_not_allowed', 'This API is called by POST, without a sub-path.')
+    throw new SoukError('method_not_allowed', 'This API accepts POST only, without a sub-path.')
   }
   if (subscription === undefined) {
     if (manifest.payPerCall === false) throw new SoukError('subscription_required', undefined, { notAccepted: true })
@@ -71,7 +71,7 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
   }
   if (call.body instanceof Uint8Array && call.body.length > api.terms.requestBytesMax) throw tooLarge(api)
   if (inFlight >= IN_FLIGHT_PER_API_MAX) {
-    throw new SoukError('overloaded', 'This API has too many calls under way.', {
+    throw new SoukError('overloaded', 'This API has too many running calls.', {
       notAccepted: true,
       retryAfterMs: OVERLOAD_PAUSE_MS
     })
@@ -84,8 +84,8 @@ function takes({ terms, adapter }: ServedApi, { method, path }: IncomingCall): b
 }
 
 /**
- * A body that is refused once it is past what the listing takes.
- * @param held - counts a body that its reader collects. Absent: it is passed on as it arrives
+ * A body that fails once it exceeds the listing's limit.
+ * @param held - counts a body that its reader collects. Absent: the body is streamed
  */
 export function boundedBody(api: ServedApi, body: IncomingCall['body'], held?: HeldBytes): IncomingCall['body'] {
   return body instanceof Uint8Array ? body : boundedStream(api, body, held)
@@ -106,5 +106,5 @@ async function* boundedStream(
 }
 
 function tooLarge(api: ServedApi): SoukError {
-  return new SoukError('request_too_large', `This API takes at most ${api.terms.requestBytesMax} bytes.`)
+  return new SoukError('request_too_large', `This API accepts at most ${api.terms.requestBytesMax} bytes.`)
 }

@@ -4,12 +4,12 @@ import type { Adapter } from '../interface/adapter.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { DEFAULT_TERMS, type ServedApi } from './served-api.ts'
 
-/** The name is held, and whoever calls is told that the API is gone. */
+/** While this is true, the name is reserved, and calls get `api_retired`. */
 export function isHeld(retiredAt: number, now: number): boolean {
   return now < retiredAt + TOMBSTONE_MS
 }
 
-/** A retired listing without its API: its signed manifest is shown, and every call is refused. */
+/** A retired listing without its adapter: its manifest is shown, and every call is refused. */
 export function tombstone(signed: SignedManifest): ServedApi {
   const { protocol, api } = signed.manifest
   const adapter: Adapter = {

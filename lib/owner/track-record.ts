@@ -17,7 +17,7 @@ import type { Documents } from '../interface/store.ts'
 
 const TRACK_RECORD = 'track_record'
 
-/** Steps down for what is better when higher, up for what is better when lower: a report is never better than the count. */
+/** Rounding steps: down for calls and success, up for latency. So a report is never better than the counts. */
 const CALL_STEPS = [1, 2, 5]
 const MS_STEPS = [1, 1.5, 2, 3, 5, 7, 10]
 const PER_MILLE_STEPS = [1_000, 999, 995, 990, 980, 950, 900, 800, 500, 0]
@@ -25,17 +25,17 @@ const PER_MILLE_STEPS = [1_000, 999, 995, 990, 980, 950, 900, 800, 500, 0]
 export interface TrackRecordInit {
   readonly documents: Documents
   readonly clock: Clock
-  /** Whether it is one of this provider's own that are served here. */
+  /** Whether this provider owns the API and this node serves it. */
   readonly isOwn: (api: ApiId) => boolean
 }
 
 /**
- * Counts how the calls of own listings went, by day (UTC), for what their manifests say of it. Written behind: a crash takes a minute's
- * worth of it.
+ * Counts the results of own listings' calls per UTC day, for the self-report in their manifests. Written
+ * asynchronously: a crash loses up to a minute of counts.
  */
 export class TrackRecord {
   readonly #init: TrackRecordInit
-  /** By API, then by number of the day. */
+  /** By API, then by day number. */
   readonly #apis = new Map<ApiId, Map<number, Tally>>()
   readonly #changed = new Set<ApiId>()
   #writing: Timer | undefined
@@ -55,18 +55,18 @@ export class TrackRecord {
     }
   }
 
-  /** Writes what is waiting. */
+  /** Writes pending counts. */
   async stop(): Promise<void> {
     this.#writing?.cancel()
     this.#writing = undefined
     await this.#write()
   }
 
-  /** The handler, its calls counted. What was answered before, and what its caller gave up, is not. */
+  /** Wraps the handler to count its calls. Replayed responses and early cancellations are not counted. */
   watching(handler: CallHandler): CallHandler {
     const { clock } = this.#init
     return async (call, signal) => {
-      // What is said about a subscription, or paid for a stream that runs, is no call of the API.
+      // Calls about subscriptions and payments for running streams are not calls of the API.
       if (call.service !== undefined || call.stream !== undefined) return handler(call, signal)
       const startedAt = clock.elapsed()
       try {
@@ -74,7 +74,7 @@ export class TrackRecord {
         if (answer.replayed !== true) this.#count(call.api, seenAnswer(answer.status, clock.elapsed() - startedAt))
         return answer
       } catch (error) {
-        // A caller may end a call as early as it likes: that says something of the API only where it waited long.
+        // A caller may cancel at any time. A cancellation counts against the API only after a long wait.
         const isSaid = !signal.aborted || clock.elapsed() - startedAt >= SELF_REPORT_PATIENCE_MS
         this.#count(call.api, isSaid ? seenError(asSoukError(error)) : undefined)
         throw error
@@ -82,7 +82,7 @@ export class TrackRecord {
     }
   }
 
-  /** Undefined where there were too few calls to say something. */
+  /** Undefined where there are too few calls. */
   report(api: ApiId): SelfReport | undefined {
     const now = this.#init.clock.now()
     const all = noTally()
@@ -130,7 +130,7 @@ export class TrackRecord {
   }
 }
 
-/** Whether two reports say the same, whenever they were made. */
+/** True where two reports have the same figures, whatever their dates. */
 export function sameReport(a: SelfReport | undefined, b: SelfReport | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
   const { calls, goodPerMille, p50Ms, p95Ms } = a
@@ -139,7 +139,7 @@ export function sameReport(a: SelfReport | undefined, b: SelfReport | undefined)
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS)
 
-/** Today, and as many whole days before it as make `SELF_REPORT_DAYS` with it. */
+/** True for today and the days before it, `SELF_REPORT_DAYS` in all. */
 function isWithin(day: number, now: number): boolean {
   return day <= dayOf(now) && day > dayOf(now) - SELF_REPORT_DAYS
 }

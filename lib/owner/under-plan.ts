@@ -3,12 +3,12 @@ import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { PlanTicket } from '../interface/plan-desk.ts'
 import type { Outcome, Reservation, Settled } from '../interface/till.ts'
 
-/** It is on the terms of a subscription, or is about one. */
+/** The call uses a subscription, or manages one. */
 export function isUnderPlan({ service, subscription }: IncomingCall): boolean {
   return service !== undefined || subscription !== undefined
 }
 
-/** Charges what the plan says, and counts the call in the same commit. */
+/** Charges the plan's price and counts the call in the same commit. */
 export async function settleUnderPlan(
   { success }: AdapterReply,
   outcome: Outcome,

@@ -132,7 +132,7 @@ describe('Owner', () => {
       bench.adapter.answer = async () => {
         throw new TypeError('secret')
       }
-      await assert.rejects(bench.handle(), { code: 'internal_error', message: 'Something went wrong here.' })
+      await assert.rejects(bench.handle(), { code: 'internal_error', message: 'This node has an internal error.' })
       assert.equal((await bench.records())[0]?.code, 'internal_error')
     })
 

@@ -60,7 +60,7 @@ describe('the metered till', () => {
     const till = createMeteredTill({ log: store.calls })
     await assert.rejects(till.authorise(order({ maxPrice: 1_499n })), {
       code: 'price_exceeds_limit',
-      message: 'A call costs 0.0015 USDC, your limit is 0.001499 USDC.'
+      message: 'A call costs 0.0015 USDC. Your limit is 0.001499 USDC.'
     })
     await assert.rejects(till.authorise(order({ price: 1n, maxPrice: 0n })), { code: 'price_exceeds_limit' })
   })

@@ -63,12 +63,12 @@ describe('the health of an API', () => {
     await probes(1)
     assert.equal(state, 'paused')
     await probes(3)
-    assert.deepEqual(logged, ['ticker is paused: Something went wrong here.'])
+    assert.deepEqual(logged, ['ticker is paused: This node has an internal error.'])
     isWell = true
     await probes(1)
     assert.equal(state, 'published')
     assert.equal(logged.length, 2)
-    assert.deepEqual(told, ['ticker: Something went wrong here.', 'ticker is well'])
+    assert.deepEqual(told, ['ticker: This node has an internal error.', 'ticker is well'])
   })
 
   it('forgives single failures', async () => {
