@@ -1,11 +1,11 @@
 import { CONSUMER_BYTES } from '../base/limits.ts'
 
-/** An account as subscriptions name it, by the name its calls go under: in hexadecimal. */
+/** An account's name in subscriptions: its `consumer` bytes in hexadecimal. */
 export function accountOf(consumer: Uint8Array): string {
   return Buffer.from(consumer).toString('hex')
 }
 
-/** The name its calls go under. Undefined where the account has one of another kind, which proves nothing. */
+/** The `consumer` bytes of an account name. Undefined for a name of another form, which proves nothing. */
 export function consumerOf(account: string | undefined): Uint8Array | undefined {
   if (account === undefined || !ACCOUNT.test(account)) return undefined
   return Uint8Array.from(Buffer.from(account, 'hex'))

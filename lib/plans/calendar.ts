@@ -1,7 +1,7 @@
 import { DAY_MS } from '../base/limits.ts'
 import type { Period } from '../interface/plan.ts'
 
-/** A day of the Gregorian calendar, of which month 0 is January; and the time within it. */
+/** A day of the Gregorian calendar (month 0 is January), and the time within it. */
 interface Moment {
   readonly year: number
   readonly month: number
@@ -13,8 +13,8 @@ const DAYS_IN: Readonly<Partial<Record<Period, number>>> = { day: 1, week: 7 }
 const MONTHS_IN: Readonly<Partial<Record<Period, number>>> = { month: 1, year: 12 }
 
 /**
- * `count` periods after a time, in UTC. Months end when they end: one after 31 January is the last of February, and two are
- * 31 March, as each is counted from the anchor, never from the one before.
+ * Adds `count` periods to a time, in UTC. Each is counted from the anchor, and limited to the end of the month. From 31
+ * January, one month leads to the last day of February, and two lead to 31 March.
  */
 export function plusPeriods(anchor: number, period: Period, count: number): number {
   const days = DAYS_IN[period]
@@ -25,10 +25,10 @@ export function plusPeriods(anchor: number, period: Period, count: number): numb
   return dayNumber({ ...wanted, day: Math.min(day, daysOf(wanted)) }) * DAY_MS + ms
 }
 
-/** The first end of a period, counted from the anchor, that is later than `at`. */
+/** The first end of a period after `at`, counted from the anchor. */
 export function nextBoundary(anchor: number, period: Period, at: number): number {
   const shortest = (DAYS_IN[period] ?? (MONTHS_IN[period] ?? 1) * 28) * DAY_MS
-  // Not too late: no period is shorter. From there on a few steps at most.
+  // A lower bound of the count, because no period is longer. Few steps remain.
   const longest = shortest * (31 / 28)
   let count = Math.max(1, Math.floor((at - anchor) / longest) - 1)
   while (plusPeriods(anchor, period, count) <= at) count++
@@ -43,8 +43,8 @@ function daysOf({ year, month }: Pick<Moment, 'year' | 'month'>): number {
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 
 /**
- * Days since 1 January 1970. Years begin in March here, so that the leap day is their last (the algorithm is known as
- * "days from civil").
+ * Days since 1 January 1970. Years start in March here, so that the leap day is the last day (the "days from civil"
+ * algorithm).
  */
 function dayNumber({ year, month, day }: Omit<Moment, 'ms'>): number {
   const y = month < 2 ? year - 1 : year

@@ -2,10 +2,10 @@ import { REPLACE_TRIES_MAX } from '../base/limits.ts'
 import type { Documents } from '../interface/store.ts'
 
 /**
- * Changes a document that other processes change as well: what `to` makes of it as it was read is written where it still is so, else
- * it is read again. `to` returns undefined to leave it as it is.
+ * Changes a document that other processes also change. It writes the result of `to` only if the document is still as it
+ * was read, and otherwise reads again. `to` returns undefined to change nothing.
  *
- * @returns 'busy' where others were faster `REPLACE_TRIES_MAX` times; nothing is written then
+ * @returns 'busy' after `REPLACE_TRIES_MAX` conflicts; nothing is written then
  */
 export async function changeDocument(
   documents: Documents,

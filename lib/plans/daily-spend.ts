@@ -5,23 +5,23 @@ import type { Atoms } from '../base/money.ts'
 import type { Documents } from '../interface/store.ts'
 import { changeDocument } from './change-document.ts'
 
-/** Documents of a consumer: what of a subscription's daily cap is leased, by subscription. */
+/** Document collection of a consumer: the leased part of each subscription's daily cap. */
 const DAYS = 'subscription-days'
 
 interface Day {
   readonly day: number
-  /** By all processes. */
+  /** Leased by all processes together. */
   readonly leased: Atoms
 }
 
-/** A part of the day's cap that one call may cost. Ended once. */
+/** A permission to spend. Call `end` once. */
 export interface Allowed {
   end(charged: Atoms): void
 }
 
 /**
- * What the calls and fees of a subscription cost in a day (UTC). It is taken in leases, each written down before any of it is
- * promised: a restart never opens the cap again, and several processes on one store share it.
+ * Enforces the daily cap (UTC) of a subscription. Amounts are taken in leases, which are stored before they are used.
+ * So a restart does not reset the cap, and processes on one store share it.
  */
 export class DailySpend {
   readonly #documents: Documents
@@ -54,7 +54,7 @@ export class DailySpend {
     }
   }
 
-  /** Gives back what is leased and not spent. Nothing is promised any more. */
+  /** Returns unspent leases. Call it when nothing more will be spent. */
   async stop(): Promise<void> {
     await Promise.allSettled([...this.#own].map(([id, own]) => this.#giveBack(id, own)))
   }
@@ -85,7 +85,7 @@ export class DailySpend {
     let taken = 0n
     const outcome = await changeDocument(this.#documents, [DAYS, id], (before) => {
       const known = before === undefined ? { day: own.day, leased: 0n } : readDay(before)
-      // A clock set back does not open the cap again.
+      // A clock that was set back does not reset the cap.
       const leased = known.day < own.day ? 0n : known.leased
       const left = cap - leased
       if (left < missing) throw capReached(id)
@@ -93,7 +93,7 @@ export class DailySpend {
       taken = wanted < left ? wanted : left
       return JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
     })
-    if (outcome === 'busy') throw new SoukError('overloaded', 'Too many calls spend of this subscription at once.')
+    if (outcome === 'busy') throw new SoukError('overloaded', 'Too many calls use this subscription at once. Try again later.')
     own.leased += taken
   }
 }

@@ -18,22 +18,22 @@ import {
   takesCalls
 } from './sold-subscription.ts'
 
-/** What a decision depends on beside the subscription. */
+/** The inputs of a decision besides the subscription. */
 export interface Circumstances {
   readonly api: ApiId
   readonly manifest: Manifest
   readonly now: number
-  /** Who asks, authenticated by the link. */
+  /** Peer id of the requesting node, authenticated by the link. */
   readonly peer: string
-  /** For whom it asks, by a name that nobody else can make up. */
+  /** Pseudonym of the requesting account, which other nodes cannot guess. */
   readonly consumer?: Uint8Array
-  /** This owner. */
+  /** Peer id of this owner. */
   readonly owner: string
-  /** Calls of the period's included ones that are used, or may be. */
+  /** Included calls of the period that are used or reserved. */
   readonly freeTaken: number
 }
 
-/** The subscription as it will be, and what that costs. Nothing changes where it is as it was. */
+/** The changed subscription and its price. Nothing changes where `sold` is the same object. */
 export interface Decision {
   readonly sold: SoldSubscription
   readonly due: Atoms
@@ -41,13 +41,13 @@ export interface Decision {
 
 type Of<A extends SubscriptionRequest['action']> = Extract<SubscriptionRequest, { action: A }>
 
-/** What an owner makes of a request: without any I/O, so that every way through the states can be tried. @throws SoukError */
+/** Decides a request. It does no I/O, so that tests can try every path through the states. @throws SoukError */
 export function decide(request: SubscriptionRequest, sold: SoldSubscription | undefined, c: Circumstances): Decision {
   if (sold === undefined) {
     if (request.action !== 'subscribe') throw unknownSubscription()
     return subscribe(request, c)
   }
-  // It is nobody else's business that there is one.
+  // Other callers must not learn that the subscription exists.
   if (!isHolder(sold, c) || sold.api !== c.api) throw unknownSubscription()
   switch (request.action) {
     case 'subscribe':
@@ -67,8 +67,8 @@ export function decide(request: SubscriptionRequest, sold: SoldSubscription | un
 }
 
 /**
- * The node that made it, those it named, and whichever other node calls for the very account that it was made for: of the nodes
- * that keep one account, any may be the one its holder comes to.
+ * Whether the caller holds the subscription: the node that created it, a node it named, or any node that calls for its
+ * account. An account may use several nodes.
  */
 export function isHolder(
   { peer, peers, account }: SoldSubscription,
@@ -109,14 +109,14 @@ function subscribe(request: Of<'subscribe'>, c: Circumstances): Decision {
 function renew(request: Of<'renew'>, sold: SoldSubscription, c: Circumstances): Decision {
   const { manifest, now } = c
   if (request.periodEnd !== sold.periodEnd || !isDue(sold, now)) {
-    // It was renewed by the first of two that asked; or it cannot be, as its state says.
+    // A concurrent request has renewed it, or its state does not allow a renewal.
     if (takesCalls(stateAt(sold, now))) return unchanged(sold)
     throw inactive(sold, now)
   }
   checkOffered(manifest)
   checkMajor(sold, manifest)
   const next = nextTerms(sold, manifest, now)
-  if (next === undefined) throw inactive(sold, now, 'Its plan is not offered any more.')
+  if (next === undefined) throw inactive(sold, now, 'Its plan is no longer offered.')
   const plan = agreed(next, request)
   const { nextPlan: _, ...rest } = sold
   const paidFor = { plan, isTrial: false, state: 'active', periodNo: sold.periodNo + 1 } as const
@@ -150,7 +150,7 @@ function cancel({ now: isNow }: Of<'cancel'>, sold: SoldSubscription, { now }: C
   return { due: 0n, sold: moved(sold, isOver ? 'canceled' : 'canceling', now) }
 }
 
-/** Also where its period is over: no call renews it then. */
+/** Allowed after the end of the period too: then no call renews the subscription. */
 function pause(sold: SoldSubscription, { now }: Circumstances): Decision {
   if (sold.state === 'paused') return unchanged(sold)
   const state = stateAt(sold, now)
@@ -184,40 +184,40 @@ function checkOffered({ state }: Manifest): void {
   }
 }
 
-/** Nobody calls, or pays for, an API that is another than he subscribed to. @throws SoukError `subscription_inactive` */
+/** A subscription is bound to the API's major version. @throws SoukError `subscription_inactive` */
 export function checkMajor({ id, major }: SoldSubscription, manifest: Manifest): void {
   const now = manifest.major ?? 1
   if (major === now) return
-  const detail = `The subscription is to version ${major} of this API, which is at ${now}. Change it to go on with that.`
+  const detail = `The subscription is for version ${major} of this API, which is now ${now}. Change its plan to continue with the new version.`
   throw new SoukError('subscription_inactive', detail, {
     members: { subscription: { id, major: now } },
     notAccepted: true
   })
 }
 
-/** @throws SoukError `price_exceeds_limit`: its terms are not those that the consumer agreed to */
+/** @throws SoukError `price_exceeds_limit` where the plan's terms differ from those the consumer agreed to */
 function agreed(plan: Plan | undefined, terms: AgreedTerms): Plan {
   if (plan === undefined) {
-    throw new SoukError('invalid_request', 'The API has no such plan, or it takes no new subscribers.', {
+    throw new SoukError('invalid_request', 'The API has no such plan, or the plan is closed to new subscribers.', {
       notAccepted: true
     })
   }
   if (plan.id === terms.plan && plan.since === terms.since && plan.fee === terms.fee) return plan
-  throw new SoukError('price_exceeds_limit', 'The terms of the plan are others here than those that were agreed to.', {
+  throw new SoukError('price_exceeds_limit', 'The plan’s terms have changed since you agreed to them. Read them again.', {
     notAccepted: true
   })
 }
 
 export function unknownSubscription(): SoukError {
-  return new SoukError('subscription_inactive', 'This owner knows no such subscription of yours.', {
+  return new SoukError('subscription_inactive', 'This owner has no such subscription of yours.', {
     notAccepted: true
   })
 }
 
-/** Says where it stands, so that the consumer can do what has to be done. */
+/** The error carries the subscription's state, so that the consumer knows what to do. */
 export function inactive(sold: SoldSubscription, now: number, detail?: string): SoukError {
   const state = stateAt(sold, now)
-  const why = isDue(sold, now) ? 'Its period is over; it is active again once the next one is paid for.' : undefined
+  const why = isDue(sold, now) ? 'Its period has ended. Pay the next period to use it again.' : undefined
   const options: SoukErrorOptions = {
     notAccepted: true,
     members: { subscription: { id: sold.id, state, period_end: sold.periodEnd } }

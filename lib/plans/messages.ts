@@ -10,14 +10,14 @@ import { type Period, PERIODS, type Plan } from '../interface/plan.ts'
 import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'
 import { type KeptPlan, keptPlan, readPlan } from './sold-subscription.ts'
 
-/** The plan that is agreed to: an owner that offers other terms refuses. */
+/** The plan's terms that the consumer agrees to. An owner with other terms refuses. */
 export interface AgreedTerms {
   readonly plan: string
   readonly since: number
   readonly fee: Atoms
 }
 
-/** What a consumer asks of the owner of a subscription: JSON, the body of a call of service 1. */
+/** A consumer's request about a subscription: the JSON body of a call of service 1. */
 export type SubscriptionRequest = { readonly id: string } & (
   | ({
       readonly action: 'subscribe'
@@ -25,7 +25,7 @@ export type SubscriptionRequest = { readonly id: string } & (
       readonly account?: string
       readonly peers: readonly string[]
     } & AgreedTerms)
-  /** `periodEnd`: the period that is over, so that none is paid for twice. */
+  /** `periodEnd`: end of the last paid period, so that no period is paid twice. */
   | ({ readonly action: 'renew'; readonly periodEnd: number } & AgreedTerms)
   | ({ readonly action: 'change' } & AgreedTerms)
   | { readonly action: 'cancel'; readonly now: boolean }
@@ -69,7 +69,7 @@ export function readRequest(body: Uint8Array): SubscriptionRequest {
   }
 }
 
-/** A subscription as the other side is told of it, and whether other replicas of the owner know it as well. */
+/** A subscription as the owner sends it. `isShared`: other replicas of the owner also know it. */
 export interface SubscriptionReply extends Subscription {
   readonly isShared: boolean
 }
@@ -82,7 +82,7 @@ export function writeReply({ plan, ...rest }: SubscriptionReply): Uint8Array {
   return utf8(JSON.stringify({ ...rest, plan: keptPlan(plan) } satisfies Told))
 }
 
-/** An owner is a stranger: what it says is looked through before it is kept. @throws SoukError `upstream_invalid_response` */
+/** Owners are untrusted, so every field is checked. @throws SoukError `upstream_invalid_response` */
 export function readReply(body: Uint8Array): SubscriptionReply {
   const told = parse(body, unreadable) as Partial<Record<keyof Told, unknown>>
   const { id, api, revision, major, peer, peers, account, owner, state, version, nextPlan, isShared } = told
@@ -195,9 +195,9 @@ function parse(body: Uint8Array, refusal: () => SoukError): Record<string, unkno
   return value as Record<string, unknown>
 }
 
-const malformed = () => new SoukError('invalid_request', 'The request about a subscription is malformed.')
+const malformed = () => new SoukError('invalid_request', 'The subscription request is malformed.')
 
 const unreadable = () =>
-  new SoukError('upstream_invalid_response', 'The owner’s word on the subscription cannot be read.', {
+  new SoukError('upstream_invalid_response', 'The owner returned an invalid response about the subscription.', {
     source: 'owner'
   })

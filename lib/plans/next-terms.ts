@@ -3,14 +3,15 @@ import type { Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { Subscription } from '../interface/subscription.ts'
 
-/** A plan that can be subscribed to now. */
+/** A plan that accepts new subscribers. */
 export function openPlan({ plans = [] }: Pick<Manifest, 'plans'>, id: string): Plan | undefined {
   return plans.find((plan) => plan.id === id && plan.closedAt === undefined)
 }
 
 /**
- * What the next period is on: both sides work it out alike from the signed manifest. The own terms, for `TERMS_KEPT_MS` after the
- * provider changed or closed the plan; then the plan as it is now; nothing where it is gone.
+ * The terms of the next period. Both sides compute them from the signed manifest. The subscriber keeps its own terms
+ * for `TERMS_KEPT_MS` after the provider changed or closed the plan. Afterwards the current plan applies, or none where
+ * it is gone.
  */
 export function nextTerms(
   { plan, nextPlan }: Pick<Subscription, 'plan' | 'nextPlan'>,

@@ -7,15 +7,15 @@ import type { OwnSubscription, Quota, Subscription } from '../interface/subscrip
 import { changeDocument } from './change-document.ts'
 import { type KeptPlan, keptPlan, readPlan, stateAt } from './sold-subscription.ts'
 
-/** Documents of a consumer: its subscriptions. Signals of that topic name one that was changed. */
+/** Document collection of a consumer: its subscriptions. A signal of this topic names a changed subscription. */
 const OWN = 'subscriptions'
 
-/** A change that was sent for, of which the end is not known. */
+/** A change that was sent, whose result is unknown. */
 export interface PendingChange {
   readonly requestId: string
-  /** The request, base64: it is asked for again as it was. */
+  /** The request in base64, to repeat it unchanged. */
   readonly body: string
-  /** What was promised for it. */
+  /** The price promised for it. */
   readonly price: Atoms
 }
 
@@ -28,7 +28,7 @@ export interface OwnRecord {
   readonly maxFee: Atoms
   readonly dailyCap?: Atoms
   readonly pending?: PendingChange
-  /** The highest alert that was given, and the end of the period it was given in. */
+  /** The highest alert given, and the end of its period. */
   readonly alerted?: { readonly resetsAt: number; readonly level: 85 | 100 }
 }
 
@@ -63,17 +63,20 @@ function read(document: string): OwnRecord {
   }
 }
 
-/** What a node holds, on disk before anything follows from it. Other processes on the same store may change it as well. */
+/**
+ * The subscriptions that a node holds. A change is stored before it takes effect. Other processes on the same store may
+ * also change them.
+ */
 export class OwnRecords {
   readonly #documents: Documents
   readonly #clock: Clock
   readonly #cached = new Map<string, { readonly record: OwnRecord; readonly seenAt: number }>()
-  /** As owners said last, by subscription. */
+  /** Quotas that owners last reported, by subscription. */
   readonly #quotas = new Map<string, Quota>()
   readonly #signals: Signals | undefined
   #changes = 0
 
-  /** @param signals Of other processes on the same store, which is open. */
+  /** @param signals - of other processes on the same open store */
   constructor(documents: Documents, clock: Clock, signals?: Signals) {
     this.#documents = documents
     this.#clock = clock
@@ -93,7 +96,7 @@ export class OwnRecords {
     const document = await this.#documents.get(OWN, id)
     if (document === undefined) return undefined
     const record = read(document)
-    // What was changed elsewhere meanwhile is read again the next time.
+    // Not cached where it changed meanwhile, so that it is read again.
     return seen === this.#changes ? this.#cache(record, seenAt) : record
   }
 
@@ -110,7 +113,8 @@ export class OwnRecords {
     await this.#documents.put(OWN, id, write(record))
     this.#changes++
     if (this.#signals === undefined) return this.#cache(record)
-    // Another process may have changed it since: it is read again. Others do so before long where the signal does not get through.
+    // Another process may have changed it, so it is read again next time. If the signal is lost, other processes reread
+    // within `SUBSCRIPTION_FRESH_MS`.
     this.#cached.delete(id)
     await this.#signals.send(OWN, id).catch(() => {})
     return record
@@ -123,7 +127,7 @@ export class OwnRecords {
   }
 
   /**
-   * Notes that an alert was given, and nothing else: what is changed of the record meanwhile stays changed.
+   * Records that an alert was given. Concurrent changes of the record are kept.
    * @returns false where it was given before
    */
   async noteAlert(id: string, alerted: NonNullable<OwnRecord['alerted']>): Promise<boolean> {
@@ -146,7 +150,7 @@ export class OwnRecords {
     return all.toReversed().map(({ value }) => this.shown(read(value)))
   }
 
-  /** As its holder sees it now. */
+  /** The subscription as its holder sees it now. */
   shown({ subscription, maxPrice, maxFee, dailyCap }: OwnRecord): OwnSubscription {
     const quota = this.quotaOf(subscription)
     return {
@@ -159,13 +163,13 @@ export class OwnRecords {
     }
   }
 
-  /** Of the present period, where an owner said so to this process. */
+  /** The quota of the current period, where an owner has reported it to this process. */
   quotaOf({ id, periodEnd }: Subscription): Quota | undefined {
     const quota = this.#quotas.get(id)
     return quota?.resetsAt === periodEnd ? quota : undefined
   }
 
-  /** Calls end in any order: the count of a period only grows. */
+  /** Stores a reported quota. Calls end in any order, so a lower count of the same period is ignored. */
   heard(id: string, quota: Quota): void {
     const before = this.#quotas.get(id)
     if (before?.resetsAt === quota.resetsAt && before.used > quota.used) return

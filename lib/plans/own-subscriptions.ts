@@ -28,7 +28,7 @@ import { isDue, stateAt, takesCalls } from './sold-subscription.ts'
 export interface OwnSubscriptionsInit {
   readonly clock: Clock
   readonly requestIds: RequestIds
-  /** This node's peer id. */
+  /** Peer id of this node. */
   readonly self: string
   readonly records: OwnRecords
   readonly spend: DailySpend
@@ -37,15 +37,15 @@ export interface OwnSubscriptionsInit {
   readonly sold: Subscriptions['sold']
 }
 
-/** What is asked of the owner, and the most it may cost. */
+/** A request to the owner, and its maximum price. */
 interface Wish {
   readonly request: SubscriptionRequest
   readonly price: Atoms
 }
 
 /**
- * The subscriptions of a node as a consumer. What is asked for is on disk before it is sent: after a crash the owner says what became
- * of it, and nothing is asked for, or paid for, twice.
+ * The subscriptions that a node holds as a consumer. A request is stored before it is sent. After a crash the owner
+ * reports its result, so nothing is requested or paid twice.
  */
 export class OwnSubscriptions implements Subscriptions {
   readonly #init: OwnSubscriptionsInit
@@ -85,7 +85,7 @@ export class OwnSubscriptions implements Subscriptions {
   async renew(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
     const running = this.#renewing.get(id)
     if (running !== undefined) {
-      // It asked for nothing itself.
+      // This call requested nothing itself.
       const { subscription } = await running
       return { subscription, charged: 0n }
     }
@@ -114,7 +114,7 @@ export class OwnSubscriptions implements Subscriptions {
     })
   }
 
-  /** Holds here at once, whether its owner can be reached or not: it is this node that pays. */
+  /** Effective on this node at once, even if the owner is unreachable, because this node pays. */
   cancel(
     id: string,
     { now = false, ...options }: SubscriptionOptions & { now?: boolean } = {}
@@ -142,7 +142,7 @@ export class OwnSubscriptions implements Subscriptions {
     return this.#simply(id, 'resume', options)
   }
 
-  /** Finds out what became of a change that was sent for by a process that is gone, or over a link that broke. */
+  /** Finds the result of a change that an earlier process sent, or that was sent over a broken link. */
   async settle(id: string, options: SubscriptionOptions = {}): Promise<OwnRecord> {
     const record = await this.#init.records.get(id)
     if (record.pending === undefined) return record
@@ -210,12 +210,12 @@ export class OwnSubscriptions implements Subscriptions {
     }
     const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
     const next = nextTerms(subscription, manifest, now)
-    if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is not offered any more.')
+    if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is no longer offered.')
     checkFee(next.fee, maxFee)
-    // Nobody is moved to dearer calls than he agreed to.
+    // A subscriber is never moved to prices above its limit.
     const isMoved = next.id !== subscription.plan.id || next.since !== subscription.plan.since
     if (isMoved && dearestPrice(next) > maxPrice) {
-      const detail = `The plan has changed: its calls cost up to ${formatUsdc(dearestPrice(next))} USDC, above your limit.`
+      const detail = `The plan has changed. Its calls cost up to ${formatUsdc(dearestPrice(next))} USDC, above your limit.`
       throw new SoukError('price_exceeds_limit', detail)
     }
     const { periodEnd } = subscription
@@ -226,7 +226,7 @@ export class OwnSubscriptions implements Subscriptions {
     )
   }
 
-  /** As the network has it now, or as it was known: its owner refuses what is not so any more. */
+  /** Resolves the API anew, or uses the cached resolution. The owner refuses outdated terms. */
   async #look(ref: ApiRef, { signal }: SubscriptionOptions): Promise<Resolution> {
     const { resolve } = this.#init
     const options = signal === undefined ? {} : { signal }
@@ -275,7 +275,7 @@ export class OwnSubscriptions implements Subscriptions {
     }
   }
 
-  /** The record without a pending change: whatever became of that. @throws SoukError where its owner cannot be asked */
+  /** The record after its pending change has a result. @throws SoukError where its owner is unreachable */
   async #settled(record: OwnRecord, options: SubscriptionOptions): Promise<OwnRecord> {
     const { records } = this.#init
     const { pending, ...rest } = record
@@ -290,7 +290,7 @@ export class OwnSubscriptions implements Subscriptions {
     } catch (error) {
       if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
     }
-    // It was never run, or its answer is not kept any more: how the subscription stands now says which.
+    // The change never ran, or its response was deleted. The current state shows which.
     try {
       const request = writeRequest({ id: rest.subscription.id, action: 'show' })
       const requestId = this.#init.requestIds.next()
@@ -334,7 +334,7 @@ export class OwnSubscriptions implements Subscriptions {
     )
     const answer = readReply(await readAnswer(reply.body))
     if (answer.id !== id || answer.api !== api) {
-      throw new SoukError('upstream_invalid_response', 'The owner speaks of another subscription.', { source: 'owner' })
+      throw new SoukError('upstream_invalid_response', 'The owner returned another subscription.', { source: 'owner' })
     }
     return { told: answer, charged: reply.charged }
   }
@@ -352,7 +352,7 @@ interface Sending {
   readonly sentTo?: string
 }
 
-/** The owner's word, unless it is an old one. */
+/** Applies the owner's report, unless it is outdated. */
 function told(record: OwnRecord, { isShared, ...subscription }: SubscriptionReply): OwnRecord {
   const { pending: _, ...rest } = record
   const isNews = subscription.version > record.subscription.version

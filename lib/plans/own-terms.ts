@@ -9,10 +9,10 @@ import type { SubscribeInit, SubscriptionTerms } from '../interface/subscription
 import { isPseudonym } from './messages.ts'
 import type { OwnRecord } from './own-records.ts'
 
-/** Nothing was sent: its owner, or the way to it, was not there. */
+/** Errors after which nothing was sent, because the owner was unreachable. */
 export const UNREACHED: ReadonlySet<ErrorCode> = new Set(['owner_unreachable', 'lookup_timeout', 'overloaded'])
 
-/** A call that ended so may have been run all the same. */
+/** Errors after which the call may still have run. */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   'call_interrupted',
   'upstream_timeout',
@@ -22,15 +22,15 @@ const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   'idempotency_in_flight'
 ])
 
-/** It is certain that nothing became of it. */
+/** True where the call certainly had no effect. */
 export function isDefinite({ code, notAccepted, isChargeUnknown }: SoukError): boolean {
   return !isChargeUnknown && (notAccepted || !UNCERTAIN.has(code))
 }
 
-/** What is agreed to of a plan. */
+/** The terms of a plan that the consumer agrees to. */
 export const termsOf = ({ id, since, fee }: Plan) => ({ plan: id, since, fee })
 
-/** With the limits that its holder changed. @throws SoukError `invalid_request` */
+/** Applies the limits that the holder changed. @throws SoukError `invalid_request` */
 export function withLimits(record: OwnRecord, { maxPrice, maxFee, dailyCap }: SubscriptionTerms): OwnRecord {
   const { dailyCap: before, ...rest } = record
   const cap = dailyCap === undefined ? before : dailyCap === null ? undefined : parseUsdc(dailyCap)
@@ -45,24 +45,24 @@ export function withLimits(record: OwnRecord, { maxPrice, maxFee, dailyCap }: Su
 /** @throws SoukError `price_exceeds_limit` */
 export function checkFee(fee: Atoms, maxFee: Atoms): void {
   if (fee <= maxFee) return
-  const detail = `The plan costs ${formatUsdc(fee)} USDC a period, your limit is ${formatUsdc(maxFee)} USDC.`
+  const detail = `The plan costs ${formatUsdc(fee)} USDC a period. Your limit is ${formatUsdc(maxFee)} USDC.`
   throw new SoukError('price_exceeds_limit', detail)
 }
 
 export function noSuchPlan({ plans = [] }: Manifest): SoukError {
   const open = plans.filter(({ closedAt }) => closedAt === undefined).map(({ id }) => id)
-  const hint = open.length === 0 ? 'It has none.' : `It has: ${open.join(', ')}.`
+  const hint = open.length === 0 ? 'It has no plans.' : `Its plans: ${open.join(', ')}.`
   return new SoukError('invalid_request', `The API has no such plan. ${hint}`)
 }
 
 /** @throws SoukError `invalid_request` */
 export function checkInit({ maxPrice, maxFee, dailyCap, account, peers = [] }: SubscribeInit, id: string): void {
   for (const amount of [maxPrice, maxFee, dailyCap]) if (amount !== undefined) parseUsdc(amount)
-  if (!isRequestId(id)) throw new SoukError('invalid_request', 'The id of a subscription is a UUID of version 7.')
+  if (!isRequestId(id)) throw new SoukError('invalid_request', 'A subscription id must be a version 7 UUID.')
   if (account !== undefined && !isPseudonym(account)) {
-    throw new SoukError('invalid_request', 'The account of a subscription is a short text of visible ASCII characters.')
+    throw new SoukError('invalid_request', 'The account of a subscription must be a short text of visible ASCII characters.')
   }
   if (peers.length > SUBSCRIPTION_PEERS_MAX || !peers.every(isProviderId)) {
-    throw new SoukError('invalid_request', `A subscription is for ${SUBSCRIPTION_PEERS_MAX} further peer ids at most.`)
+    throw new SoukError('invalid_request', `A subscription can name at most ${SUBSCRIPTION_PEERS_MAX} further peer ids.`)
   }
 }

@@ -20,7 +20,7 @@ export interface PlanCallerInit {
   readonly call: (init: CallInit, terms: CallTerms) => Promise<CallReply>
 }
 
-/** Makes calls on the terms of a subscription: renews it where that is due, and never promises above its holder's limits. */
+/** Makes calls under a subscription. Renews it where due, and never exceeds its holder's limits. */
 export class PlanCaller {
   readonly #init: PlanCallerInit
 
@@ -28,7 +28,7 @@ export class PlanCaller {
     this.#init = init
   }
 
-  /** @throws SoukError `subscription_inactive`, `spend_cap_reached`, and whatever a call throws */
+  /** @throws SoukError `subscription_inactive`, `spend_cap_reached`, and any error of a call */
   async call(init: CallInit, id: string): Promise<CallReply> {
     const { records, subscriptions } = this.#init
     checkInit(init)
@@ -38,7 +38,7 @@ export class PlanCaller {
     try {
       return await this.#call(init, first.record, first.fee)
     } catch (error) {
-      // Its owner's clock is the one that counts: by that the period may be over a little earlier.
+      // The owner's clock decides, so the period may end a little earlier than here.
       if (!isOver(asSoukError(error), id) || first.fee !== undefined || init.sentTo !== undefined) throw error
       const { subscription } = first.record
       if (!isDue(subscription, subscription.periodEnd)) throw error
@@ -47,7 +47,7 @@ export class PlanCaller {
     }
   }
 
-  /** With its period paid for. */
+  /** The record, after paying a due period. */
   async #ready(init: CallInit, record: OwnRecord): Promise<{ record: OwnRecord; fee?: Atoms }> {
     const { clock, records } = this.#init
     const { subscription } = record
@@ -77,7 +77,7 @@ export class PlanCaller {
       return await this.#promise(init, { ...terms, price: 0n })
     } catch (error) {
       const { code, notAccepted } = asSoukError(error)
-      // Only its owner knows the place of a call: this one is beyond what is included.
+      // Only the owner knows the call's position in the period: this one is beyond the included calls.
       if (code !== 'payment_required' || !notAccepted) throw error
       return this.#promise(init, { ...terms, price: ceiling })
     }
@@ -111,7 +111,7 @@ export class PlanCaller {
     return { ...reply, ...(fee === undefined ? {} : { fee }), ...(alert === undefined ? {} : { alert }) }
   }
 
-  /** The alert that this call gives, where it is news. */
+  /** The alert level reached by this call, if it is new. */
   async #heard({ subscription }: OwnRecord, quota: Quota): Promise<85 | 100 | undefined> {
     const { records } = this.#init
     records.heard(subscription.id, quota)
@@ -128,14 +128,14 @@ function levelOf(used: number, included: number | undefined): 85 | 100 | undefin
   return used * 100 >= included * 85 ? 85 : undefined
 }
 
-/** A body that is read once cannot be offered a second time. */
+/** Whether to try the call for free first. A stream cannot be sent a second time. */
 function mayBeFree({ body }: CallInit, { subscription }: OwnRecord, quota: Quota | undefined): boolean {
   const { included = 0 } = subscription.plan
   const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body
   return !isStream && included > 0 && (quota === undefined || quota.used < included)
 }
 
-/** The owner says that the period is over. */
+/** The owner reports that the period has ended. */
 function isOver({ code, members }: SoukError, id: string): boolean {
   if (code !== 'subscription_inactive') return false
   const member = members?.['subscription']
@@ -146,15 +146,15 @@ function isOver({ code, members }: SoukError, id: string): boolean {
 /** @throws SoukError `invalid_request` */
 function checkInit({ payment }: CallInit): void {
   if (payment === undefined) return
-  throw new SoukError('invalid_request', 'A call with a payment of its own is under no subscription.')
+  throw new SoukError('invalid_request', 'A call with its own payment cannot use a subscription. Send one of the two.')
 }
 
-/** A call is never made at another API than was subscribed to. @throws SoukError `invalid_request` */
+/** A subscription is for one API only. @throws SoukError `invalid_request` */
 function checkApi({ api }: CallInit, { subscription }: OwnRecord): void {
   const asked = typeof api === 'string' ? parseApiRef(api) : api
   const own = parseApiRef(subscription.api)
   if (asked.name === own.name && (asked.provider === undefined || asked.provider === own.provider)) return
-  throw new SoukError('invalid_request', `The subscription is to ${subscription.api}.`)
+  throw new SoukError('invalid_request', `The subscription is for ${subscription.api}.`)
 }
 
 const signalOf = ({ signal }: CallInit): SubscriptionOptions => (signal === undefined ? {} : { signal })

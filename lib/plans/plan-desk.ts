@@ -19,9 +19,9 @@ import type { Place, QuotaBook } from './quota-book.ts'
 import { type Held, SOLD, SoldBook } from './sold-book.ts'
 import { readSold, type SoldSubscription, stateAt, takesCalls } from './sold-subscription.ts'
 
-/** Documents, shared where there is a shared store: the subscription that used a consumer's trial. */
+/** Document collection, shared between replicas where possible: the subscription that used a consumer's trial. */
 const TRIALS = 'plan-trials'
-/** Documents, as those: the subscription by which a consumer has the free calls of a listing. */
+/** Document collection like `TRIALS`: the subscription that holds a consumer's free calls of a listing. */
 const FREE = 'plan-free'
 
 interface FreeClaim {
@@ -31,19 +31,19 @@ interface FreeClaim {
 
 export interface PlanDeskInit {
   readonly clock: Clock
-  /** The store of the calls: what belongs to a call is written with its record. */
+  /** The store of the calls. Quota changes are written with the call's record. */
   readonly documents: Documents
-  /** A store that the owner's replicas share. Absent: what this node sold, it alone serves. */
+  /** A store that the owner's replicas share. Absent: only this node serves what it sold. */
   readonly shared?: Documents
-  /** This node's peer id. */
+  /** Peer id of this node. */
   readonly self: string
-  /** Told of each change once it is on disk. Never throws. */
+  /** Called after each change is stored. Never throws. */
   readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
   /** Default: none. */
   readonly log?: Logger
 }
 
-/** Sells subscriptions, lets their calls in, and counts these. */
+/** The plan service: sells subscriptions, admits their calls, and counts them. */
 export class PlanDesk implements Desk {
   readonly #init: PlanDeskInit
   readonly #log: Logger
@@ -57,12 +57,12 @@ export class PlanDesk implements Desk {
     this.#book = new SoldBook(init)
   }
 
-  /** With the store open. */
+  /** Call it with the store open. */
   start(): Promise<void> {
     return this.#book.start()
   }
 
-  /** Lets replicas have what of shared counts is not used here. Calls are over. */
+  /** Returns unused shared quota to the replicas. Call it when no call is running. */
   stop(): Promise<void> {
     return this.#book.stop()
   }
@@ -70,7 +70,7 @@ export class PlanDesk implements Desk {
   admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
     if (call.service !== undefined) return this.#change(signed, call)
     const { subscription } = call
-    if (subscription === undefined) throw new SoukError('internal_error', 'The call is under no plan.')
+    if (subscription === undefined) throw new SoukError('internal_error', 'The call has no subscription.')
     const id = formatRequestId(subscription)
     const held = this.#book.atHand(id)
     if (held?.book !== undefined) {
@@ -91,7 +91,7 @@ export class PlanDesk implements Desk {
   /** Newest first. */
   async sold({ api, limit, cursor }: SubscriberQuery): Promise<SubscriberPage> {
     if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-      throw new SoukError('invalid_request', `A page has 1 to ${PAGE_MAX} subscriptions.`)
+      throw new SoukError('invalid_request', `The limit of a page must be 1 to ${PAGE_MAX}.`)
     }
     const now = this.#init.clock.now()
     const subscriptions: Subscription[] = []
@@ -138,7 +138,7 @@ export class PlanDesk implements Desk {
       place.end(false)
       throw notAccepted(error)
     }
-    // The period may be another when it ends: it counts in the one in which it was let in.
+    // The period may change during the call. The call counts in the period of its admission.
     const { sold } = held
     let quota: Quota | undefined
     return {
@@ -183,7 +183,7 @@ export class PlanDesk implements Desk {
   ): Promise<PlanTicket> {
     const { clock, self, onSold } = this.#init
     const held = await this.#book.find(request.id)
-    // Who sold it alone changes it; of the others any may say how it stands.
+    // Only the seller changes a subscription. Every replica can show it.
     const isOwn = held === undefined || held.sold.owner === self
     if (!isOwn && request.action !== 'show') throw soldElsewhere(held.sold.owner)
     const freeTaken = held === undefined ? 0 : await this.#freeTaken(held, request)
@@ -222,7 +222,7 @@ export class PlanDesk implements Desk {
     }
   }
 
-  /** Only a change of plan depends on it. */
+  /** Only a change of plan needs it. */
   async #freeTaken(held: Held, { action }: SubscriptionRequest): Promise<number> {
     if (action !== 'change') return 0
     const book = await this.#book.bookOf(held)
@@ -231,8 +231,8 @@ export class PlanDesk implements Desk {
   }
 
   /**
-   * Free calls are for each consumer and listing by one subscription at a time: else there would be as many of them as it asks for
-   * subscriptions. @throws SoukError `payment_required`
+   * Each consumer can use the free calls of a listing with one subscription at a time. Otherwise it could multiply
+   * them. @throws SoukError `payment_required`
    */
   async #claimFree({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
     const { clock, documents, shared = documents } = this.#init
@@ -243,35 +243,38 @@ export class PlanDesk implements Desk {
     const taken = JSON.parse(before) as FreeClaim
     if (taken.id === id) return
     const other = (await this.#book.find(taken.id))?.sold
-    // One that is being sold is in no book yet; one that never was leaves its place.
+    // A subscription that is being sold is not stored yet. An abandoned one frees the claim after a while.
     const freeFrom = other?.periodEnd ?? taken.at + SUBSCRIPTION_FRESH_MS
     const isOver = clock.now() >= freeFrom || (other !== undefined && other.plan.fee > 0n)
     if (isOver && (await shared.replace(FREE, key, before, claim))) return
     const text =
-      'This consumer has the free calls of this API by another subscription, until its period ends. Use that, or a plan with a fee.'
+      'Another subscription of this consumer has the free calls of this API until its period ends. Use that one, or a plan with a fee.'
     throw new SoukError('payment_required', text, { notAccepted: true })
   }
 
-  /** One for each consumer and listing. The same subscription may ask again. @throws SoukError `payment_required` */
+  /**
+   * One trial per consumer and listing. The same subscription may repeat the request. @throws SoukError
+   * `payment_required`
+   */
   async #claimTrial({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
     const { documents, shared = documents } = this.#init
     const key = `${api}/${peer}/${account}`
     if (await shared.insert(TRIALS, key, JSON.stringify(id))) return
     if ((await shared.get(TRIALS, key)) === JSON.stringify(id)) return
-    throw new SoukError('payment_required', 'The trial of this API was used before. Subscribe without one.', {
+    throw new SoukError('payment_required', 'You have already used the trial of this API. Subscribe without a trial.', {
       notAccepted: true
     })
   }
 }
 
-/** As others are told of it. */
+/** The public fields of a subscription. */
 function told(sold: SoldSubscription): Subscription {
   const { anchor: _, isTrial: __, periodNo: ___, ...subscription } = sold
   return subscription
 }
 
 function soldElsewhere(owner: string): SoukError {
-  return new SoukError('subscription_inactive', 'Another node sold this subscription, and it alone changes it.', {
+  return new SoukError('subscription_inactive', 'Another node sold this subscription. Only that node can change it.', {
     members: { owner },
     notAccepted: true
   })

@@ -2,28 +2,31 @@ import type { Atoms } from '../base/money.ts'
 import type { Quota } from '../interface/subscription.ts'
 import { type Band, callsIn } from './bands.ts'
 
-/** A place for one call in the period: `end` is called once, `use` before it where the call succeeded. */
+/** A quota reservation for one call. Call `use` if the call succeeds, then `end` once. */
 export interface Place {
   readonly price: Atoms
-  /** It is used from now on. */
+  /** Counts the call as used. */
   use(): void
-  /** It is written down that it was used; or it was not, and is free again. */
+  /**
+   * Ends the reservation. `isKept` is false where the use was not stored, or the call failed: then the reservation is
+   * free again.
+   */
   end(isKept: boolean): void
 }
 
 export interface QuotaBookInit {
   readonly bands: readonly Band[]
-  /** Places in hand, by band: of a period that nobody shares, all. */
+  /** Calls granted to this process, by band. Without sharing, all calls of the period. */
   readonly granted: readonly number[]
-  /** Those of them that calls have used. */
+  /** Used calls of these, by band. */
   readonly used: readonly number[]
   readonly included?: number
   readonly resetsAt: number
 }
 
 /**
- * The calls of one period in this process, by band. A call takes a place in the cheapest band that has one, and gives it back where
- * it fails: so each place is paid for once, whatever order calls end in.
+ * The quota of one period in this process, by price band. A call reserves from the cheapest band with a free call, and
+ * returns it on failure. So every call of the quota is charged once, in whatever order calls end.
  */
 export class QuotaBook {
   readonly bands: readonly Band[]
@@ -32,7 +35,7 @@ export class QuotaBook {
   readonly #used: number[]
   readonly #reserved: number[]
   #open = 0
-  /** Places that other processes took, by band, as they were seen last. */
+  /** Calls taken by other processes, by band, as last read. */
   #others: readonly number[] = []
 
   constructor(init: QuotaBookInit) {
@@ -46,12 +49,15 @@ export class QuotaBook {
   get used(): readonly number[] {
     return this.#used
   }
-  /** No place is out: all of it is on disk. */
+  /** No reservation is open, so all counts are stored. */
   get isIdle(): boolean {
     return this.#open === 0
   }
 
-  /** The cheapest place in hand; the number of the band that more have to be taken in first; or nothing, as all are gone. */
+  /**
+   * Reserves the cheapest free call. Returns a band's number where more calls must be granted from it first, and
+   * undefined where the quota is used up.
+   */
   reserve(): Place | number | undefined {
     for (const [i, { size, price }] of this.bands.entries()) {
       if (at(this.#used, i) + at(this.#reserved, i) < at(this.#granted, i)) return this.#place(i, price)
@@ -60,13 +66,16 @@ export class QuotaBook {
     return undefined
   }
 
-  /** @param taken - by this process in all, and by the others */
+  /** @param taken - total granted to this process. @param others - total granted to others */
   grant(taken: readonly number[], others: readonly number[]): void {
     for (const [i, places] of taken.entries()) this.#granted[i] = Math.max(at(this.#granted, i), places)
     this.#others = others
   }
 
-  /** Keeps of what it shares with others only what is used or may be. Returns that, by band; undefined where it had no more. */
+  /**
+   * Returns unused shared quota; keeps what is used or reserved. Returns the kept calls by band, or undefined where
+   * nothing changed.
+   */
   letGo(): readonly number[] | undefined {
     const kept = this.bands.map(({ size }, i) => (size === Infinity ? 0 : at(this.#used, i) + at(this.#reserved, i)))
     const isShared = (i: number) => this.bands[i]?.size !== Infinity
@@ -75,7 +84,7 @@ export class QuotaBook {
     return kept
   }
 
-  /** Calls of the first band that are used or may be: what is left of it is worth something. */
+  /** Included calls that are used or reserved. The rest has a value when the plan changes. */
   get freeTaken(): number {
     return at(this.#used, 0) + at(this.#reserved, 0) + at(this.#others, 0)
   }

@@ -4,20 +4,20 @@ import type { Documents } from '../interface/store.ts'
 import type { Band } from './bands.ts'
 import { changeDocument } from './change-document.ts'
 
-/** Documents that replicas share: places of a period by the peer that took them, and band. */
+/** Document collection shared by replicas: granted calls of a period, by peer and band. */
 export const GRANTS = 'plan-grants'
 
 type Taken = Readonly<Record<string, readonly number[]>>
 
-/** What this process took of a period, and all others together, by band. */
+/** Calls granted to this process and to all others, by band. */
 export interface Granted {
   readonly own: readonly number[]
   readonly others: readonly number[]
 }
 
 /**
- * Takes places of a period that several owner processes share, a slice at a time: durable before any of it is used. Slices get
- * smaller towards the end of a band, so that hardly a place lies idle at one process while another is out of them.
+ * Grants calls from a period's quota that several owner processes share. Each slice is stored before it is used. Slices
+ * shrink towards the end of a band, so that few calls stay unused at one process while another needs them.
  */
 export class QuotaGrants {
   readonly #documents: Documents
@@ -32,7 +32,7 @@ export class QuotaGrants {
     return this.#of(read(await this.#documents.get(GRANTS, key)))
   }
 
-  /** A slice of the band, or nothing where there is none left. */
+  /** Grants a slice of the band, or nothing where the band is used up. */
   async take(key: string, bands: readonly Band[], band: number): Promise<Granted> {
     const size = bands[band]?.size ?? 0
     let granted: Granted = { own: [], others: [] }
@@ -48,10 +48,10 @@ export class QuotaGrants {
       return JSON.stringify({ ...taken, [this.#self]: mine })
     })
     if (outcome !== 'busy') return granted
-    throw new SoukError('overloaded', 'Too many owners count this subscription at once.', { notAccepted: true })
+    throw new SoukError('overloaded', 'Too many owners count this subscription at once. Try again later.', { notAccepted: true })
   }
 
-  /** Others may take what this process had beyond what it keeps. */
+  /** Returns granted calls beyond `kept` to the others. */
   async giveBack(key: string, kept: readonly number[]): Promise<void> {
     await changeDocument(this.#documents, [GRANTS, key], (before) => {
       const taken = read(before)

@@ -8,31 +8,34 @@ import { QuotaBook } from './quota-book.ts'
 import { GRANTS, type Granted, QuotaGrants } from './quota-grants.ts'
 import { readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
 
-/** Documents of an owner: what it sold. */
+/** Document collection of an owner: sold subscriptions. */
 export const SOLD = 'subscriptions-sold'
-/** And what of it was used, by subscription, period and peer. */
+/** Document collection: used calls, by subscription, period and peer. */
 const USED = 'plan-use'
-/** Documents that replicas share: what each of them sold. */
+/** Document collection shared by replicas: subscriptions sold by each. */
 const SHARED = 'subscriptions-shared'
 
-/** A subscription at hand. */
+/** A cached subscription. */
 export interface Held {
   sold: SoldSubscription
-  /** On the clock that never goes back. */
+  /** Time of the last read, on the monotonic clock. */
   seenAt: number
-  /** The count of its period. */
+  /** The quota of its period. */
   book: QuotaBook | undefined
 }
 
 export interface SoldBookInit {
   readonly clock: Clock
   readonly documents: Documents
-  /** Where replicas see what each of them sold, and share the counts. Absent: nobody shares. */
+  /** A store that replicas share for subscriptions and quotas. Absent: nothing is shared. */
   readonly shared?: Documents
   readonly self: string
 }
 
-/** What an owner sold, kept at hand and on disk. What it sold itself it alone changes; of others it sees a copy. */
+/**
+ * An owner's sold subscriptions, cached and stored. The owner changes its own ones only; those of other replicas are
+ * copies.
+ */
 export class SoldBook {
   readonly #init: SoldBookInit
   readonly #grants: QuotaGrants | undefined
@@ -49,7 +52,7 @@ export class SoldBook {
     return this.#grants !== undefined
   }
 
-  /** What an earlier process sold and could not show the others any more. */
+  /** Publishes subscriptions that an earlier process sold but did not share. */
   async start(): Promise<void> {
     const { documents, shared, self } = this.#init
     if (shared === undefined) return
@@ -59,18 +62,18 @@ export class SoldBook {
     }
   }
 
-  /** Gives back places that no call has used, so that the others can sell them. No calls are let in any more. */
+  /** Returns unused quota to the replicas. Call it when no more calls are admitted. */
   async stop(): Promise<void> {
     await Promise.allSettled([...this.#held.values()].map(({ sold, book }) => this.#giveBack(sold, book)))
   }
 
-  /** As it is at hand and can be relied on now, its count with it. */
+  /** The cached subscription and quota, where both are fresh. */
   atHand(id: string): Held | undefined {
     const held = this.#held.get(id)
     return held?.book !== undefined && this.#isFresh(held) ? held : undefined
   }
 
-  /** As it was last seen. */
+  /** The cached subscription, fresh or not. */
   known(id: string): SoldSubscription | undefined {
     return this.#held.get(id)?.sold
   }
@@ -83,32 +86,32 @@ export class SoldBook {
     return running
   }
 
-  /** The count of its period. */
+  /** The quota of its period. */
   async bookOf(held: Held): Promise<QuotaBook> {
     if (held.book !== undefined) return held.book
     const { sold } = held
     const book = await this.#openBook(sold)
-    // Another call may have opened it meanwhile, or the period may be another by now.
+    // Meanwhile another call may have opened the quota, or a new period may have started.
     if (held.sold.periodNo !== sold.periodNo) return this.bookOf(held)
     held.book ??= book
     return held.book
   }
 
-  /** Takes more places of a shared count in hand; one taker at a time. */
+  /** Takes more calls of a shared quota. Concurrent calls share one attempt. */
   take({ sold }: Held, book: QuotaBook, band: number): Promise<void> {
     const running = this.#taking.get(book) ?? this.#take(sold, book, band).finally(() => this.#taking.delete(book))
     this.#taking.set(book, running)
     return running
   }
 
-  /** Sees what the others took meanwhile. */
+  /** Reads what other replicas have taken. */
   async lookAt({ sold }: Held, book: QuotaBook): Promise<void> {
     if (this.#grants === undefined) return
     const { own, others } = await this.#grants.look(keyOf(sold))
     book.grant(own, others)
   }
 
-  /** What of a count is written with each call. */
+  /** The document that is written with each call: used calls by band. */
   used(sold: SoldSubscription, book: QuotaBook): DocumentPut {
     return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(book.used) }
   }
@@ -117,7 +120,10 @@ export class SoldBook {
     return { collection: SOLD, key: sold.id, value: soldDocument(sold) }
   }
 
-  /** It is on disk: counts from now on, and is shown to the others. What they do not see now, they see after a restart. */
+  /**
+   * Call it after the subscription is stored: it takes effect and is shared with the replicas. A failed share is
+   * repeated at the next start.
+   */
   async keep(sold: SoldSubscription): Promise<void> {
     const { clock, shared } = this.#init
     const held = this.#held.get(sold.id)
@@ -143,7 +149,7 @@ export class SoldBook {
     const document = await shared?.get(SHARED, id)
     if (document === undefined) return undefined
     const sold = readSold(document)
-    // The store of another that is shared, or a copy of its own that is newer than its books: of neither it sold any.
+    // This process did not sell it: the store was copied, or is newer than this owner's own books.
     if (sold.owner === self) return undefined
     const held = this.#held.get(id)
     if (held === undefined) return this.#hold(sold)
@@ -155,7 +161,7 @@ export class SoldBook {
   #hold(sold: SoldSubscription): Held {
     if (this.#held.size >= SUBSCRIPTIONS_CACHED_MAX) {
       const [oldest] = this.#held
-      // One that is in use stays: its count is here only.
+      // A quota in use stays cached, because its reservations exist in memory only.
       if (oldest !== undefined && oldest[1].book?.isIdle !== false) this.#held.delete(oldest[0])
     }
     const held: Held = { sold, seenAt: this.#init.clock.elapsed(), book: undefined }
@@ -192,12 +198,12 @@ export class SoldBook {
     const kept = book.letGo()
     if (kept === undefined) return
     const giving = this.#grants.giveBack(keyOf(sold), kept).finally(() => this.#taking.delete(book))
-    // Who needs a place now after all takes one anew, when this is done.
+    // A call that needs quota now waits for this, then takes a new slice.
     this.#taking.set(book, giving)
     await giving
   }
 
-  /** The counts of a period that is over by the clock: no call is let in on them any more. */
+  /** Deletes the counts of an ended period, which accepts no more calls. */
   #forget(sold: SoldSubscription): void {
     const { documents, shared } = this.#init
     documents.delete(USED, this.#usedKey(sold)).catch(asSoukError)
@@ -209,7 +215,7 @@ export class SoldBook {
   }
 }
 
-/** Of a period's count. */
+/** Key of a period's quota. */
 function keyOf({ id, periodNo }: SoldSubscription): string {
   return `${id}/${periodNo}`
 }

@@ -5,16 +5,19 @@ import type { Plan } from '../interface/plan.ts'
 import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'
 import { nextBoundary, plusPeriods } from './calendar.ts'
 
-/** A subscription in the books of the owner that sold it. `state` is what was last decided; `stateAt` says what it is. */
+/** A sold subscription in its owner's books. `state` is the last decision; `stateAt` gives the state at a time. */
 export interface SoldSubscription extends Subscription {
-  /** What its periods are counted from. */
+  /** Time that its periods are counted from. */
   readonly anchor: number
   readonly isTrial: boolean
-  /** Grows with every period: names its count. */
+  /** Increases with every period and identifies its quota. */
   readonly periodNo: number
 }
 
-/** Time changes states as well: what is not renewed pauses, what was cancelled ends. */
+/**
+ * The state at a time. At the end of a period, an unrenewed subscription becomes `paused`, and a `canceling` one
+ * `canceled`.
+ */
 export function stateAt(
   { state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>,
   now: number
@@ -27,7 +30,7 @@ export function stateAt(
 export const takesCalls = (state: SubscriptionState): boolean =>
   state === 'trialing' || state === 'active' || state === 'canceling'
 
-/** Its period is over, and a new one can be paid for: nobody paused or cancelled it. */
+/** Its period has ended and may be renewed: it was neither paused nor cancelled. */
 export function isDue({ state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>, now: number): boolean {
   return now >= periodEnd && (state === 'trialing' || state === 'active')
 }
@@ -51,8 +54,8 @@ export function firstPeriod(plan: Plan, now: number, isTrial: boolean): Span {
 }
 
 /**
- * The period after the last one: right after it where it is renewed soon, so that a month that is used stays a month of the
- * calendar; else from now on, so that nobody pays for time that has passed.
+ * The period after the last one. A prompt renewal continues directly, so that periods stay aligned with the calendar. A
+ * late one starts now, so that nobody pays for past time.
  */
 export function followingPeriod(sold: SoldSubscription, plan: Plan, now: number): Span {
   const { periodStart, periodEnd, anchor } = sold
@@ -63,7 +66,7 @@ export function followingPeriod(sold: SoldSubscription, plan: Plan, now: number)
   return { anchor, periodStart: periodEnd, periodEnd: nextBoundary(anchor, plan.period, periodEnd) }
 }
 
-/** Of the fee that was paid, what is left: by time or by calls, whichever is less. */
+/** The unused part of the paid fee, by time or by calls, whichever is less. */
 export function creditOf(sold: SoldSubscription, freeTaken: number, now: number): Atoms {
   const { plan, periodStart, periodEnd, isTrial } = sold
   if (isTrial || now >= periodEnd) return 0n

@@ -32,11 +32,11 @@ export interface AnnouncementsInit {
   readonly author: RecordAuthor
   readonly network: string
   readonly clock: Clock
-  /** How others are told at once. Without it they learn of a listing when they ask. */
+  /** Broadcasts announcements. Without it, peers learn of a listing when they query this node. */
   readonly gossip?: Gossip
 }
 
-/** Tells the network of listings, and judges what others tell before it goes on. */
+/** Announces listings to the network, and validates announcements of others before they are forwarded. */
 export class Announcements {
   readonly #init: AnnouncementsInit
   readonly #fromPeer: TokenBuckets
@@ -59,7 +59,7 @@ export class Announcements {
     this.#init.gossip?.stop()
   }
 
-  /** @throws SoukError as `RecordAuthor.write` */
+  /** @throws SoukError like `RecordAuthor.write` */
   async announce(offer: Offer, signed: SignedManifest): Promise<void> {
     const { author, intake } = this.#init
     if (signed.manifest.state === 'draft') return
@@ -68,7 +68,7 @@ export class Announcements {
     await this.#tell(checked, signed.envelope)
   }
 
-  /** Takes an own listing back at once; of another provider's, this node only stops saying that it serves it. */
+  /** Withdraws an own listing at once. For another provider's listing, this node only stops announcing itself. */
   async withdraw(id: ApiId, offer: Omit<Offer, 'id' | 'tags' | 'delegations'>): Promise<void> {
     const { author, intake } = this.#init
     const whole: Offer = { id, tags: [], delegations: [], ...offer }
@@ -84,7 +84,7 @@ export class Announcements {
     await this.#init.gossip?.publish(encodeAnnouncement(announcement))
   }
 
-  /** Cheap checks first: a flood must cost whoever looks at it less than it costs its sender. */
+  /** Cheap checks come first, so that a flood costs its sender more than the receivers. */
   async #judge(message: Uint8Array, from: string): Promise<GossipVerdict> {
     const { intake, network, clock } = this.#init
     if (message.length > ANNOUNCEMENT_BYTES_MAX) return 'reject'
@@ -108,7 +108,7 @@ export class Announcements {
       return (await intake.keep(checked, signed, from)) ? 'accept' : 'ignore'
     }
     if (intake.has(checked)) return (await intake.keep(checked, undefined, from)) ? 'accept' : 'ignore'
-    // It holds, and others may have what it names.
+    // The record is valid, and other peers may have its manifest.
     if (checked.record.isWithdrawn !== true) void this.#fetch(checked, from)
     return 'accept'
   }

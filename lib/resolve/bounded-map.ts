@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * A map of at most `entriesMax` entries that forgets the one not used for longest. Bounded by size and not by lru-cache's
- * `max`, which lays out memory for all entries at once: tens of milliseconds for a cache that stays nearly empty.
+ * A map of at most `entriesMax` entries that evicts the least recently used one. It uses lru-cache's `maxSize`, because
+ * `max` allocates memory for all entries at once, which takes tens of milliseconds.
  */
 export function boundedMap<K extends {}, V extends {}>(entriesMax: number): LRUCache<K, V> {
   return new LRUCache<K, V>({ maxSize: entriesMax, sizeCalculation: () => 1 })

@@ -12,7 +12,7 @@ import {
   writeText
 } from '../base/wire.ts'
 
-/** `souk.Announcement` of `docs/reference/souk-directory.proto`: a record, and the manifest it names where that is small. */
+/** `souk.Announcement` of `docs/reference/souk-directory.proto`: a record, and its manifest where small. */
 export interface Announcement {
   readonly record: Uint8Array
   readonly manifest?: Uint8Array
@@ -46,7 +46,7 @@ export function decodeAnnouncement(bytes: Uint8Array): Announcement {
   return { record, ...(manifest.length === 0 ? {} : { manifest }) }
 }
 
-/** `souk.CatalogueRequest`: the records after a change of an epoch, or the manifests with these hashes. */
+/** `souk.CatalogueRequest`: asks for the records after a change of an epoch, or for the manifests with these hashes. */
 export interface CatalogueRequest {
   readonly network: string
   readonly epoch?: string
@@ -90,7 +90,7 @@ export const decodeCatalogueRequest = (bytes: Uint8Array): Required<CatalogueReq
 export interface CatalogueReply {
   readonly epoch: string
   readonly records: readonly Uint8Array[]
-  /** The change to ask from next time. */
+  /** The change number to continue from. */
   readonly through: number
   readonly hasMore: boolean
   readonly manifests: readonly Uint8Array[]

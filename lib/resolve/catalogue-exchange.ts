@@ -32,7 +32,7 @@ import { ignore } from './ignore.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
 
 const CATALOGUE_PROTOCOL = '/souk/catalogue/1.0.0'
-/** Room in a reply for what stands around records and manifests. */
+/** Part of a reply reserved for framing around records and manifests. */
 const FRAMING_BYTES = 4 * 1024
 
 export interface CatalogueExchangeInit {
@@ -43,7 +43,7 @@ export interface CatalogueExchangeInit {
   readonly clock: Clock
 }
 
-/** Answers peers that ask what is new: records first, and of the manifests those that they lack. */
+/** Serves peers that query the catalogue: records first, then the manifests they lack. */
 export function serveCatalogue({ link, index, network, clock }: Omit<CatalogueExchangeInit, 'intake'>): void {
   const rate = { burst: CATALOGUE_REQUESTS_BURST, perSecond: CATALOGUE_REQUESTS_PER_SECOND }
   const asking = new TokenBuckets(rate, CATALOGUE_CURSORS_MAX, clock)
@@ -52,7 +52,7 @@ export function serveCatalogue({ link, index, network, clock }: Omit<CatalogueEx
     async (bytes, peer) => {
       if (!asking.take(peer)) throw new SoukError('overloaded')
       const request = decodeCatalogueRequest(bytes)
-      if (request.network !== network) throw new SoukError('invalid_request', 'That is another network.')
+      if (request.network !== network) throw new SoukError('invalid_request', 'This node belongs to another network.')
       return encodeCatalogueReply(await answer(index, request))
     },
     { requestBytesMax: CATALOGUE_REQUEST_BYTES_MAX }
@@ -78,7 +78,7 @@ async function answer(
   }
   const bounds = { limit: CATALOGUE_RECORDS_MAX, bytesMax }
   const changes = await index.changes(after, bounds)
-  // Numbers of another epoch mean nothing here: from the beginning, then.
+  // Numbers of another epoch are meaningless, so the reply starts from the beginning.
   const told = changes.epoch === epoch || after === 0 ? changes : await index.changes(0, bounds)
   return { ...told, manifests: [] }
 }
@@ -90,7 +90,7 @@ interface Place {
   distrustedUntil: number
 }
 
-/** Asks peers what is new since the last time, and takes in what holds. */
+/** Queries peers for changes since the last query, and stores the valid ones. */
 export class CatalogueReader {
   readonly #init: CatalogueExchangeInit
   readonly #places = boundedMap<string, Place>(CATALOGUE_CURSORS_MAX)
@@ -100,12 +100,12 @@ export class CatalogueReader {
     this.#init = init
   }
 
-  /** Had nothing new a short while ago. */
+  /** The peer had nothing new a short while ago. */
   isQuiet({ id }: PeerAddress): boolean {
     return this.#init.clock.elapsed() < (this.#places.get(id)?.quietUntil ?? -Infinity)
   }
 
-  /** Never rejects: nobody has to answer. One reading of a peer at a time. */
+  /** Never rejects, because peers need not respond. Concurrent reads of one peer share one query. */
   read(peer: PeerAddress, signal: AbortSignal): Promise<void> {
     const running = this.#reading.get(peer.id)
     if (running !== undefined) return running
@@ -114,7 +114,7 @@ export class CatalogueReader {
     return reading
   }
 
-  /** The manifest of one record, from the peer that told of it. */
+  /** Fetches a record's manifest from the peer that sent the record. */
   async fetch(checked: CheckedRecord, peer: PeerAddress, signal: AbortSignal): Promise<void> {
     await this.#take([checked], peer, signal)
   }
@@ -134,14 +134,14 @@ export class CatalogueReader {
         const reply = await this.#ask(peer, { network: '', epoch: place.epoch, after: place.through }, signal)
         await this.#takePage(reply.records, peer, signal)
         const isStuck = reply.epoch === place.epoch && reply.through <= place.through
-        if (reply.hasMore && isStuck) throw new SoukError('invalid_request', 'The peer tells the same again.')
+        if (reply.hasMore && isStuck) throw new SoukError('invalid_request', 'The peer sent the same page again.')
         place.epoch = reply.epoch
         place.through = reply.through
         if (pages === 0 && reply.records.length === 0) place.quietUntil = clock.elapsed() + CATALOGUE_QUIET_MS
         if (!reply.hasMore) return
       }
     } catch (error) {
-      // Silent for once, or nonsense: not again for a while.
+      // After no response or an invalid one, the peer is not queried for a while.
       const pauseMs =
         isSoukError(error) && error.code === 'owner_unreachable' ? CATALOGUE_SILENT_MS : CATALOGUE_DISTRUST_MS
       if (!signal.aborted) place.distrustedUntil = clock.elapsed() + pauseMs
@@ -157,7 +157,7 @@ export class CatalogueReader {
       signal.throwIfAborted()
       if (record !== undefined) checked.push(record)
       else if (++refused > CATALOGUE_REFUSED_MAX)
-        throw new SoukError('invalid_request', 'Too much of it does not hold.')
+        throw new SoukError('invalid_request', 'The peer sent too many invalid records.')
     }
     await this.#take(checked, peer, signal)
   }
@@ -173,12 +173,12 @@ export class CatalogueReader {
       for (const envelope of manifests) {
         const hash = sha256(envelope)
         const asked = missing.find(({ record }) => equals(record.manifestHash, hash))
-        if (asked === undefined) throw new SoukError('invalid_request', 'The peer sent what nobody asked for.')
+        if (asked === undefined) throw new SoukError('invalid_request', 'The peer sent a manifest that was not requested.')
         taken.add(asked)
         const signed = await intake.manifest(asked, envelope).catch(ignore)
         if (signed !== undefined) await intake.keep(asked, signed, peer.id)
       }
-      // It may have forgotten some since; the rest is not asked for for ever.
+      // The peer may have evicted some. Each manifest is requested once.
       const rest = missing.filter((record) => !taken.has(record))
       missing = taken.size > 0 ? rest : rest.slice(CATALOGUE_WANTED_MAX)
     }

@@ -39,30 +39,30 @@ export interface CatalogueInit {
   readonly link: Link
   readonly index: ListingIndex
   readonly reader: CatalogueReader
-  /** What this node serves itself: always in the catalogue. */
+  /** Manifests that this node serves. They are always in the catalogue. */
   readonly local: LocalManifests
-  /** How listings did on this node's own calls, and its probes. */
+  /** Quality and probe results of a listing at this node. */
   readonly known: (id: ApiId) => Pick<Standing, 'quality' | 'probed'>
   readonly gradeOf: (id: ApiId) => Grade
-  /** What is new is announced to this node: it has to ask for what it missed only. */
+  /** New listings are announced to this node, so it queries only for missed ones. */
   readonly isTold: boolean
   readonly clock: Clock
   readonly random: Random
 }
 
 export interface LearningCatalogue extends Catalogue {
-  /** Takes in a manifest that was verified on another occasion, from a node that serves it. Written behind. */
+  /** Adds a manifest that was verified elsewhere. Written asynchronously. */
   learn(signed: SignedManifest): void
-  /** Keeps up with the network unasked, from now on. */
+  /** Starts the background queries. */
   start(): void
   stop(): void
-  /** A peer connected: it may know what this node does not. */
+  /** A peer connected: it may know new listings. */
   peerJoined(): void
 }
 
 /**
- * The catalogue over the index: it asks connected peers, and those whom the directory names, what is new; what is announced comes in
- * by itself.
+ * The catalogue on top of the index. It queries connected peers, and those that the directory names, for changes.
+ * Announcements update the index separately.
  */
 export function createCatalogue(init: CatalogueInit): LearningCatalogue {
   return new IndexedCatalogue(init)
@@ -70,10 +70,10 @@ export function createCatalogue(init: CatalogueInit): LearningCatalogue {
 
 class IndexedCatalogue implements LearningCatalogue {
   readonly #init: CatalogueInit
-  /** What this node serves, as the index has it, and since when. */
+  /** This node's own listings, as stored in the index, and the time they were stored. */
   readonly #own = new Map<ApiId, { readonly signed: SignedManifest; readonly at: number }>()
   readonly #timers = new Map<string, Timer>()
-  /** Peers asked unasked in this round: a start in a crowd asks some of it, not all. */
+  /** Peers queried in this background round. The number is limited, because many peers may connect at once. */
   #pulled = 0
   #refreshedAt = -Infinity
   #refreshing: Promise<void> | undefined
@@ -98,7 +98,7 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 
   peerJoined(): void {
-    // Before the start there is no pull to bring forward; after it, one for all that join in the same moment.
+    // Before the start there is no background round. After it, peers that connect together share one.
     if (!this.#timers.has('pull') || this.#timers.has('joined') || this.#pulled >= CATALOGUE_PULLED_PEERS) return
     this.#after('joined', CATALOGUE_SETTLE_MS, () => this.#pull())
   }
@@ -110,7 +110,7 @@ class IndexedCatalogue implements LearningCatalogue {
   async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
     signal.throwIfAborted()
     const wanted = toListingQuery(query, this.#init.clock.now())
-    // A later page belongs to the picture of the first.
+    // Later pages use the first page's snapshot.
     if (query.cursor === undefined) await this.#freshen(query.tag, signal)
     await this.#syncOwn()
     const { listings, next } = await this.#init.index.search(wanted)
@@ -136,7 +136,7 @@ class IndexedCatalogue implements LearningCatalogue {
     )
   }
 
-  /** What this node serves, and no longer serves, is in the index before a search. */
+  /** Updates the index with the APIs that this node serves before a search. */
   async #syncOwn(): Promise<void> {
     const { local, clock, index } = this.#init
     const now = clock.elapsed()
@@ -150,7 +150,7 @@ class IndexedCatalogue implements LearningCatalogue {
     for (const signed of due) this.#own.set(signed.id, { signed, at: now })
     for (const id of [...this.#own.keys()].filter((known) => !served.has(known))) {
       this.#own.delete(id)
-      // What was announced runs out by itself, or was taken back; others may serve it, and have to be told.
+      // An announced listing expires by itself or was withdrawn. Other nodes may still serve it.
       const [kept] = await index.heads([id])
       if (kept?.seq === 0n) await index.forget(id)
     }
@@ -178,14 +178,15 @@ class IndexedCatalogue implements LearningCatalogue {
     const { clock, isTold } = this.#init
     if (clock.elapsed() - this.#refreshedAt < this.#freshMs) return undefined
     this.#refreshing ??= this.#limited((signal) => this.#askAround(signal)).then((isComplete) => {
-      // Cut short, it may have missed whoever is new: the next search goes on, unless that will be heard of.
+      // An incomplete query may have missed new listings, so the next search queries again, unless announcements
+      // arrive.
       if (isComplete || isTold) this.#refreshedAt = clock.elapsed()
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  /** Those whom the directory names for a tag: in a large network nobody else may have told of them. */
+  /** Queries peers that the directory names for a tag. In a large network, no other peer may have announced them. */
   #askTagged(tag: string): Promise<unknown> | undefined {
     const { clock, directory } = this.#init
     const key = tag.toLowerCase()
@@ -195,7 +196,7 @@ class IndexedCatalogue implements LearningCatalogue {
     return this.#limited((signal) => this.#askNamed((until) => directory.tagged(key, until), asked, signal))
   }
 
-  /** Everybody at hand: goes on behind the search that started it, for one exchange's time more. */
+  /** Queries all known peers. Continues after its search has returned, for `EXCHANGE_MS` more. */
   async #askAround(signal: AbortSignal): Promise<void> {
     const { directory, link, reader } = this.#init
     const asked = new Set([link.self])
@@ -217,7 +218,7 @@ class IndexedCatalogue implements LearningCatalogue {
     let patience: Timer | undefined
     for await (const peer of find(AbortSignal.any([signal, enough.signal]))) {
       if (isNew(asked, peer)) reading.push(reader.read(peer, signal))
-      // Most are named at once; peers of the directory that hang must not hold up the rest.
+      // The directory names most peers at once. Slow directory peers must not delay the rest.
       patience?.cancel()
       patience = clock.after(CLAIMANTS_MS, () => enough.abort())
     }
@@ -225,7 +226,7 @@ class IndexedCatalogue implements LearningCatalogue {
     await Promise.all(reading)
   }
 
-  /** Asks some of the connected peers, by chance. */
+  /** Queries some connected peers, chosen at random. */
   async #pull(): Promise<void> {
     const { link, random, reader } = this.#init
     const peers = link.peers().filter((peer) => !reader.isQuiet(peer))
@@ -237,7 +238,7 @@ class IndexedCatalogue implements LearningCatalogue {
     await this.#limited(async (signal) => void (await Promise.all(some.map((peer) => reader.read(peer, signal)))))
   }
 
-  /** Whether it came to its end in time; whoever answered by then is in the index. */
+  /** Resolves to true if the task ended in time. Responses so far are in the index in any case. */
   async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     const limit = deadline(this.#init.clock, CATALOGUE_REFRESH_MS + EXCHANGE_MS, () => new SoukError('lookup_timeout'))
     try {
@@ -263,7 +264,7 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 }
 
-/** Marks a peer as asked, as long as more may be. */
+/** Marks a peer as queried. Returns false when it was queried before, or the limit is reached. */
 function isNew(asked: Set<string>, { id }: PeerAddress): boolean {
   if (asked.has(id) || asked.size > CATALOGUE_PEERS_MAX) return false
   asked.add(id)
@@ -274,13 +275,13 @@ function isNew(asked: Set<string>, { id }: PeerAddress): boolean {
 function toListingQuery(query: SearchQuery, now: number): ListingQuery {
   const { text = '', limit = PAGE_MAX, sort = 'relevance', minQuality, ...rest } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    throw new SoukError('invalid_request', `The limit is 1 to ${PAGE_MAX}.`)
+    throw new SoukError('invalid_request', `The limit must be 1 to ${PAGE_MAX}.`)
   }
   if (text.length > SEARCH_CHARS_MAX) {
-    throw new SoukError('invalid_request', `A search has at most ${SEARCH_CHARS_MAX} characters.`)
+    throw new SoukError('invalid_request', `A search can have at most ${SEARCH_CHARS_MAX} characters.`)
   }
   if (minQuality !== undefined && !(minQuality >= 0 && minQuality <= 1)) {
-    throw new SoukError('invalid_request', 'The least quality is a number from 0 to 1.')
+    throw new SoukError('invalid_request', 'The minimum quality must be a number from 0 to 1.')
   }
   return { ...rest, terms: searchTerms(text), sort, limit, now, ...(minQuality === undefined ? {} : { minQuality }) }
 }

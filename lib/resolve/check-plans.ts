@@ -16,18 +16,18 @@ import {
 import type { Deprecation, Manifest } from '../interface/manifest.ts'
 import { PERIODS, type Plan, type Tier } from '../interface/plan.ts'
 
-/** Tells what is wrong where something does not hold. */
+/** Throws an error with `otherwise` where `holds` is false. */
 type Must = (holds: boolean, otherwise: string) => void
 
-/** What holds for the plans and the life of every listing. `isText` says whether a text may be shown as it is. */
+/** Checks a listing's plans and deprecation notice. `isText` tells whether a text is safe to show. */
 export function checkPlans(manifest: Manifest, must: Must, isText: (text: string) => boolean): void {
   const { plans, payPerCall, major, deprecation } = manifest
   must(plans === undefined || (plans.length > 0 && plans.length <= PLANS_MAX), `it has more than ${PLANS_MAX} plans`)
   const ids = new Set((plans ?? []).map(({ id }) => id))
   must(ids.size === (plans?.length ?? 0), 'two of its plans have the same id')
   for (const plan of plans ?? []) checkPlan(plan, must, isText)
-  must(payPerCall === undefined || ids.size > 0, 'it is called with a subscription only, and has no plan')
-  must(major === undefined || (isCount(major, MAJOR_MAX) && major > 1), 'its major is out of range')
+  must(payPerCall === undefined || ids.size > 0, 'it requires a subscription, but has no plan')
+  must(major === undefined || (isCount(major, MAJOR_MAX) && major > 1), 'its major version is out of range')
   if (deprecation !== undefined) checkDeprecation(deprecation, must, isText)
 }
 
@@ -45,15 +45,15 @@ function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): v
   must(PERIODS.includes(period), `the period ${of} must be one of ${PERIODS.join(', ')}`)
   must(isCount(trialDays, TRIAL_DAYS_MAX), `the trial ${of} has more than ${TRIAL_DAYS_MAX} days`)
   must(included === undefined || isCount(included, PLAN_CALLS_MAX), `the included calls ${of} are out of range`)
-  must(included !== undefined || overage.length === 0, `any number of calls is included ${of}: there is no overage`)
-  must(included !== 0 || overage.length > 0, `no call is included ${of}, and there is no overage`)
+  must(included !== undefined || overage.length === 0, `unlimited calls are included ${of}, so it cannot have overage`)
+  must(included !== 0 || overage.length > 0, `no calls are included ${of}, and it has no overage`)
   if (rateLimit !== undefined) checkRateLimit(rateLimit)
   must(
     inFlightMax === undefined || (isCount(inFlightMax, IN_FLIGHT_PER_API_MAX) && inFlightMax > 0),
-    `the calls at once ${of} are not 1 to ${IN_FLIGHT_PER_API_MAX}`
+    `the concurrent calls ${of} must be 1 to ${IN_FLIGHT_PER_API_MAX}`
   )
   checkTiers(overage, of, must)
-  must(isCount(since) && (closedAt === undefined || (isCount(closedAt) && closedAt > 0)), `the times ${of} are wrong`)
+  must(isCount(since) && (closedAt === undefined || (isCount(closedAt) && closedAt > 0)), `the times ${of} are invalid`)
 }
 
 function checkTiers(tiers: readonly Tier[], of: string, must: Must): void {
@@ -61,10 +61,10 @@ function checkTiers(tiers: readonly Tier[], of: string, must: Must): void {
   let last = 0
   for (const [i, { upTo, price }] of tiers.entries()) {
     must(isPrice(price), `a price ${of} is out of range`)
-    must(upTo !== undefined || i === tiers.length - 1, `only the last tier ${of} has no end`)
+    must(upTo !== undefined || i === tiers.length - 1, `only the last tier ${of} can have no end`)
     must(
       upTo === undefined || (isCount(upTo, PLAN_CALLS_MAX) && upTo > last),
-      `the tiers ${of} do not follow each other`
+      `the tiers ${of} are not in ascending order`
     )
     last = upTo ?? last
   }
@@ -83,10 +83,10 @@ function checkDeprecation(
   const isApi = isApiName(name) && isProviderId(provider) && rest.length === 0
   must(successor === undefined || isApi, 'its successor is not name@provider')
   const isLink = link === undefined || (link.length <= LINK_CHARS_MAX && isText(link) && isHttps(link))
-  must(isLink, `its link is no https: URL of at most ${LINK_CHARS_MAX} characters`)
+  must(isLink, `its link is not an https: URL of at most ${LINK_CHARS_MAX} characters`)
 }
 
-/** As it stands in a header between `<` and `>`. */
+/** The link must be safe inside a header between `<` and `>`. */
 function isHttps(link: string): boolean {
   return (
     URL.canParse(link) &&

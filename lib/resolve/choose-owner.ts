@@ -5,33 +5,33 @@ import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import { boundedMap } from './bounded-map.ts'
 
-/** Orders the nodes that serve an API by how they did lately. */
+/** Ranks the nodes that serve an API by their recent results. */
 export interface OwnerChoice {
   /**
-   * Best first: nodes that answered and were not measured yet (else they never would be), then the fastest ones in a mix,
-   * then the slower ones, then those never heard of, last those that failed within `OWNER_COOLDOWN_MS`. Once in a while
-   * one that is not the best leads, to be measured again.
+   * Best first: responding nodes without a latency yet, so that they get measured; then the fastest in random order;
+   * then slower ones; then unknown ones; last those that failed within `OWNER_COOLDOWN_MS`. Occasionally a slower node
+   * comes first, to measure it again.
    */
   order(id: ApiId, owners: readonly PeerAddress[]): PeerAddress[]
   worked(id: ApiId, owner: string, ms: number): void
-  /** It answered a question: it is there. */
+  /** The node responded to a query, so it is reachable. */
   answered(owner: string): void
   failed(owner: string): void
 }
 
-/** Weight of the newest latency in the average: a change shows after a handful of calls, one outlier does not decide. */
+/** Weight of the newest latency in the average: a change shows after a few calls, and one outlier has little effect. */
 const NEWEST_WEIGHT = 0.2
-/** Owners this close to the fastest share the load with it. */
+/** Owners this close to the fastest share its load. */
 const NEAR_FACTOR = 1.25
 const NEAR_MS = 2
-/** How often a slower owner is tried first. */
+/** Share of calls that try a slower owner first. */
 const EXPLORE_SHARE = 1 / 32
 
 export function createOwnerChoice({ clock, random }: { readonly clock: Clock; readonly random: Random }): OwnerChoice {
   const latencies = boundedMap<string, number>(RESOLUTIONS_MAX)
   const failures = boundedMap<string, number>(RESOLUTIONS_MAX)
   const heard = boundedMap<string, true>(RESOLUTIONS_MAX)
-  // An upstream may be near one owner and another API's far from it, so latency is kept by both.
+  // Latency is stored per API and owner, because an owner's distance to the upstream differs per API.
   const keyOf = (id: ApiId, owner: string) => `${id} ${owner}`
 
   function tier(id: ApiId, owner: string, nearMs: number): number {
@@ -76,7 +76,7 @@ export function createOwnerChoice({ clock, random }: { readonly clock: Clock; re
   }
 }
 
-/** Fisher–Yates. */
+/** Fisher–Yates shuffle. */
 function shuffle<T>(items: readonly T[], random: Random): T[] {
   const mixed = [...items]
   for (let i = mixed.length - 1; i > 0; i--) {

@@ -12,7 +12,7 @@ import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger }
 
 const DELEGATION = envelopeKind('delegation', RECORD_BYTES_MAX)
 
-/** `souk.Delegation` of `docs/reference/souk-directory.proto`. The provider is whoever signed the envelope. */
+/** `souk.Delegation` of `docs/reference/souk-directory.proto`. The envelope's signer is the provider. */
 interface DelegationMessage {
   peer: Uint8Array
   expiresAt: number
@@ -33,27 +33,28 @@ export const delegationCodec = codec<DelegationMessage>({
 })
 
 /**
- * The provider's word that a node may serve its APIs until `expiresAt` (milliseconds since the epoch).
- * @throws SoukError `invalid_request` when `peer` is not the id of an Ed25519 node.
+ * Signs a provider's permission for a node to serve its APIs until `expiresAt` (milliseconds since the epoch).
+ * @throws SoukError `invalid_request` unless `peer` is the id of an Ed25519 node
  */
 export async function signDelegation(
   { peer, expiresAt }: { readonly peer: string; readonly expiresAt: number },
   providerKey: PrivateKey
 ): Promise<Delegation> {
   if (!isProviderId(peer)) {
-    throw new SoukError('invalid_request', `"${peer.slice(0, 80)}" is not a peer id (they start with 12D3KooW).`)
+    throw new SoukError('invalid_request', `"${peer.slice(0, 80)}" is not a peer id. A peer id starts with 12D3KooW.`)
   }
   const payload = encodeMessage({ peer: peerIdFromString(peer).toMultihash().bytes, expiresAt }, delegationCodec)
   return { provider: idOfKey(providerKey), peer, expiresAt, envelope: await seal(DELEGATION, payload, providerKey) }
 }
 
 /**
- * Checks everything but the expiry: records outlive delegations inside them, so whoever relies on one asks `mayServe`.
+ * Checks everything except the expiry, because records outlive their delegations. Callers check the expiry with
+ * `mayServe`.
  * @throws SoukError `invalid_request`
  */
 export async function verifyDelegation(envelope: Uint8Array, provider?: string): Promise<Delegation> {
   const { signer, payload } = await open(DELEGATION, envelope)
-  if (provider !== undefined && provider !== signer) throw refusal(DELEGATION, 'is that of another provider')
+  if (provider !== undefined && provider !== signer) throw refusal(DELEGATION, 'belongs to another provider')
   let peer: string
   let expiresAt: number
   try {
@@ -63,11 +64,11 @@ export async function verifyDelegation(envelope: Uint8Array, provider?: string):
   } catch (error) {
     throw refusal(DELEGATION, 'cannot be read', error)
   }
-  if (!isProviderId(peer)) throw refusal(DELEGATION, 'names no Ed25519 node')
+  if (!isProviderId(peer)) throw refusal(DELEGATION, 'does not name an Ed25519 node')
   return { provider: signer, peer, expiresAt, envelope }
 }
 
-/** Whether a node may serve a provider's APIs now: it is the provider key's own, or one that was delegated to. */
+/** Whether a node may serve a provider's APIs now: it has the provider key, or an unexpired delegation. */
 export function mayServe(peer: string, provider: string, delegations: readonly Delegation[], now: number): boolean {
   return peer === provider || delegations.some((delegation) => delegation.peer === peer && delegation.expiresAt > now)
 }

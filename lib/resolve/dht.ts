@@ -11,26 +11,27 @@ import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
 
 export interface SoukDhtInit {
-  /** Name of the network, e.g. `dev` or `base`: nodes of different ones never meet. */
+  /** Name of the network, e.g. `dev` or `base`. Nodes of different networks never connect. */
   readonly network: string
-  /** The network lives on private or loopback addresses: they are passed on as they are. Default false. */
+  /** The network uses private or loopback addresses, so they are announced. Default false. */
   readonly privateAddresses?: boolean
   /**
-   * Only asks, never stores or answers: for nodes behind a NAT. Default: false where `privateAddresses` is set, else
-   * decided by whether libp2p finds a public address of this node.
+   * Only queries and never stores or serves records: for nodes behind a NAT. Default: false with `privateAddresses`;
+   * otherwise true until libp2p finds a public address.
    */
   readonly clientMode?: boolean
   readonly clock?: Clock
 }
 
-/** Where the DHT keeps what it holds for others, in the node's datastore. */
+/** Prefix of the DHT's keys in the node's datastore. */
 export const DHT_DATASTORE = '/souk/dht'
 
 const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
 
 /**
- * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Needs `identify` and
- * `ping` beside it. Other DHTs in the same node do not mind it: protocol, datastore keys and metrics are its own.
+ * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Requires the
+ * services `identify` and `ping`. Other DHTs in the same node are unaffected, because protocol, datastore keys and
+ * metrics are separate.
  */
 export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => KadDHT {
   const { network, privateAddresses = false, clock = systemClock } = init
@@ -46,19 +47,19 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       selectors: { [RECORD_NAMESPACE]: select },
       peerInfoMapper: privateAddresses ? passthroughMapper : removePrivateAddressesMapper,
       ...(clientMode === undefined ? {} : { clientMode }),
-      // Measured at 50 nodes: cold gets in 21 ms (median) where the defaults took 50.
+      // Measured at 50 nodes: a cold lookup takes 21 ms (median), instead of 50 ms with the defaults.
       alpha: 3,
-      // A peer that is slow to answer for once must not be forgotten for it.
+      // A peer that once responds slowly must not be removed.
       pingNewContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
       pingOldContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
       disjointPaths: 1,
       kBucketSize: 10,
       querySelfInterval: 30_000,
-      // The first look round waits for the first peer, however late that comes, and other queries wait for it: so the
-      // directory asks nothing while there is no peer at all.
+      // The first self-query waits for the first peer, and other queries wait for it. So the directory sends no query
+      // while it has no peers.
       initialQuerySelfInterval: 250,
       allowQueryWithZeroPeers: false,
-      // The directory announces again all the time; what is not announced again is forgotten as fast as its record.
+      // The directory re-announces its own APIs. An entry without a new announcement expires with its record.
       reprovide: { validity: RECORD_TTL_MS, interval: RECORD_REPUT_MS, threshold: 0 }
     })(components)
   }

@@ -24,26 +24,26 @@ export interface DiscoveryInit {
   readonly network: string
   /** The node's own libp2p key, Ed25519. */
   readonly privateKey: PrivateKey
-  /** Default: the node's own. */
+  /** Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly local: LocalManifests
   readonly documents: Documents
   readonly gossip?: Gossip
-  /** Where APIs are probed: how they are found. Default: none is. */
+  /** Enables probes: resolves the API to probe. Default: no probes. */
   readonly probe?: ProberInit['resolve']
   readonly clock: Clock
   readonly random: Random
 }
 
-/** What a node knows of others' listings, and how others learn of its own. */
+/** What a node knows of others' listings, and how it announces its own. */
 export interface Discovery {
   readonly catalogue: LearningCatalogue
   readonly announcements: Announcements
   readonly quality: QualityBook
-  /** How a call of this node went. */
+  /** Reports the result of one of this node's calls. */
   readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
   standing(id: ApiId): Promise<Standing>
-  /** Keeps up with the network, from now on. */
+  /** Starts the background work. */
   start(): void
   stop(): void
 }
@@ -100,7 +100,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
   }
 }
 
-/** A member where there is a value for it. */
+/** An object with this member, or an empty one without a value. */
 function present<K extends string, V>(name: K, value: V | undefined): { readonly [_ in K]?: V } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [_ in K]?: V })
 }

@@ -1,4 +1,4 @@
-/** Runs `task` for each item, `width` of them at a time. A failing task fails the whole; others run on. */
+/** Runs `task` for each item, at most `width` at a time. A failed task rejects the whole; others continue. */
 export async function eachOf<T>(items: Iterable<T>, width: number, task: (item: T) => Promise<void>): Promise<void> {
   const rest = items[Symbol.iterator]()
   const lane = async () => {

@@ -5,12 +5,12 @@ import { equals } from 'uint8arrays/equals'
 import { utf8 } from '../base/bytes.ts'
 import { SoukError } from '../base/errors.ts'
 
-/** One sort of signed thing: its domain keeps a signature from counting as one of another sort (libp2p RFC 0002). */
+/** A kind of signed document. Its domain keeps a signature from being valid for another kind (libp2p RFC 0002). */
 export interface EnvelopeKind {
   readonly domain: string
   readonly payloadType: Uint8Array
   readonly bytesMax: number
-  /** What it is called in errors. */
+  /** Its name in errors. */
   readonly noun: string
 }
 
@@ -20,9 +20,9 @@ export function envelopeKind(noun: string, bytesMax: number): EnvelopeKind {
 
 export const idOfKey = (key: PrivateKey): string => peerIdFromPrivateKey(key).toString()
 
-/** @throws SoukError `invalid_request` when it would be larger than its kind allows, or the key is not Ed25519. */
+/** @throws SoukError `invalid_request` when it is larger than its kind allows, or the key is not Ed25519 */
 export async function seal(kind: EnvelopeKind, payload: Uint8Array, key: PrivateKey): Promise<Uint8Array> {
-  if (key.type !== 'Ed25519') throw new SoukError('invalid_request', 'Node and provider keys are Ed25519.')
+  if (key.type !== 'Ed25519') throw new SoukError('invalid_request', 'Node and provider keys must be Ed25519.')
   const envelope = await RecordEnvelope.seal(
     { domain: kind.domain, codec: kind.payloadType, marshal: () => payload, equals: () => false },
     key
@@ -31,14 +31,14 @@ export async function seal(kind: EnvelopeKind, payload: Uint8Array, key: Private
   if (bytes.length > kind.bytesMax) {
     throw new SoukError(
       'invalid_request',
-      `The ${kind.noun} takes ${bytes.length} bytes; ${kind.bytesMax} are allowed.`
+      `The ${kind.noun} has ${bytes.length} bytes. The limit is ${kind.bytesMax}.`
     )
   }
   return bytes
 }
 
 /**
- * Checks size, key type, payload type, form and signature.
+ * Checks size, key type, payload type, encoding and signature.
  * @throws SoukError `invalid_request`
  */
 export async function open(kind: EnvelopeKind, bytes: Uint8Array): Promise<{ signer: string; payload: Uint8Array }> {
@@ -47,19 +47,20 @@ export async function open(kind: EnvelopeKind, bytes: Uint8Array): Promise<{ sig
   let signed: boolean
   try {
     envelope = RecordEnvelope.createFromProtobuf(bytes)
-    // Only Ed25519 names a provider or node, and an RSA key of a stranger's choice may be slow to verify.
+    // Nodes and providers use Ed25519 only. A hostile RSA key could be slow to verify.
     signed = envelope.publicKey.type === 'Ed25519' && (await envelope.validate(kind.domain))
   } catch (error) {
     throw refusal(kind, 'cannot be read', error)
   }
-  if (!signed) throw refusal(kind, 'has a wrong signature')
+  if (!signed) throw refusal(kind, 'has an invalid signature')
   if (!equals(envelope.payloadType.subarray(), kind.payloadType)) throw refusal(kind, 'is of another type')
-  // One form only: with fields a stranger may add outside the signature, the same record would have many hashes.
+  // Only the canonical encoding is accepted. Otherwise extra fields outside the signature would give one record many
+  // hashes.
   if (!equals(envelope.marshal(), bytes)) throw refusal(kind, 'is not in canonical form')
   return { signer: peerIdFromPublicKey(envelope.publicKey).toString(), payload: envelope.payload.subarray() }
 }
 
-/** The payload of bytes that were verified before. */
+/** The payload of an envelope that was verified before. */
 export function payloadOf(bytes: Uint8Array): Uint8Array {
   return RecordEnvelope.createFromProtobuf(bytes).payload.subarray()
 }

@@ -3,8 +3,8 @@ import { PAGE_MAX } from '../base/limits.ts'
 import { append, bytesTag, codec, writeText } from '../base/wire.ts'
 
 /**
- * `souk.ManifestRequest` of `docs/reference/souk-directory.proto`: one API by name and provider, or all of a bare name. What else a node
- * serves is told by the catalogue exchange.
+ * `souk.ManifestRequest` of `docs/reference/souk-directory.proto`: one API by name and provider, or all with a bare
+ * name. The catalogue exchange lists other APIs.
  */
 export interface ManifestRequest {
   readonly name: string

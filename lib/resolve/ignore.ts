@@ -1,2 +1,2 @@
-/** For a promise whose failure somebody else hears of, or nobody has to. */
+/** Handler for promise rejections that are reported elsewhere or need no report. */
 export const ignore = (): void => undefined

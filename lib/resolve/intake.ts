@@ -17,14 +17,14 @@ export interface IntakeInit {
   readonly gradeOf: (id: ApiId) => Grade
 }
 
-/** A record of an announcement that holds, and the listing with its manifest where that is here already. */
+/** A valid record of an announcement, and the stored listing of its API, if any. */
 export interface CheckedRecord {
   readonly record: DirectoryRecord
   readonly bytes: Uint8Array
   readonly head: ListingHead | undefined
 }
 
-/** The gate of the catalogue: what strangers tell is verified here, once, before anything of it is kept or passed on. */
+/** Verifies listings from untrusted peers once, before they are stored or forwarded. */
 export class Intake {
   readonly #init: IntakeInit
 
@@ -32,7 +32,7 @@ export class Intake {
     this.#init = init
   }
 
-  /** Those records that may be news, before any signature is looked at. @throws where one cannot be read */
+  /** The records that may be new, before any signature is checked. @throws where one is malformed */
   async news(records: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const peeked = records.map((bytes) => ({ bytes, ...peekRecord(bytes) }))
     const heads = await this.#headsOf(peeked.map(({ id }) => id as ApiId))
@@ -43,39 +43,39 @@ export class Intake {
   }
 
   /**
-   * Every check of one record: form, network, signer, dates, that it takes a listing back only for its provider.
+   * Checks one record: encoding, network, signer, times, and that only the provider withdraws its listing.
    * @throws SoukError `invalid_request`
    */
   async check(bytes: Uint8Array): Promise<CheckedRecord> {
     const { network, clock } = this.#init
     const { record, signer } = await verifyRecord(bytes, { now: clock.now() })
-    if (record.network !== network) throw new SoukError('invalid_request', 'The record is meant for another network.')
+    if (record.network !== network) throw new SoukError('invalid_request', 'The record is for another network.')
     const provider = record.id.slice(record.id.indexOf('@') + 1)
     if (record.isWithdrawn === true && signer !== provider) {
-      throw new SoukError('invalid_request', 'Only its provider takes a listing back.')
+      throw new SoukError('invalid_request', 'Only the provider can withdraw a listing.')
     }
     const heads = await this.#headsOf([record.id])
     return { record, bytes, head: heads.get(record.id) }
   }
 
-  /** The manifest that a record names is here, whatever was announced since. */
+  /** True where the manifest that the record names is stored. */
   has({ record, head }: CheckedRecord): boolean {
     return head !== undefined && equals(head.hash, record.manifestHash)
   }
 
   /**
-   * The manifest that a record names, out of bytes of a stranger.
+   * Verifies untrusted bytes as the manifest that a record names.
    * @throws SoukError `invalid_request`
    */
   async manifest({ record }: CheckedRecord, envelope: Uint8Array): Promise<SignedManifest> {
     if (!equals(sha256(envelope), record.manifestHash)) {
-      throw new SoukError('invalid_request', 'The manifest is not the one that the record names.')
+      throw new SoukError('invalid_request', 'The manifest does not match the hash in the record.')
     }
-    // Copied: the envelope is kept, and a view would keep the whole message.
+    // Copied, because the envelope is stored, and a view would keep the whole message in memory.
     return verifyManifest(envelope.slice(), { now: this.#init.clock.now(), id: record.id })
   }
 
-  /** Keeps a listing. `signed` may be left out where the index has it. Resolves to whether that was news. */
+  /** Stores a listing. `signed` may be omitted where the index has it. Resolves to true if it was new. */
   async keep(checked: CheckedRecord, signed: SignedManifest | undefined, source?: string): Promise<boolean> {
     const manifest = signed ?? (await this.#known(checked))
     if (manifest === undefined) return false

@@ -27,18 +27,18 @@ import { eachOf } from './each-of.ts'
 import { ignore } from './ignore.ts'
 
 export interface KadDirectoryInit {
-  /** The service that `soukDht` made: its rules judge our records. */
+  /** The service created by `soukDht`. Its rules also validate this node's own records. */
   readonly dht: KadDHT
   /** The node's own libp2p key, Ed25519. */
   readonly privateKey: PrivateKey
-  /** Signs records of APIs that this node's provider owns. Default: the node's own key. */
+  /** Signs records of this node's own provider. Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly clock: Clock
   /** Default: none. */
   readonly log?: Logger
 }
 
-/** The directory on a Kademlia DHT: signed records as values, hints as provider records. */
+/** The directory on a Kademlia DHT. Records are DHT values; hints are provider records. */
 export function createKadDirectory(init: KadDirectoryInit): Directory {
   return new KadDirectory(init)
 }
@@ -46,7 +46,7 @@ export function createKadDirectory(init: KadDirectoryInit): Directory {
 interface FindOptions {
   readonly signal: AbortSignal
   readonly onHigher?: (record: DirectoryRecord) => void
-  /** Waits for the highest one instead of the first. */
+  /** Waits for the highest sequence number instead of the first record. */
   readonly isThorough?: boolean
 }
 
@@ -58,7 +58,7 @@ class KadDirectory implements Directory {
   /** What this node announces: the hints of each API, and when each was last heard by somebody. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
   readonly #own = new Map<ApiId, Uint8Array>()
-  /** Questions that are under way. */
+  /** Limits concurrent queries. */
   readonly #walks = new Slots(DIRECTORY_WALKS_MAX)
   #isUnanswered = false
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
@@ -126,12 +126,15 @@ class KadDirectory implements Directory {
     return this.#isAlone || this.#isUnanswered
   }
 
-  /** No peer at all: the DHT would wait for the first one, for ever on a network of one. */
+  /** No peer is known: then the DHT would wait for the first one, possibly forever. */
   get #isAlone(): boolean {
     return (this.#dht as Partial<SingleKadDHT>).routingTable?.size === 0
   }
 
-  /** Puts, and once more above what the network holds when all of it refused: this clock may have gone back. */
+  /**
+   * Puts a record. If every peer rejects it, puts it again above the network's sequence number: this clock may have
+   * gone back.
+   */
   async #put(offer: Offer, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
     const published = await this.#putBytes(offer.id, bytes, signal)
     if (published.stored > 0 || this.#isAlone) return published
@@ -140,12 +143,12 @@ class KadDirectory implements Directory {
     return this.#putBytes(offer.id, await this.#author.write(offer, current), signal)
   }
 
-  /** `put` does not throw when peers refuse, so their answers are counted. */
+  /** `put` does not throw when peers reject the record, so acceptances are counted. */
   async #putBytes(id: ApiId, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
     let asked = 0
     let stored = 0
     try {
-      // kad-dht keeps its own puts unseen; judged like everybody else's, this node cannot be made to go back either.
+      // kad-dht does not validate its own puts. Validating them here protects this node against rollbacks too.
       await this.#dht.validators[RECORD_NAMESPACE]?.(recordKey(id), bytes)
     } catch (error) {
       this.#log('%s: this node refuses its own record: %s', id, reasonOf(error))
@@ -163,7 +166,7 @@ class KadDirectory implements Directory {
     return { asked, stored }
   }
 
-  /** Tells where this node's API is at once; hints that were heard lately are not repeated. */
+  /** Announces the API at once. Recently announced hints are skipped. */
   async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<void> {
     if (this.#isAlone) return
     const due = hints.filter((cid) => {
@@ -206,7 +209,7 @@ class KadDirectory implements Directory {
   }
 
   /**
-   * Values are taken as they arrive: kad-dht itself tells the best one only after correcting stale peers, and throws when
+   * Values are used as they arrive. kad-dht returns the best one only after correcting outdated peers, and throws when
    * one of them refuses.
    */
   async #find(id: ApiId, { signal, onHigher, isThorough = false }: FindOptions): Promise<VerifiedRecord | undefined> {
@@ -228,17 +231,17 @@ class KadDirectory implements Directory {
       .finally(() => query.clear())
     try {
       const found = await within(first.promise, signal)
-      if (onHigher === undefined) query.abort(new Error('one is enough'))
+      if (onHigher === undefined) query.abort(new Error('the first record is enough'))
       return found
     } catch (error) {
-      query.abort(new Error('nobody waits'))
+      query.abort(new Error('the lookup was cancelled'))
       throw error
     } finally {
       ended.catch(ignore)
     }
   }
 
-  /** Hands over each value of a key that is found; resolves when there are no more. */
+  /** Passes each value of a key to `take`. Resolves when there are no more. */
   async #values(id: ApiId, signal: AbortSignal, take: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     if (this.#isAlone) {
       const own = this.#own.get(id)

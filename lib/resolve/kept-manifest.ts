@@ -3,7 +3,7 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import { payloadOf } from './envelope.ts'
 import { decodeManifest } from './manifest-codec.ts'
 
-/** A manifest that was verified before it was kept: its signature is not looked at again. */
+/** A stored manifest. Its signature was verified before it was stored, so it is not checked again. */
 export function keptManifest(envelope: Uint8Array): SignedManifest {
   const manifest = decodeManifest(payloadOf(envelope))
   return { id: apiId(manifest.name, manifest.provider), manifest, envelope }

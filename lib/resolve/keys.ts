@@ -4,7 +4,7 @@ import { create as digest } from 'multiformats/hashes/digest'
 import { type ApiId, apiId, isApiName, isProviderId } from '../base/api-name.ts'
 import { sha256, text, utf8 } from '../base/bytes.ts'
 
-/** Namespace of the DHT keys that `record-rules.ts` judges. */
+/** Namespace of the DHT keys that `record-rules.ts` validates. */
 export const RECORD_NAMESPACE = 'souk'
 
 const SHA2_256 = 0x12
@@ -20,14 +20,14 @@ export function recordKey(id: ApiId): Uint8Array {
   return utf8(`/${RECORD_NAMESPACE}/${provider}/${name}`)
 }
 
-/** Undefined when the key is none of ours. */
+/** Undefined for a key that is not Souk's. */
 export function parseRecordKey(key: Uint8Array): ApiId | undefined {
   const [empty, namespace, provider = '', name = '', ...rest] = text(key).split('/')
   const ours = empty === '' && namespace === RECORD_NAMESPACE && rest.length === 0
   return ours && isProviderId(provider) && isApiName(name) ? apiId(name, provider) : undefined
 }
 
-/** What provider records are kept under: CIDv1, raw, SHA2-256 of `/souk/api/<id>`, `/souk/name/<name>` and so on. */
+/** Keys of provider records: CIDv1, raw, SHA2-256 of `/souk/api/<id>`, `/souk/name/<name>` and so on. */
 export const apiCid = (id: ApiId): CID => cidOf(`/souk/api/${id}`)
 export const nameCid = (name: string): CID => cidOf(`/souk/name/${name}`)
 export const tagCid = (tag: string): CID => cidOf(`/souk/tag/${tag.toLowerCase()}`)

@@ -20,9 +20,9 @@ export interface LookUpInit {
   readonly link: Link
   readonly clock: Clock
   readonly pins: Pins
-  /** No node of the network can be reached. */
+  /** No other node of the network is reachable. */
   readonly isCutOff: () => boolean
-  /** A node was asked, and answered or could not be reached. */
+  /** Called after a query to a node: it responded, or was unreachable. */
   readonly onAsked: (peer: string, isThere: boolean) => void
   readonly log: Logger
 }
@@ -35,24 +35,24 @@ export interface Seed {
 
 export interface LookUpOptions {
   readonly signal: AbortSignal
-  /** What is known already, from asking about a bare name. */
+  /** Results of resolving a bare name. */
   readonly seeds?: readonly Seed[]
-  /** The directory has something newer than what this look-up ended with. */
+  /** Called when the directory finds a newer record after the lookup has ended. */
   readonly onHigher: () => void
 }
 
 export interface Found {
   readonly signed: SignedManifest
-  /** Delegated nodes that say they serve it; first those that just answered. */
+  /** Delegated nodes that claim to serve the API, those that just responded first. */
   readonly owners: readonly PeerAddress[]
-  /** Delegated nodes that did not say so, or could not be reached: for when all others failed. */
+  /** Delegated nodes that made no claim or were unreachable. They are tried when all others failed. */
   readonly spares: readonly PeerAddress[]
 }
 
 /**
- * Finds one API: the record, the nodes that say they serve it, and a manifest from one of those that may. All at the same
- * time; ends with the first manifest that is as new as the record, or with the best there is when all was tried or the
- * signal aborts.
+ * Looks up one API: its record, the nodes that claim to serve it, and a manifest from a permitted node, all
+ * concurrently. Ends with the first manifest as new as the record. Ends with the best one when everything was tried or
+ * the signal aborts.
  * @throws SoukError `api_not_found`, `owner_unreachable`; the signal's reason
  */
 export function lookUp(init: LookUpInit, id: ApiId, options: LookUpOptions): Promise<Found> {
@@ -70,7 +70,7 @@ class LookUp {
   readonly #hints = new Map<string, PeerAddress>()
   readonly #asked = new Set<string>()
   readonly #answered = new Map<string, PeerAddress>()
-  /** Asked, and had nothing that may be used. */
+  /** Queried peers without a usable manifest. */
   readonly #empty = new Set<string>()
   readonly #unreachable = new Set<string>()
   readonly #refusals: string[] = []
@@ -117,7 +117,7 @@ class LookUp {
     }
   }
 
-  /** Counts a step as running until it ended, however it did. */
+  /** Counts a step as running until it ends, successfully or not. */
   #track(step: Promise<void>): void {
     this.#running++
     void step.catch(ignore).then(() => {
@@ -155,14 +155,14 @@ class LookUp {
     const { directory, link } = this.#init
     for await (const peer of directory.servers(this.#id, this.#stop.signal)) {
       if (peer.id === link.self) continue
-      // Anybody may claim to serve it; those who may are never crowded out.
+      // Anybody may claim to serve it. Claims never displace permitted nodes.
       if (this.#hints.size >= SERVERS_MAX && !this.#mayServe(peer.id)) continue
       this.#hints.set(peer.id, peer)
       this.#askAllowed()
     }
   }
 
-  /** Connected nodes that may serve it are asked even when the directory does not name them yet. */
+  /** Queries connected nodes that are permitted, even if the directory does not name them yet. */
   #hintConnected(): void {
     for (const peer of this.#init.link.peers()) {
       if (this.#mayServe(peer.id) && !this.#hints.has(peer.id)) this.#hints.set(peer.id, peer)
@@ -186,7 +186,7 @@ class LookUp {
   async #fetch(peer: PeerAddress): Promise<void> {
     const { link, clock, onAsked, log } = this.#init
     try {
-      // Goes on after the end of the look-up: whether this node is alive is worth knowing for the next choice.
+      // Continues after the lookup has ended, because the node's liveness helps the next choice.
       const request = { name: this.#name, provider: this.#provider }
       const { manifests, refusals } = await fetchManifests(peer, request, { link, clock, signal: this.#options.signal })
       this.#refusals.push(...refusals)
@@ -220,7 +220,10 @@ class LookUp {
     }
   }
 
-  /** As new as the record says, from a node that may serve it. Without a record the provider's own word is enough. */
+  /**
+   * True where the manifest is as new as the record and a permitted node serves it. Without a record, the provider's
+   * manifest is enough.
+   */
   #isCurrent(): boolean {
     if (this.#best === undefined || ![...this.#answered.keys()].some((peer) => this.#mayServe(peer))) return false
     if (this.#record === undefined) return true
@@ -230,7 +233,7 @@ class LookUp {
     return equals(sha256(envelope), manifestHash) || manifest.issuedAt >= issuedAt
   }
 
-  /** Nobody who announced the API has it: the nodes its record names are asked wherever they are. */
+  /** No announced node has the API, so the nodes named in the record are queried by id. */
   #askSpares(): boolean {
     if (this.#triedSpares || this.#best !== undefined || this.#record === undefined) return false
     this.#triedSpares = true
@@ -239,7 +242,7 @@ class LookUp {
     return this.#running > before
   }
 
-  /** Who may serve it by the record, this node left out. */
+  /** Nodes that the record permits, without this node. */
   #named(): string[] {
     const named = [...(this.#record?.delegations ?? []).map(({ peer }) => peer), this.#provider]
     return [...new Set(named)].filter((peer) => peer !== this.#init.link.self && this.#mayServe(peer))
@@ -271,7 +274,7 @@ class LookUp {
     const asked = this.#asked.size
     const isPending = asked > this.#empty.size
     const trail = {
-      // A record alone says that there is somebody.
+      // A record alone means that at least one node exists.
       asked: this.#record === undefined ? asked : Math.max(1, asked),
       answered: this.#empty.size,
       refusals: this.#refusals,
@@ -279,13 +282,16 @@ class LookUp {
       isCutOff: this.#init.isCutOff()
     }
     if (isPending || (this.#record !== undefined && asked === 0)) {
-      return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it answered`, trail)
+      return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it responded`, trail)
     }
-    return signal.aborted ? signal.reason : notFound('api_not_found', `There is no API ${this.#id}`, trail)
+    return signal.aborted ? signal.reason : notFound('api_not_found', `The API ${this.#id} was not found`, trail)
   }
 }
 
-/** Whoever serves an API claims its name: where only the provider's own node does, the directory has no more to tell. */
+/**
+ * Every serving node also claims the bare name. If only the provider's own node claims it, the directory has nothing to
+ * add.
+ */
 function isWhole(seeds: readonly Seed[], provider: string): boolean {
   return seeds.length === 1 && seeds[0]?.peer.id === provider
 }

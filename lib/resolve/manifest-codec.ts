@@ -10,7 +10,10 @@ import { deprecationCodec, planCodec } from './plan-codec.ts'
 import { rateLimitCodec } from './rate-limit-codec.ts'
 import { selfReportCodec } from './self-report-codec.ts'
 
-/** `souk.Manifest` and `souk.Operation` of `docs/reference/souk-directory.proto`. JSON Schemas travel as JSON texts. */
+/**
+ * `souk.Manifest` and `souk.Operation` of `docs/reference/souk-directory.proto`. JSON Schemas are encoded as JSON
+ * texts.
+ */
 
 interface OperationMessage {
   name: string
@@ -23,7 +26,7 @@ const operationCodec = codec<OperationMessage>({
   start: () => ({ name: '' }),
   write(value, writer) {
     writeText(writer, 1, value.name)
-    // These have explicit presence: an empty one is written, an absent one is not.
+    // Explicit presence: an empty value is written, an absent one is not.
     if (value.description !== undefined) writer.uint32(bytesTag(2)).string(value.description)
     if (value.input !== undefined) writer.uint32(bytesTag(3)).string(value.input)
     if (value.output !== undefined) writer.uint32(bytesTag(4)).string(value.output)
@@ -156,7 +159,7 @@ const manifestCodec = codec<ManifestMessage>({
   }
 })
 
-/** Deterministic for a given manifest: the same object always gives the same bytes. */
+/** Deterministic: the same manifest always gives the same bytes. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
   const { api, payout, events, plans = [], payPerCall, ...rest } = manifest
   const value: ManifestMessage = {
@@ -178,7 +181,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return encodeMessage(value, manifestCodec)
 }
 
-/** Reads the form only; `checkManifest` says whether the values are allowed. Throws whatever the bytes provoke. */
+/** Decodes the structure only; `checkManifest` checks the values. Throws any error of the decoder. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
   const {
     operations,
@@ -220,12 +223,12 @@ function toOperation({ name, description, input, output }: OperationMessage): Op
 function parseSchema(text: string): JsonSchema {
   const schema: unknown = JSON.parse(text)
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw new TypeError('A JSON Schema is an object here.')
+    throw new TypeError('A JSON Schema must be an object.')
   }
   return schema as JsonSchema
 }
 
-/** Whether a JSON value nests at most `JSON_DEPTH_MAX` deep. Walks no further than that. */
+/** Whether a JSON value nests at most `JSON_DEPTH_MAX` deep. Stops at that depth. */
 export function isShallow(value: unknown, depthMax = JSON_DEPTH_MAX): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depthMax > 0 && Object.values(value).every((member) => isShallow(member, depthMax - 1))

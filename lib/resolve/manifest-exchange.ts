@@ -16,13 +16,13 @@ import { verifyManifest } from './verify-manifest.ts'
 
 export const MANIFEST_PROTOCOL = '/souk/manifest/1.0.0'
 
-/** Room in a reply for what stands around the envelopes. */
+/** Part of a reply reserved for framing around the envelopes. */
 const FRAMING_BYTES = 1024
 
-/** Manifests of what this node serves, its own and those of providers that delegated to it. */
+/** Manifests of the APIs this node serves, its own and those of providers that delegated to it. */
 export type LocalManifests = () => Iterable<SignedManifest>
 
-/** Answers peers that ask what is served here. Drafts are nobody's business yet. */
+/** Serves peers that ask for manifests. Drafts are not shown. */
 export function serveManifests({ link, local }: { readonly link: Link; readonly local: LocalManifests }): void {
   link.serve(
     MANIFEST_PROTOCOL,
@@ -35,7 +35,7 @@ export function serveManifests({ link, local }: { readonly link: Link; readonly 
   )
 }
 
-/** In the order of ids, as many as fit. */
+/** Sorted by id, as many as fit. */
 function answer({ name, provider }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
   const isAsked = ({ id, manifest }: SignedManifest) =>
     manifest.name === name && (provider === undefined || id === apiId(name, provider))
@@ -58,12 +58,12 @@ export interface FetchInit {
 
 export interface FetchedManifests {
   readonly manifests: readonly SignedManifest[]
-  /** Why others were refused. */
+  /** Why manifests were rejected. */
   readonly refusals: readonly string[]
 }
 
 /**
- * Asks one peer. What it sends is verified one by one; what does not hold, or was not asked for, is left out.
+ * Queries one peer. Each manifest is verified; invalid and unrequested ones are left out.
  * @throws SoukError `owner_unreachable`
  */
 export async function fetchManifests(
@@ -80,7 +80,7 @@ export async function fetchManifests(
   const refusals: string[] = []
   const verified = await Promise.all(
     reply.manifests.map(async (envelope) =>
-      // Copied: the envelope is kept, and a view would keep the whole reply.
+      // Copied, because the envelope is stored, and a view would keep the whole reply in memory.
       verifyManifest(envelope.slice(), { now }).catch(
         (error: unknown) => void refusals.push(asSoukError(error).message)
       )
@@ -100,6 +100,6 @@ function decode(bytes: Uint8Array): ManifestReply {
   try {
     return decodeManifestReply(bytes)
   } catch (error) {
-    throw new SoukError('owner_unreachable', 'A node gave an answer that could not be read.', { cause: error })
+    throw new SoukError('owner_unreachable', 'A node returned an invalid response.', { cause: error })
   }
 }

@@ -7,10 +7,10 @@ import { splitId } from './keys.ts'
 import { verifyRecord } from './record.ts'
 import { createRecordAuthor } from './record-author.ts'
 
-/** What directories of one process share instead of a network. Make one for each network. */
+/** Shared state of in-process directories instead of a network. Create one per network. */
 export class MemoryDirectoryNetwork {
   readonly records = new Map<ApiId, Uint8Array>()
-  /** Offers by the peer that made them. */
+  /** Offers by peer. */
   readonly offers = new Map<string, { readonly address: PeerAddress; readonly byId: Map<ApiId, Offer> }>()
   /** Directories that joined. */
   readonly members = new Set<string>()
@@ -20,14 +20,14 @@ export interface MemoryDirectoryInit {
   readonly network: MemoryDirectoryNetwork
   /** The node's own libp2p key, Ed25519. */
   readonly privateKey: PrivateKey
-  /** Default: the node's own. */
+  /** Default: the node's own key. */
   readonly providerKey?: PrivateKey
-  /** Where others reach this node. Default: nowhere known. */
+  /** Addresses of this node for others. Default: none. */
   readonly addresses?: readonly string[]
   readonly clock: Clock
 }
 
-/** A directory without a network, for tests: same signatures, same checks, same contract. */
+/** An in-process directory for tests, with the same signatures, checks and contract as the real one. */
 export function createMemoryDirectory(init: MemoryDirectoryInit): Directory {
   const { network, clock, addresses = [], privateKey, providerKey } = init
   const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }

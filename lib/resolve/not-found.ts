@@ -1,40 +1,40 @@
 import { SoukError, type ErrorCode } from '../base/errors.ts'
 
-/** How far a search for an API got: the first step that failed. A member, `reason`, of what it ends with. */
+/** The first step of a lookup that failed. It is the error's member `reason`. */
 export type NotFoundReason =
-  /** Nobody says to serve it, and there is no record. */
+  /** No node claims to serve it, and it has no record. */
   | 'no_provider_record'
-  /** No node of the network could be reached: nobody knows what there is. */
+  /** No node of the network is reachable, so the lookup has no result. */
   | 'network_unreachable'
-  /** Nodes are named, and none of them could be reached. */
+  /** Nodes claim to serve it, but none is reachable. */
   | 'unreachable'
-  /** Nodes answered, and do not serve it. */
+  /** Nodes responded, but do not serve it. */
   | 'not_served'
-  /** What they serve is not signed as it must be, or breaks a rule. */
+  /** The manifest has an invalid signature, or breaks a rule. */
   | 'signature_refused'
-  /** What they serve has run out. */
+  /** The manifest has expired. */
   | 'expired'
-  /** What they serve is older than what this node has seen. */
+  /** The manifest is older than one that this node has seen. */
   | 'rolled_back'
 
 const TEXTS: Readonly<Record<NotFoundReason, string>> = {
-  no_provider_record: 'nobody on the network says to serve it',
-  network_unreachable: 'this node is connected to no other node of the network',
-  unreachable: 'the nodes that are said to serve it could not be reached',
-  not_served: 'the nodes that are said to serve it do not',
-  signature_refused: 'what was offered is not signed as it must be',
-  expired: 'what was offered has run out',
-  rolled_back: 'what was offered is older than what was seen before'
+  no_provider_record: 'no node on the network serves it. Check the name, or search for it',
+  network_unreachable: 'this node has no connection to the network',
+  unreachable: 'its nodes are unreachable',
+  not_served: 'the nodes that should serve it do not have it',
+  signature_refused: 'its manifest is not signed correctly',
+  expired: 'its manifest has expired',
+  rolled_back: 'its manifest is older than one seen before'
 }
 
-/** What was seen on the way. */
+/** The observations of a lookup. */
 export interface Trail {
   readonly asked: number
   readonly answered: number
-  /** Why manifests were refused, in the verifier's own words. */
+  /** Errors of manifests that were rejected. */
   readonly refusals: readonly string[]
   readonly hasOlder: boolean
-  /** The directory gave no answer, because no peer did. */
+  /** No directory peer responded. */
   readonly isCutOff: boolean
 }
 
@@ -47,13 +47,14 @@ export function reasonOf({ asked, answered, refusals, hasOlder, isCutOff }: Trai
 }
 
 /**
- * Says it in the detail and in the members. What could not be looked for is not said to be missing: a repeat may find it.
+ * The reason is in the detail and in the members. Without a connection the API is not called missing, because a retry
+ * may find it.
  */
 export function notFound(code: ErrorCode, what: string, trail: Trail): SoukError {
   const reason = reasonOf(trail)
   const { asked, answered } = trail
   const isUnknown = reason === 'network_unreachable'
-  const text = isUnknown ? `It could not be looked for: ${TEXTS[reason]}.` : `${what}: ${TEXTS[reason]}.`
+  const text = isUnknown ? `The lookup was not possible: ${TEXTS[reason]}.` : `${what}: ${TEXTS[reason]}.`
   return new SoukError(isUnknown ? 'owner_unreachable' : code, text, {
     members: { reason, nodes_asked: asked, nodes_answered: answered }
   })

@@ -6,7 +6,7 @@ import { idOfKey } from './envelope.ts'
 import { signManifest } from './sign-manifest.ts'
 import { verifyManifest } from './verify-manifest.ts'
 
-/** The notary of one provider key (Ed25519). */
+/** Creates the manifest signer of one provider key (Ed25519). */
 export function createNotary({
   providerKey,
   clock

@@ -15,28 +15,29 @@ import type { ResolveOptions } from '../interface/directory.ts'
 import { ignore } from './ignore.ts'
 
 /**
- * Looks one thing up. Gets a signal of its own, as whoever asked first may leave while others still wait, and settles soon
- * after that aborted: with what it has by then, or with an error.
+ * Looks up one value. Its signal is separate from the callers' signals, because a caller may leave while others wait.
+ * It settles soon after an abort, with a partial result or an error.
  */
 export type Loader<T> = (signal: AbortSignal) => Promise<T>
 
-/** What was found lately, and that nothing was found. Asking for one key many times at once loads it once. */
+/** A cache of lookups, including failed ones. Concurrent lookups of one key share one load. */
 export interface OwnerCache<T> {
   /**
-   * Fresh: at once. Stale: at once, and loaded again behind it. Else loaded, for `LOOKUP_MS` at most.
-   * @throws what `load` throws, again and again for `RESOLUTION_NEGATIVE_MS`; SoukError `lookup_timeout`; the signal's reason
+   * Returns a fresh value at once. Returns a stale value at once and reloads it in the background. Otherwise loads it,
+   * for at most `LOOKUP_MS`.
+   * @throws the error of `load`, cached for `RESOLUTION_NEGATIVE_MS`; SoukError `lookup_timeout`; the signal's reason
    */
   get(key: string, load: Loader<T>, options: ResolveOptions): Promise<T>
-  /** Something newer is known to exist: what is kept, or being loaded now, counts as stale. */
+  /** A newer value exists: marks the cached value, and one being loaded, as stale. */
   expire(key: string): void
-  /** What is kept was wrong: nothing of it is used again, nor of what is being loaded now. */
+  /** The cached value was wrong: removes it, and does not cache a value being loaded. */
   drop(key: string): void
 }
 
 export interface OwnerCacheInit<T> {
   readonly clock: Clock
   readonly bytesMax: number
-  /** Memory a value stands for. */
+  /** Memory of a value. */
   readonly bytesOf: (value: T) => number
   /** Default: none. */
   readonly log?: Logger | undefined
@@ -55,7 +56,7 @@ interface Flight<T> {
   stale: boolean
 }
 
-/** An error, or the bookkeeping of any entry. */
+/** Memory of an error, or of an entry's bookkeeping. */
 const ENTRY_BYTES = 512
 
 class BoundedOwnerCache<T> implements OwnerCache<T> {
@@ -119,7 +120,7 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
     }
     const flight: Flight<T> = { result: this.#load(load), stale: false }
     this.#flights.set(key, flight)
-    // Dropped in the meantime: whoever waits still gets it, but it is not kept.
+    // After a `drop`, waiting callers still get the value, but it is not cached.
     const lands = () => this.#flights.get(key) === flight && this.#flights.delete(key)
     flight.result.then(
       (value) => {
@@ -145,7 +146,7 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
     this.#entries.set(key, { value, at: this.#clock.elapsed(), stale, retryAt: 0 })
   }
 
-  /** A failed repeat does not push out what is still usable; it is only not tried again at once. */
+  /** A failed reload keeps the usable value, and delays the next attempt. */
   #keepError(key: string, error: SoukError): void {
     const now = this.#clock.elapsed()
     const entry = this.#entries.peek(key)

@@ -5,13 +5,13 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 import { boundedMap } from './bounded-map.ts'
 
-/** What this node holds providers to: no way back behind a revision seen, and names bound by its user. */
+/** Protections against providers: revisions never go back, and names stay bound as the user pinned them. */
 export interface Pins {
-  /** The manifest is not older than the newest one seen of this API. */
+  /** True unless the manifest is older than the newest one seen of this API. */
   allows(signed: SignedManifest): Promise<boolean>
-  /** Remembers the manifest as the newest. Durable when it resolves; nothing is written when nothing changed. */
+  /** Stores the manifest's revision as the newest. Durable when it resolves. Writes nothing where nothing changed. */
   raise(signed: SignedManifest): Promise<void>
-  /** The provider a bare name is bound to here. */
+  /** The provider that a bare name is pinned to on this node. */
   provider(name: string): Promise<string | undefined>
   /** @throws SoukError `invalid_request` */
   bind(name: string, provider: string): Promise<void>
@@ -20,7 +20,7 @@ export interface Pins {
 const REVISIONS = 'revisions'
 const NAMES = 'pins'
 
-/** A provider signs the same revision again when it runs out: then the later one is the newer one. */
+/** A provider signs the same revision again before it expires. The later signature is then newer. */
 interface Mark {
   readonly revision: number
   readonly issuedAt: number
@@ -37,7 +37,7 @@ export function createPins(documents: Documents): Pins {
     const known = marks.get(id)
     if (known !== undefined) return known
     const text = await documents.get(REVISIONS, id)
-    // Another raise may have finished while this one read.
+    // A concurrent `raise` may have finished during the read.
     if (text !== undefined && !marks.has(id)) marks.set(id, JSON.parse(text) as Mark)
     return marks.get(id)
   }
@@ -66,7 +66,7 @@ export function createPins(documents: Documents): Pins {
     },
 
     async bind(name, provider) {
-      if (!isProviderId(provider)) throw new SoukError('invalid_request', 'A name is pinned to a provider id.')
+      if (!isProviderId(provider)) throw new SoukError('invalid_request', 'A name can be pinned to a provider id only.')
       await documents.put(NAMES, checkApiName(name), JSON.stringify(provider))
       bindings.set(name, { provider })
     }

@@ -34,7 +34,7 @@ export const planCodec = codec<PlanMessage>({
     writeInteger(writer, 4, value.fee)
     writeText(writer, 5, value.period)
     writeInteger(writer, 6, value.trialDays)
-    // Of explicit presence: none included is something else than any number.
+    // Explicit presence: 0 included calls differ from unlimited calls.
     if (value.included !== undefined) writer.uint32(varintTag(7)).uint64Number(value.included)
     for (const tier of value.overage) {
       writer.uint32(bytesTag(8))

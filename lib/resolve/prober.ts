@@ -25,12 +25,12 @@ interface Interest {
 }
 
 /**
- * Tries whether the APIs that this node called or looked at lately can be reached: asks the node that would be called for the manifest,
- * which costs nobody anything and reaches no upstream. One API at a time, each rarely, none by the minute of the clock.
+ * Probes whether recently used APIs are reachable. It requests the manifest from the node that would be called, which
+ * is free and reaches no upstream. It probes one API at a time, each rarely, at random times.
  */
 export class Prober {
   readonly #init: ProberInit
-  /** The one that was of no interest for longest comes first. */
+  /** Sorted by last use, oldest first. */
   readonly #interests = new Map<ApiId, Interest>()
   #next: Timer | undefined
   readonly #stop = new AbortController()
@@ -41,7 +41,7 @@ export class Prober {
 
   start(): void {
     const { clock, random } = this.#init
-    // Many nodes that start at once must not ask at once for good.
+    // A random pause spreads the probes of nodes that start together.
     this.#next = clock.after(PROBE_PAUSE_MS * (0.5 + fraction(random)), () => {
       void this.probe()
         .catch(ignore)
@@ -55,7 +55,7 @@ export class Prober {
     this.#stop.abort()
   }
 
-  /** Somebody here called it, or looks at it. */
+  /** Somebody on this node called or viewed the API. */
   want(api: ApiId): void {
     const interest = this.#interests.get(api) ?? { wantedAt: 0, probedAt: -Infinity }
     interest.wantedAt = this.#init.clock.elapsed()
@@ -75,10 +75,10 @@ export class Prober {
     return { probes, reachedRate: faded.good / probes, lastAt, ...(p50Ms === undefined ? {} : { p50Ms }) }
   }
 
-  /** One probe, of whatever waited for one the longest; none where nothing is due. */
+  /** Runs one probe, of the API that waited longest. Does nothing where none is due. */
   async probe(): Promise<void> {
     const { link, clock } = this.#init
-    // Alone, it would learn of itself only.
+    // Without peers, a probe would only test this node.
     const due = link.peers().length === 0 ? undefined : this.#due()
     if (due === undefined) return
     const [api, interest] = due
@@ -90,7 +90,7 @@ export class Prober {
     countCall(interest.counts, ms === 'not' ? { isGood: false } : { isGood: true, ms }, clock.now())
   }
 
-  /** How long it took; undefined where nothing can be said. */
+  /** Duration in milliseconds; 'not' for unreachable; undefined where the result says nothing about the API. */
   async #reach(api: ApiId, signal: AbortSignal): Promise<number | 'not' | undefined> {
     const { link, clock, resolve } = this.#init
     try {
@@ -102,7 +102,7 @@ export class Prober {
       const { manifests } = await fetchManifests(owner, splitId(api), { link, clock, signal })
       return manifests.length > 0 ? clock.elapsed() - startedAt : 'not'
     } catch (error) {
-      // That looking took too long may be this node's own fault, as when it is cut off or stops.
+      // A timeout may be this node's own fault, for example when it is offline or stopping.
       const isOwn = this.#stop.signal.aborted || link.peers().length === 0
       return isOwn || asSoukError(error).code === 'lookup_timeout' ? undefined : 'not'
     }

@@ -11,10 +11,10 @@ import { ignore } from './ignore.ts'
 import { splitId } from './keys.ts'
 
 const QUALITY = 'quality'
-/** What an API is taken for before it was called: most answer, and one bad call must not put it below all strangers for good. */
+/** Assumed score before the first call: most APIs work, and one failed call must not rank an API below unknown ones. */
 const PRIOR_SCORE = 0.8
 const PRIOR_CALLS = 10
-/** The same for latencies, which are averaged by their logarithm. */
+/** Assumed latency before the first call. Latencies are averaged by logarithm. */
 const PRIOR_MS = 300
 const PRIOR_MS_CALLS = 5
 
@@ -25,8 +25,8 @@ export interface QualityBookInit {
 }
 
 /**
- * What this node's own calls say of APIs, by owner. Kept small, fading, and written behind: of what a crash takes there is a few
- * seconds' worth.
+ * Quality of APIs from this node's own calls, by owner. Counts are small, decay, and are written asynchronously. A
+ * crash loses a few seconds of counts.
  */
 export class QualityBook {
   readonly #init: QualityBookInit
@@ -45,7 +45,7 @@ export class QualityBook {
     })
   }
 
-  /** Reads what was written. */
+  /** Loads the stored counts. */
   async start(): Promise<void> {
     for (const { key, value } of await this.#init.documents.list(QUALITY)) {
       const { name, provider } = splitId(key as ApiId)
@@ -54,7 +54,7 @@ export class QualityBook {
     }
   }
 
-  /** Writes what is waiting. */
+  /** Writes pending counts. */
   async stop(): Promise<void> {
     this.#writing?.cancel()
     this.#writing = undefined
@@ -67,7 +67,7 @@ export class QualityBook {
     const owners = this.#apis.get(id) ?? new Map<string, CallCounts>()
     const counts = owners.get(owner) ?? noCalls(now)
     countCall(counts, outcome, now)
-    // Owners come and go: the one not called for longest is forgotten.
+    // Owners change, so the least recently called one is dropped.
     owners.delete(owner)
     owners.set(owner, counts)
     const [oldest] = owners.keys()
@@ -126,7 +126,7 @@ export class QualityBook {
   }
 }
 
-/** Three decimals are more than such counts mean. */
+/** Rounds to three decimals, which is enough for these counts. */
 function shortened({ good, bad, latencies, at }: CallCounts): CallCounts {
   const short = (count: number) => Math.round(count * 1_000) / 1_000
   return { good: short(good), bad: short(bad), latencies: latencies.map(short), at }

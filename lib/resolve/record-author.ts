@@ -12,26 +12,26 @@ import { signRecord, type VerifiedRecord } from './record.ts'
 export interface RecordAuthorInit {
   /** The node's own libp2p key, Ed25519. */
   readonly privateKey: PrivateKey
-  /** Default: the node's own. */
+  /** Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly clock: Clock
-  /** Written into every record: for announcements, which travel outside the network's own directory. Default none. */
+  /** Included in every record, for announcements, which leave the network's own directory. Default none. */
   readonly network?: string
 }
 
-/** Writes the records of what this node serves, its provider's and others'. */
+/** Writes the records of the APIs that this node serves, for its own provider and for others. */
 export interface RecordAuthor {
   /** Peer id of this node. */
   readonly self: string
-  /** The offer is of this node's own provider: no record of others has to be asked for first. */
+  /** True for this node's own provider. Then no existing record needs to be read first. */
   owns(offer: Offer): boolean
   /**
-   * The bytes to put. `current` is the record the network holds: the new one goes above it, and a node that only has a
-   * delegation takes over the delegations in it, or puts it again as it is while it is young and names this node.
+   * The signed record to put. `current` is the network's record; the new one gets a higher sequence number. A delegated
+   * node keeps the delegations in `current`. It returns `current` unchanged while that is young and names this node.
    * @throws SoukError `key_not_permitted` (no delegation to this node), `invalid_request` (too much for one record)
    */
   write(offer: Offer, current?: VerifiedRecord): Promise<Uint8Array>
-  /** The bytes that take an own offer back. @throws SoukError `invalid_request` for another provider's */
+  /** The signed record that withdraws an own offer. @throws SoukError `invalid_request` for another provider's */
   writeEnd(offer: Offer): Promise<Uint8Array>
 }
 
@@ -41,7 +41,9 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
   const provider = idOfKey(providerKey)
   let lastSeq = 0n
 
-  /** Milliseconds since the epoch, or one above the last: grows over restarts without anything being kept. */
+  /**
+   * Milliseconds since the epoch, or one above the last number. So it increases across restarts without being stored.
+   */
   function nextSeq(above: bigint): bigint {
     const now = BigInt(clock.now())
     const floor = (lastSeq > above ? lastSeq : above) + 1n
@@ -51,7 +53,7 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
 
   function draft(offer: Offer, delegations: readonly Delegation[], above: bigint): DirectoryRecord {
     if (delegations.length > DELEGATIONS_MAX) {
-      throw new SoukError('invalid_request', `At most ${DELEGATIONS_MAX} nodes can be delegated to.`)
+      throw new SoukError('invalid_request', `A provider can delegate to at most ${DELEGATIONS_MAX} nodes.`)
     }
     const { id, manifestHash, revision } = offer
     const issuedAt = clock.now()
@@ -64,7 +66,8 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
     const now = clock.now()
     const delegations = newest(offer.delegations, now)
     if (!mayServe(self, provider, delegations, now)) {
-      // A provider key kept apart from the node's: the node needs its word too, and has the key at hand.
+      // The provider key differs from the node's key, so the node needs a delegation too. It has the provider key to
+      // sign one.
       delegations.push(await signDelegation({ peer: self, expiresAt: now + DELEGATION_TTL_MS }, providerKey))
     }
     return signRecord(draft(offer, delegations, current?.record.seq ?? 0n), providerKey)
@@ -92,7 +95,7 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
     self,
     owns,
     async writeEnd(offer) {
-      if (!owns(offer)) throw new SoukError('invalid_request', 'Only its provider takes a listing back.')
+      if (!owns(offer)) throw new SoukError('invalid_request', 'Only the provider can withdraw a listing.')
       return signRecord({ ...draft({ ...offer, delegations: [] }, [], 0n), isWithdrawn: true }, providerKey)
     },
     write: (offer, current) => (owns(offer) ? writeOwn(offer, current) : writeDelegated(offer, current))
@@ -101,7 +104,7 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
 
 const pick = ({ manifestHash, revision }: DirectoryRecord) => ({ manifestHash, revision })
 
-/** One delegation per node, the one that holds longest; none that has expired. */
+/** One unexpired delegation per node: the one that expires last. */
 function newest(delegations: readonly Delegation[], now: number): Delegation[] {
   const byPeer = new Map<string, Delegation>()
   for (const delegation of delegations) {

@@ -9,7 +9,7 @@ import { boundedMap } from './bounded-map.ts'
 import { parseRecordKey } from './keys.ts'
 import { seqOf, verifyRecord } from './record.ts'
 
-/** How a DHT node judges what others ask it to keep, and what others hand it. */
+/** How a DHT node validates records that peers store, and records that lookups return. */
 export interface RecordRules {
   /** @throws SoukError `invalid_request` */
   readonly validate: ValidateFn
@@ -18,8 +18,8 @@ export interface RecordRules {
 }
 
 /**
- * Rules with high-water marks of their own: kad-dht itself lets any valid record overwrite any other, so an old one that
- * has not expired could be replayed over its successor.
+ * Rules that remember the highest sequence numbers. kad-dht lets any valid record replace another, so an older
+ * unexpired record could be replayed.
  */
 export function createRecordRules(clock: Clock): RecordRules {
   const marks = boundedMap<ApiId, { seq: bigint; hash: Uint8Array }>(RECORD_SEQ_MARKS_MAX)
@@ -27,7 +27,7 @@ export function createRecordRules(clock: Clock): RecordRules {
   return {
     async validate(key, value) {
       const id = parseRecordKey(key)
-      if (id === undefined) throw new SoukError('invalid_request', 'The key names no API.')
+      if (id === undefined) throw new SoukError('invalid_request', 'The key does not name an API.')
       const { record } = await verifyRecord(value, { now: clock.now(), id })
       const hash = sha256(value)
       const mark = marks.get(id)
@@ -35,7 +35,7 @@ export function createRecordRules(clock: Clock): RecordRules {
         throw new SoukError('invalid_request', 'The record is older than one seen before.')
       }
       if (mark !== undefined && record.seq === mark.seq && !equals(mark.hash, hash)) {
-        throw new SoukError('invalid_request', 'Another record with this sequence number was seen before.')
+        throw new SoukError('invalid_request', 'A different record with this sequence number was seen before.')
       }
       marks.set(id, { seq: record.seq, hash })
     },

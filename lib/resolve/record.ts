@@ -31,7 +31,7 @@ interface RecordMessage {
   manifestHash: Uint8Array
   revision: number
   delegations: Uint8Array[]
-  /** Announcements only. */
+  /** In announcements only. */
   network?: string
   isWithdrawn?: boolean
 }
@@ -72,7 +72,7 @@ export const recordCodec = codec<RecordMessage>({
   }
 })
 
-/** A record that holds, who signed it, and the bytes that prove it. */
+/** A valid record, its signer and its signed bytes. */
 export interface VerifiedRecord {
   readonly record: DirectoryRecord
   readonly signer: string
@@ -80,8 +80,8 @@ export interface VerifiedRecord {
 }
 
 /**
- * Signs with the provider key, or with the key of a node whose delegation is inside.
- * @throws SoukError `invalid_request` when it would be larger than `RECORD_BYTES_MAX`.
+ * Signs with the provider key, or with the key of a node whose delegation is in the record.
+ * @throws SoukError `invalid_request` when it is larger than `RECORD_BYTES_MAX`
  */
 export function signRecord(record: DirectoryRecord, key: PrivateKey): Promise<Uint8Array> {
   const delegations = record.delegations.map(({ envelope }) => envelope)
@@ -89,8 +89,7 @@ export function signRecord(record: DirectoryRecord, key: PrivateKey): Promise<Ui
 }
 
 /**
- * Every check of a record that can be made without having seen others: size, signer, id, times, delegations.
- * `record.delegations` holds only those that have not expired.
+ * Checks a record on its own: size, signer, id, times, delegations. `record.delegations` contains only unexpired ones.
  * @throws SoukError `invalid_request`
  */
 export async function verifyRecord(
@@ -102,8 +101,8 @@ export async function verifyRecord(
   const decoded = decode(payload)
   const id = decoded.id as ApiId
   const { name, provider } = splitId(id)
-  if (!isApiName(name) || !isProviderId(provider)) throw refusal(RECORD, 'names no API')
-  if (expected.id !== undefined && expected.id !== id) throw refusal(RECORD, 'is that of another API')
+  if (!isApiName(name) || !isProviderId(provider)) throw refusal(RECORD, 'does not name an API')
+  if (expected.id !== undefined && expected.id !== id) throw refusal(RECORD, 'belongs to another API')
   checkTimes(decoded, now)
   if (decoded.manifestHash.length !== HASH_BYTES) throw refusal(RECORD, 'has no manifest hash')
   if (decoded.revision < 1) throw refusal(RECORD, 'has no revision')
@@ -112,16 +111,16 @@ export async function verifyRecord(
     const delegation = await verifyDelegation(envelope, provider)
     if (delegation.expiresAt > now) delegations.push(delegation)
   }
-  if (!mayServe(signer, provider, delegations, now)) throw refusal(RECORD, 'was signed by nobody who may')
+  if (!mayServe(signer, provider, delegations, now)) throw refusal(RECORD, 'was signed by a key without permission')
   return { record: { ...decoded, id, delegations }, signer, bytes }
 }
 
-/** What a record claims, before anything of it is checked. @throws whatever the bytes provoke */
+/** Decodes a record without any check. @throws any error of the decoder */
 export function peekRecord(bytes: Uint8Array): Omit<RecordMessage, 'delegations'> {
   return decodeMessage(payloadOf(bytes), recordCodec)
 }
 
-/** The sequence number in bytes that were verified before. */
+/** The sequence number of a verified record. */
 export function seqOf(bytes: Uint8Array): bigint {
   return decodeMessage(payloadOf(bytes), recordCodec).seq
 }
@@ -137,7 +136,8 @@ function decode(payload: Uint8Array): RecordMessage {
 function checkTimes({ seq, issuedAt, expiresAt }: RecordMessage, now: number): void {
   if (issuedAt > now + CLOCK_SKEW_MS) throw refusal(RECORD, 'is from the future')
   if (expiresAt <= now) throw refusal(RECORD, 'has expired')
-  if (expiresAt - issuedAt > RECORD_TTL_MS_MAX) throw refusal(RECORD, 'holds for too long')
-  // Sequence numbers are times: else a delegated node gone bad could take the highest of all and shut its provider out.
+  if (expiresAt - issuedAt > RECORD_TTL_MS_MAX) throw refusal(RECORD, 'is valid for too long')
+  // Sequence numbers are timestamps. Otherwise a malicious delegated node could use the highest number and lock its
+  // provider out.
   if (seq < 1n || seq > BigInt(now + CLOCK_SKEW_MS)) throw refusal(RECORD, 'has a sequence number out of range')
 }

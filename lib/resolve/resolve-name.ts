@@ -17,8 +17,8 @@ interface Claim {
 }
 
 /**
- * The API that a bare name means: that of the only provider who claims it. Every claimant is heard before one counts as
- * the only one: else whoever is quicker than the rightful one would get its callers.
+ * Resolves a bare name to the API of its only claimant. It waits for further claimants before it accepts the first.
+ * Otherwise the fastest claimant would get the callers of the rightful one.
  * @throws SoukError `api_not_found`, `name_conflict`, `owner_unreachable`; the signal's reason
  */
 export async function resolveName(init: LookUpInit, name: string, signal: AbortSignal): Promise<Claim> {
@@ -31,14 +31,14 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
   const [only] = candidates
   if (only === undefined) {
     if (isSilent) {
-      throw notFound('owner_unreachable', `"${name}" was published, but no node that serves it answered`, trail)
+      throw notFound('owner_unreachable', `"${name}" was published, but no node that serves it responded`, trail)
     }
-    throw notFound('api_not_found', `There is no API named "${name}"`, trail)
+    throw notFound('api_not_found', `No API is named "${name}"`, trail)
   }
   return candidates.length === 1 ? only : decide(init, name, candidates, signal)
 }
 
-/** Asks everybody who says to know an API of this name. */
+/** Queries every peer that claims to know an API of this name. */
 async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const { directory, link, clock, pins, onAsked, log } = init
   const seeds: Seed[] = []
@@ -65,22 +65,22 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   for await (const peer of directory.claimants(name, AbortSignal.any([signal, enough.signal]))) {
     if (peer.id !== link.self) asking.push(ask(peer))
     if (asking.length >= CLAIMANTS_MAX) break
-    // Each claim lies with several peers. One of them that hangs must not hold up what the others have told.
+    // Several peers store each claim. A slow one must not delay the results of the others.
     patience ??= clock.after(CLAIMANTS_MS, () => enough.abort())
   }
   patience?.cancel()
   const isNamed = asking.length > 0
-  // Neighbours that just met may know what the directory has not heard yet.
+  // Peers that just connected may know names that the directory does not have yet.
   if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
   await within(Promise.all(asking), signal)
   signal.throwIfAborted()
   const isSilent = asking.length > 0 && answers === 0
-  // Neighbours that were asked by chance are nobody who said to serve it.
+  // These peers made no claim, so they do not count as asked.
   const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
   return { seeds, isSilent, trail: { ...named, refusals, hasOlder, isCutOff: init.isCutOff() } }
 }
 
-/** A manifest alone may be an old one that somebody replays; a live record shows that its provider still serves it. */
+/** A manifest alone may be replayed. A live record shows that its provider still serves it. */
 async function decide(init: LookUpInit, name: string, claims: readonly Claim[], signal: AbortSignal): Promise<Claim> {
   const records = await Promise.all(claims.map(({ id }) => init.directory.record(id, signal).catch(() => undefined)))
   signal.throwIfAborted()
@@ -93,7 +93,7 @@ async function decide(init: LookUpInit, name: string, claims: readonly Claim[], 
 }
 
 export function conflict(name: string, candidates: ReadonlyArray<{ readonly id: ApiId }>): SoukError {
-  return new SoukError('name_conflict', `Several providers use the name "${name}"; name one as name@provider.`, {
+  return new SoukError('name_conflict', `Several providers use the name "${name}". Choose one with name@provider.`, {
     members: { candidates }
   })
 }

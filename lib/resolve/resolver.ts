@@ -20,15 +20,17 @@ import { ignore } from './ignore.ts'
 export interface ResolverInit {
   readonly directory: Directory
   readonly link: Link
-  /** Where pins are kept. */
+  /** Store of the pins. */
   readonly documents: Documents
-  /** What this node serves itself: found without asking anybody. */
+  /** Manifests that this node serves. They need no lookup. */
   readonly local: LocalManifests
   readonly clock: Clock
   readonly random: Random
-  /** Other nodes are known, so that a directory without an answer means that this node is cut off. Default: never. */
+  /**
+   * Whether other nodes are known. Then a directory without a response means that this node is offline. Default: false.
+   */
   readonly hasOthers?: () => boolean
-  /** Told of each manifest that was found and verified, e.g. for the catalogue. */
+  /** Receives each verified manifest, e.g. for the catalogue. */
   readonly learn?: (signed: SignedManifest) => void
   /** Default: none. */
   readonly log?: Logger
@@ -37,11 +39,11 @@ export interface ResolverInit {
 export interface PinningResolver extends Resolver {
   /** Binds a bare name to one provider. @throws SoukError `invalid_request` */
   pin(name: string, provider: string): Promise<void>
-  /** The provider it is bound to. */
+  /** The provider that a name is bound to. */
   pinned(name: string): Promise<string | undefined>
 }
 
-/** The resolver over a directory and a link. */
+/** Creates the resolver on top of a directory and a link. */
 export function createResolver(init: ResolverInit): PinningResolver {
   return new CachingResolver(init)
 }
@@ -126,7 +128,7 @@ class CachingResolver implements PinningResolver {
     return this.#pins.provider(name)
   }
 
-  /** Its pin, else what is served here, else the only claimant's. */
+  /** The id of a bare name: its pin, else the API served here, else the only claimant's. */
   async #idOf(name: string, options: ResolveOptions): Promise<ApiId> {
     const provider = await this.#pins.provider(name)
     if (provider !== undefined) return apiId(name, provider)

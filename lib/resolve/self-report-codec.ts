@@ -1,7 +1,7 @@
 import { codec, readSafeInteger, varintTag, writeInteger } from '../base/wire.ts'
 import type { SelfReport } from '../interface/manifest.ts'
 
-/** `souk.SelfReport` of `docs/souk-directory.proto`. */
+/** `souk.SelfReport` of `docs/reference/souk-directory.proto`. */
 export const selfReportCodec = codec<{ -readonly [K in keyof SelfReport]: SelfReport[K] }>({
   start: () => ({ until: 0, days: 0, calls: 0, goodPerMille: 0 }),
   write(value, writer) {

@@ -11,12 +11,12 @@ export const MANIFEST = envelopeKind('manifest', MANIFEST_BYTES_MAX)
 
 /**
  * Signs with the provider key.
- * @throws SoukError `invalid_request` when the manifest breaks a rule, is too large, or names another provider.
+ * @throws SoukError `invalid_request` when the manifest breaks a rule, is too large, or names another provider
  */
 export async function signManifest(manifest: Manifest, providerKey: PrivateKey): Promise<SignedManifest> {
   checkManifest(manifest)
   if (idOfKey(providerKey) !== manifest.provider) {
-    throw new SoukError('invalid_request', 'A manifest is signed by its own provider only.')
+    throw new SoukError('invalid_request', 'Only the provider itself can sign its manifest.')
   }
   const envelope = await seal(MANIFEST, encodeManifest(manifest), providerKey)
   return { id: apiId(manifest.name, manifest.provider), manifest, envelope }

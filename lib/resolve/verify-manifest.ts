@@ -9,14 +9,14 @@ import { MANIFEST } from './sign-manifest.ts'
 export interface ManifestExpectation {
   /** Wall time, milliseconds since the epoch. */
   readonly now: number
-  /** Refuses the manifest of any other API. */
+  /** Rejects the manifest of any other API. */
   readonly id?: ApiId
 }
 
 /**
- * Turns bytes of a stranger into a manifest that its provider signed, that keeps every rule and that holds now.
- * Whether it is older than one seen before is a question for `pins.ts`.
- * @throws SoukError `invalid_request` with what is wrong.
+ * Verifies untrusted bytes as a manifest: signed by its provider, following every rule, and valid now. `pins.ts` checks
+ * that it is not older than one seen before.
+ * @throws SoukError `invalid_request` saying what is wrong
  */
 export async function verifyManifest(envelope: Uint8Array, expected: ManifestExpectation): Promise<SignedManifest> {
   const { signer, payload } = await open(MANIFEST, envelope)
@@ -29,7 +29,7 @@ export async function verifyManifest(envelope: Uint8Array, expected: ManifestExp
   checkManifest(manifest)
   if (signer !== manifest.provider) throw refusal(MANIFEST, 'was not signed by its provider')
   const id = apiId(manifest.name, manifest.provider)
-  if (expected.id !== undefined && expected.id !== id) throw refusal(MANIFEST, 'is that of another API')
+  if (expected.id !== undefined && expected.id !== id) throw refusal(MANIFEST, 'belongs to another API')
   if (manifest.issuedAt > expected.now + CLOCK_SKEW_MS) throw refusal(MANIFEST, 'is from the future')
   if (manifest.expiresAt <= expected.now) throw refusal(MANIFEST, 'has expired')
   return { id, manifest, envelope }

@@ -124,7 +124,7 @@ describe('directory record', () => {
     ['without a sequence number', { seq: 0n }, /sequence/],
     ['without a manifest hash', { manifestHash: EMPTY_BYTES }, /hash/],
     ['without a revision', { revision: 0 }, /revision/],
-    ['of no API', { id: 'Ticker@nobody' }, /names no API/]
+    ['of no API', { id: 'Ticker@nobody' }, /does not name an API/]
   ]
   for (const [what, changes, why] of broken) {
     it(`is refused ${what}`, async () => {
@@ -164,7 +164,7 @@ describe('record rules', () => {
     const bytes = await signRecord(recordOf(), provider)
     await validate(recordKey(id()), bytes)
     await assert.rejects(async () => validate(recordKey(apiId('other', idOf(provider))), bytes), refused(/another API/))
-    await assert.rejects(async () => validate(utf8('/souk/ticker'), bytes), refused(/names no API/))
+    await assert.rejects(async () => validate(utf8('/souk/ticker'), bytes), refused(/does not name an API/))
   })
 
   it('refuse a replayed lower sequence number, and the same one with other bytes', async () => {

@@ -166,7 +166,7 @@ describe('souk, with nodes that run', function () {
     assert.match(stdout, new RegExp(`^served by +${owner.ready.peer}$`, 'm'))
     const missing = await onConsumer('market', 'show', 'nobody-has-this')
     assert.equal(missing.code, 1)
-    assert.match(missing.stderr, /nobody on the network says to serve it/)
+    assert.match(missing.stderr, /no node on the network serves it/)
   })
 
   it('says why an API cannot be called, and exits by that', async () => {
