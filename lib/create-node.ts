@@ -47,7 +47,7 @@ import { DHT_DATASTORE, soukDht } from './resolve/dht.ts'
 import { souk } from './service.ts'
 
 export interface NodeOptions extends SoukInit {
-  /** The node's identity, Ed25519. Default: a fresh one. */
+  /** The node's identity, Ed25519. Default: a new key. */
   readonly privateKey?: PrivateKey
   /**
    * How connections are made, as `transports` of libp2p has it. Default: `[soukTcp({ privateAddresses })]`. The addresses of `listen` have to
@@ -56,11 +56,11 @@ export interface NodeOptions extends SoukInit {
   readonly transports?: NonNullable<Libp2pOptions['transports']>
   /** Multiaddrs to listen on. Default: a free TCP port on loopback. */
   readonly listen?: readonly string[]
-  /** Multiaddrs to tell others instead of those found. */
+  /** Multiaddrs to announce instead of the detected ones. */
   readonly announce?: readonly string[]
-  /** The network lives on loopback or private addresses. Default true, as is the default `listen`. */
+  /** The network uses loopback or private addresses. Default true, which fits the default `listen`. */
   readonly privateAddresses?: boolean
-  /** How many connections it keeps, and of whom. */
+  /** Limits of connections. */
   readonly connections?: ConnectionRules
   /**
    * Makes the logs of Souk's components (`souk:call`) and of libp2p's (`libp2p:tcp`). Default: that of `@libp2p/logger`, which the
@@ -69,12 +69,12 @@ export interface NodeOptions extends SoukInit {
   readonly logger?: ComponentLogger
 }
 
-/** A libp2p node with Souk in it, for those who have none of their own. */
+/** A libp2p node with Souk, for programs without a libp2p node of their own. */
 export interface SoukNode {
   readonly libp2p: Libp2p<{ dht: KadDHT; pubsub: GossipSub; souk: Souk }>
   readonly souk: Souk
   start(): Promise<void>
-  /** Drains, then lets go of everything. */
+  /** Waits for running calls, then closes everything. */
   stop(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ const STORED = [
   }
 ]
 
-/** Makes a node; it does nothing before `start`. Settings beside the reasons are in `base/limits.ts`. */
+/** Creates a node, not started. `base/limits.ts` gives the reasons of the settings. */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const { connections = {}, logger = defaultLogger(), ...more } = rest
@@ -109,7 +109,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     addresses: {
       listen: [...listen],
       announce: [...announce],
-      // The operator's own list is told as it is.
+      // Announce addresses set by the operator are not filtered.
       ...(announce.length > 0 ? {} : { announceFilter: (found) => announcedAddresses(found, privateAddresses) })
     },
     transports,
@@ -118,15 +118,16 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       yamux({
         maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
         maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
-        // Corked writes deliver many new streams at once; libp2p takes ten for an attack.
+        // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
         maxEarlyStreams: EARLY_STREAMS_MAX,
         streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
       })
     ],
     connectionManager: {
-      // The guard keeps the number below this, by worth; libp2p would refuse whoever comes last.
+      // The guard keeps the number below this, and closes the least valuable connection. libp2p would refuse the
+      // newest.
       maxConnections: connectionsMax + CONNECTIONS_PENDING_MAX,
-      // The guard counts by host, a /64 being one.
+      // The guard counts by host, where an IPv6 /64 is one host.
       inboundConnectionThreshold: Number.POSITIVE_INFINITY,
       maxIncomingPendingConnections: CONNECTIONS_PENDING_MAX,
       reconnectRetries: RECONNECTS_MAX,
@@ -137,7 +138,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       inboundUpgradeTimeout: CONNECTION_UPGRADE_MS
     },
     connectionMonitor: { pingInterval: HEARTBEAT_MS, pingTimeout: { minTimeout: HEARTBEAT_ANSWER_MS } },
-    // A network of private addresses has to dial them. Elsewhere a record that names them makes this node knock at its own LAN.
+    // A private network must dial private addresses. Elsewhere, a record with private addresses could make this node
+    // attack its own LAN.
     connectionGater: { ...guard.gater, denyDialMultiaddr: (address) => !privateAddresses && isNotPublic(address) },
     services: {
       identify: identify(),

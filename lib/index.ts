@@ -1,5 +1,5 @@
 /**
- * Souk as a library: `import { souk } from 'souk'`. Re-exports only; what is not named here is not public.
+ * Souk as a library: `import { souk } from 'souk'`. Re-exports only. A name that is not exported here is not public.
  *
  * @packageDocumentation
  */

@@ -11,52 +11,50 @@ import type { Store } from './interface/store.ts'
 import type { Subscription } from './interface/subscription.ts'
 import type { Till, TillComponents } from './interface/till.ts'
 
-/** What `souk(init)` takes. Everything has a default. */
+/** Options of `souk(init)`. All have defaults. */
 export interface SoukInit {
-  /** Network name, `[a-z0-9-]{1,32}`. Nodes of different networks never talk. Default `dev`. */
+  /** Network name, `[a-z0-9-]{1,32}`. Nodes of different networks never connect. Default `dev`. */
   readonly network?: string
-  /** Keeps books, keys and pins. Default: in memory, gone with the process. */
+  /** Stores books, keys and pins. Default: in memory, lost when the process ends. */
   readonly store?: Store
   /**
-   * Shared by the nodes that serve the same APIs: subscriptions sold by one are known to all, and their calls counted together.
-   * Nodes that call for the same accounts share what these have subscribed to through it as well.
-   * Opened and closed with the node. Default: none; then a subscription is served by the node that sold it.
+   * Store shared by nodes that serve the same APIs, or that call for the same accounts. All of them know its
+   * subscriptions and count calls together. Opened and closed with the node. Default: none; then only the node that
+   * sold a subscription serves it.
    */
   readonly sharedStore?: Store
-  /** How calls are paid for. Default: `metered`, which records usage and moves no money. */
+  /** The payment scheme. Default: `metered`, which records usage and moves no money. */
   readonly till?: (components: TillComponents) => Till
-  /** Names the provider. Default: the node's own key. Ed25519. */
+  /** Identifies the provider, Ed25519. Default: the node's own key. */
   readonly providerKey?: PrivateKey
-  /** Where APIs are found. Default: the libp2p service called `dht`, made by `soukDht()`. */
+  /** Finds APIs. Default: the libp2p service named `dht`, created by `soukDht()`. */
   readonly directory?: Directory
-  /** Multiaddrs with `/p2p/<peer id>` by which to join the network. Default none. */
+  /** Multiaddrs of bootstrap peers, with `/p2p/<peer id>`. Default none. */
   readonly bootstrap?: readonly string[]
-  /** Told to peers for people to read. Default `souk`. */
+  /** Software name, shown to peers. Default `souk`. */
   readonly agent?: string
-  /** Runs at each start with the store open and before any peer is heard: serve here what was served before. */
+  /** Runs at each start, with the store open and before any peer connects. Serve the APIs of earlier runs here. */
   readonly prepare?: (souk: Souk) => Promise<void>
   /**
-   * Told of each change of what this node sold, once it is on disk, with what it was before. It must not throw; what it takes holds
-   * up the next change of that subscription.
+   * Called with each changed subscription that this node sold, after it is stored, and with its earlier state. It must
+   * not throw. The subscription's next change waits for it.
    */
   readonly onSold?: (sold: Subscription, before: Subscription | undefined) => void | Promise<void>
   /**
-   * The manifests of own listings say, in coarse steps, how many calls there were in the last days, how many were answered well and how
-   * quickly. Default true.
+   * Includes a self-report in own manifests: calls, success and latency of the last days, in coarse steps. Default
+   * true.
    */
   readonly selfReport?: boolean
-  /**
-   * Tries now and then whether APIs that were called or looked at here can be reached, without calling them. Default false.
-   */
+  /** Probes whether recently used APIs are reachable, without calling them. Default false. */
   readonly probes?: boolean
-  /** Learns which peers trade with this node, for those who decide about its connections. Default: nobody does. */
+  /** Records which peers trade with this node, to decide about connections. Default: none. */
   readonly worth?: PeerWorth
   /**
-   * Days that calls which cost something, ledger entries and receipts are kept; `Infinity` keeps them for ever. Calls that cost nothing
-   * are kept for 30 days. Sums stay in any case. Default 400.
+   * Days to keep charged calls, ledger entries and receipts; `Infinity` keeps them for ever. Free calls are kept for 30
+   * days. Totals are always kept. Default 400.
    */
   readonly keepDays?: number
-  /** Beginnings of the kinds of ledger entries of the embedder's own that may be deleted with age. Default none. */
+  /** Prefixes of the embedder's ledger entry kinds that may be deleted by age. Default none. */
   readonly trimmedKinds?: readonly string[]
   readonly clock?: Clock
   readonly random?: Random
@@ -73,7 +71,7 @@ export type SoukOptions = SoukInit &
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /**
- * Checks once, defaults once.
+ * Validates the options and sets defaults.
  * @throws SoukError `invalid_request`
  */
 export function soukOptions(init: SoukInit): SoukOptions {
@@ -92,16 +90,17 @@ export function soukOptions(init: SoukInit): SoukOptions {
   if (!NETWORK.test(options.network)) {
     throw new SoukError(
       'invalid_request',
-      `"${options.network.slice(0, 40)}" is not a network name: use a-z, 0-9 and "-".`
+      `"${options.network.slice(0, 40)}" is not a network name. Use a-z, 0-9 and "-".`
     )
   }
-  if (options.agent.length > AGENT_CHARS_MAX) throw new SoukError('invalid_request', 'The agent name is too long.')
+  if (options.agent.length > AGENT_CHARS_MAX)
+    throw new SoukError('invalid_request', `The agent name is longer than ${AGENT_CHARS_MAX} characters.`)
   if (options.providerKey !== undefined && options.providerKey.type !== 'Ed25519') {
-    throw new SoukError('invalid_request', 'A provider key is an Ed25519 key.')
+    throw new SoukError('invalid_request', 'A provider key must be an Ed25519 key.')
   }
-  // A call has to be found for as long as it may be repeated.
+  // A call's record must exist for as long as the call may be repeated.
   if (!(options.keepDays >= KEEP_DAYS_MIN)) {
-    throw new SoukError('invalid_request', `Books are kept for ${KEEP_DAYS_MIN} days at least.`)
+    throw new SoukError('invalid_request', `keepDays must be at least ${KEEP_DAYS_MIN}.`)
   }
   for (const address of options.bootstrap) checkBootstrap(address)
   return options
@@ -117,6 +116,6 @@ function checkBootstrap(address: string): void {
     throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
   }
   if (!names.includes('p2p')) {
-    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" names no peer: it ends in /p2p/<peer id>.`)
+    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" names no peer. It must end in /p2p/<peer id>.`)
   }
 }

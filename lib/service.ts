@@ -53,7 +53,7 @@ import { createResolver, type PinningResolver } from './resolve/resolver.ts'
 import { Trimmer } from './retention/trimmer.ts'
 import { createMemoryStore } from './store/memory-store.ts'
 
-/** What Souk needs of the libp2p node it is a service of. `dht` is the service that `soukDht()` made. */
+/** The libp2p components that Souk uses. `dht` is the service created by `soukDht()`. */
 export interface SoukComponents {
   readonly peerId: PeerId
   readonly privateKey: PrivateKey
@@ -64,20 +64,20 @@ export interface SoukComponents {
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly logger: ComponentLogger
   readonly dht?: KadDHT
-  /** What `soukGossip()` made. Without it a new listing is known where somebody asks, not within seconds. */
+  /** The service created by `soukGossip()`. Without it, new listings spread by queries only, not within seconds. */
   readonly pubsub?: GossipSub
 }
 
 /**
  * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht(), souk: souk() } })`.
- * @throws SoukError `invalid_request` for options that cannot work
+ * @throws SoukError `invalid_request` for invalid options
  */
 export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk {
   const options = soukOptions(init)
   return (components) => new SoukService(options, components)
 }
 
-/** The parts that exist while the service runs: they need the boot epoch, which is read from the opened store. */
+/** The parts that exist while the service runs. They need the boot epoch from the opened store. */
 interface Running {
   readonly owner: Owner
   readonly provider: Provider
@@ -117,7 +117,7 @@ class SoukService implements Souk, Startable {
     this.#directory = options.directory ?? kadDirectory(components, options)
     this.#notary = createNotary({ providerKey, clock })
     this.#neighbours = new Neighbours({
-      // One by one: libp2p's components are a proxy that must not be spread.
+      // Listed one by one, because libp2p's components are a proxy that cannot be spread.
       connectionManager: components.connectionManager,
       events: components.events,
       documents: this.store.documents,
@@ -152,9 +152,9 @@ class SoukService implements Souk, Startable {
     await this.#join()
   }
 
-  /** New calls go elsewhere; those under way get their time. */
+  /** Sends new calls elsewhere, and waits for running ones. */
   async beforeStop(): Promise<void> {
-    // libp2p also stops what failed to start, and tells that failure only if stopping raises none of its own.
+    // libp2p also stops services that failed to start. It reports the start's error only if stopping throws none.
     if (this.#running === undefined) return
     const { owner, announcer, calls, discovery } = this.#running
     this.#neighbours.stop()
@@ -163,7 +163,7 @@ class SoukService implements Souk, Startable {
     discovery.stop()
     calls.drain()
     await Promise.race([owner.drain(), sleep(this.#options.clock, DRAIN_MS)])
-    // libp2p stops its parts at the same time, connections among them: the last answers have to be out before that.
+    // libp2p closes connections in the same step, so the last responses must be sent before.
     await this.#link.stop()
   }
 
@@ -195,7 +195,7 @@ class SoukService implements Souk, Startable {
     const delegations = record?.delegations ?? []
     const self = this.#link.self
     if (self !== signed.manifest.provider && !delegations.some(({ peer }) => peer === self)) {
-      const hint = `Its provider runs: souk provider delegate ${self}`
+      const hint = `Ask its provider to run: souk provider delegate ${self}`
       throw new SoukError('key_not_permitted', `The provider of ${id} has not delegated to this node. ${hint}`)
     }
     return provider.serveReplica(signed, delegations, adapter)
@@ -240,7 +240,8 @@ class SoukService implements Souk, Startable {
   }
 
   async pin(name: string, provider: string): Promise<void> {
-    if (!isProviderId(provider)) throw new SoukError('invalid_request', 'That is not a provider id.')
+    if (!isProviderId(provider))
+      throw new SoukError('invalid_request', 'The value is not a provider id. A provider id starts with 12D3KooW.')
     await this.#run().resolver.pin(checkApiName(name), provider)
   }
 
@@ -290,12 +291,12 @@ class SoukService implements Souk, Startable {
     })
   }
 
-  /** On the network when it resolves, to where things are found; or alone, and joining later. */
+  /** Resolves when the node is on the network, or after `JOIN_MS`; joining then continues in the background. */
   async #join(): Promise<void> {
     const { peerStore, peerId, addressManager } = this.#components
-    // The DHT tells others where this node is from its own peer store, which libp2p fills only a second later.
+    // The DHT announces this node's addresses from the peer store, which libp2p fills only a second later.
     await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
-    const limit = deadline(this.#options.clock, JOIN_MS, () => new Error('joining took too long'))
+    const limit = deadline(this.#options.clock, JOIN_MS, () => new Error('joining timed out'))
     await Promise.race([this.#neighbours.start(), sleep(this.#options.clock, JOIN_MS)])
     if (this.#link.peers().length > 0) await this.#directory.ready(limit.signal)
     limit.clear()
@@ -410,7 +411,7 @@ class SoukService implements Souk, Startable {
     const announcer = new Announcer({ clock, directory, onError, teller: discovery.announcements, log: announceLog })
     const report = this.#options.selfReport ? track.report.bind(track) : undefined
     const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
-    // What nodes that share a store hold, they hold together: an account calls through any of them.
+    // Nodes that share a store also share subscriptions they hold, because an account may call through any of them.
     const held = shared ?? documents
     const records = new OwnRecords(held, clock, this.#options.sharedStore?.signals)
     const spend = new DailySpend(held, clock)
@@ -445,7 +446,7 @@ class SoukService implements Souk, Startable {
   }
 }
 
-/** The handler of calls, its callers valued where somebody wants to know. */
+/** Wraps the call handler to remember its callers, if `worth` is set. */
 function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHandler): CallHandler {
   worth?.learn(bootstrap, () => till.boundPeers?.() ?? [])
   return worth?.watching(handler) ?? handler
@@ -455,14 +456,14 @@ function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, prov
   if (dht === undefined) {
     throw new SoukError(
       'invalid_request',
-      'Souk needs a libp2p service called "dht": add `dht: soukDht({ network })` before it.'
+      'Souk needs a libp2p service named "dht". Add `dht: soukDht({ network })` before it.'
     )
   }
   const log = logOf(logger, 'souk:resolve')
   return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
 }
 
-/** libp2p's components throw where one is asked for that nobody made. */
+/** libp2p's components throw for a service that does not exist. */
 function gossipOf(components: SoukComponents, network: string, log: Logger): Gossip | undefined {
   let pubsub: GossipSub | undefined
   try {

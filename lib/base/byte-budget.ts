@@ -50,7 +50,8 @@ export class ByteBudget {
       for (const { holder } of shares) this.#add(holder, bytes)
     }
     const check = (bytes: number) => {
-      if (this.#bytes + bytes > this.#bytesMax) throw full('This node has no memory left for request bodies. Try again later.')
+      if (this.#bytes + bytes > this.#bytesMax)
+        throw full('This node has no memory left for request bodies. Try again later.')
       for (const { holder, bytesMax } of shares) {
         if ((this.#byHolder.get(holder) ?? 0) + bytes > bytesMax) {
           throw full('Your running requests use all the memory you may use. Wait until some of them end.')

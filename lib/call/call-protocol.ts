@@ -173,6 +173,7 @@ function isUncertain(attempt: Attempt, sentTo: bigint | undefined): attempt is E
 }
 
 function lost(cause?: SoukError): Attempt {
-  const detail = 'The link to the owner broke, and the outcome of the call is unknown. Repeat the call with the same request id.'
+  const detail =
+    'The link to the owner broke, and the outcome of the call is unknown. Repeat the call with the same request id.'
   return { fate: 'lost', error: new SoukError('call_interrupted', detail, { cause }) }
 }

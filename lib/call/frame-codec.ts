@@ -63,7 +63,7 @@ export function decodeFrame(bytes: Uint8Array): Frame | undefined {
       skip(r, key)
       continue
     }
-    if ((key & 7) !== BYTES) throw new RangeError('the frame's kind is not a message')
+    if ((key & 7) !== BYTES) throw new RangeError('the kind of a frame must be a message')
     const end = endOfMessage(r, r.len)
     frame = decode(r, end)
     if (r.pos !== end) throw new RangeError('a field is longer than its message')

@@ -198,7 +198,10 @@ export class OutgoingCalls {
     } catch (cause) {
       this.#giveUp(
         id,
-        new SoukError('call_interrupted', 'This node could not read the body of the call.', { cause, source: 'ingress' })
+        new SoukError('call_interrupted', 'This node could not read the body of the call.', {
+          cause,
+          source: 'ingress'
+        })
       )
     } finally {
       signal.removeEventListener('abort', onAbort)

@@ -8,21 +8,21 @@ interface Pair {
   readonly value: Uint8Array
 }
 
-/** A part of the keys, and how many entries it keeps. A key is a path: what stands before its last `/` is its folder. */
+/** A key prefix, and its limits. A key is a path: the part before its last `/` is its folder. */
 export interface StoredArea {
   readonly prefix: string
   readonly entriesMax: number
   readonly perFolderMax?: number
-  /** Of all folders, entries with the same last part. */
+  /** Entries with the same last part, over all folders. */
   readonly perNameMax?: number
 }
 
-/** Keys in the order of their last write, the oldest first. */
+/** Keys sorted by last write, oldest first. */
 type Written = Set<string>
 
 /**
- * A node's datastore in memory, with bounds: what strangers make it keep pushes out the oldest of the same kind. A query of one
- * folder reads that folder only. libp2p's own reads all keys for each query, which a flood makes slow.
+ * A node's in-memory datastore with limits: a new entry evicts the oldest of its kind. A query of one folder reads only
+ * that folder. libp2p's own datastore reads all keys per query, which is slow during a flood.
  */
 export class BoundedDatastore extends BaseDatastore {
   readonly #areas: readonly StoredArea[]
@@ -32,7 +32,7 @@ export class BoundedDatastore extends BaseDatastore {
   readonly #byFolder = new Map<string, Written>()
   readonly #byName = new Map<string, Written>()
 
-  /** @param own - names of the node itself: what is stored under them stays */
+  /** @param own - the node's own names; entries under them are never evicted */
   constructor(areas: readonly StoredArea[], own: readonly string[]) {
     super()
     this.#areas = areas
@@ -77,7 +77,7 @@ export class BoundedDatastore extends BaseDatastore {
   }
 
   *#under(prefix = ''): Generator<Pair> {
-    // Copied: what is written while it is read comes to the end again.
+    // Copied, because a key written during the read moves to the end and would be read again.
     for (const path of Array.from(this.#byFolder.get(prefix) ?? this.#pairs.keys())) {
       const pair = this.#pairs.get(path)
       if (pair !== undefined) yield pair

@@ -7,9 +7,8 @@ import { BULK_CHUNK_BYTES_MAX, LINK_BUFFER_BYTES_MAX } from '../base/limits.ts'
 import type { BulkSink } from '../interface/link.ts'
 
 /**
- * The sending end of a body over a libp2p stream, in chunks: the tag, the body, and an empty one. That last chunk is what
- * makes an end a clean one. The end of the stream is not: libp2p ends the streams of a connection that it closes as if
- * they were done.
+ * The sending end of a body over a libp2p stream, in chunks: the tag, the body, and an empty chunk. The empty chunk
+ * marks a clean end. The end of the stream does not: libp2p also ends streams cleanly when it closes their connection.
  */
 export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
   stream.maxWriteBufferLength = LINK_BUFFER_BYTES_MAX
@@ -33,8 +32,8 @@ export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
 }
 
 /**
- * A stream says that it drained when the reader gives it any room at all, so what is left in its buffer is looked at, not
- * only the event; and its own `onDrain()` resolves at once after its first use.
+ * Waits for buffer space. The `drain` event fires when the reader grants any space at all, so the remaining buffer is
+ * checked too. The stream's own `onDrain()` resolves at once after its first use.
  */
 async function roomIn(stream: Stream): Promise<void> {
   while (stream.writableNeedsDrain || stream.writeBufferLength >= BULK_CHUNK_BYTES_MAX) {
@@ -46,5 +45,5 @@ async function roomIn(stream: Stream): Promise<void> {
 }
 
 function closedByReader(event?: unknown): Error {
-  return new Error('the stream was closed by its reader', { cause: event })
+  return new Error('the reader closed the stream', { cause: event })
 }

@@ -3,23 +3,23 @@ import { BULK_CHUNK_BYTES_MAX } from '../base/limits.ts'
 const CONTINUES = 0x80
 
 /**
- * Reads the chunks of a bulk stream: each behind its length as an unsigned varint, the last one empty. What has come of a
- * chunk is passed on at once; nothing is joined or copied.
+ * Reads the chunks of a bulk stream. Each follows its length as an unsigned varint; the last one is empty. Received
+ * parts of a chunk are passed on at once, without copying.
  */
 export class ChunkReader {
-  /** The empty chunk came: the sender said itself that this was all. */
+  /** The empty chunk arrived: the sender ended the body cleanly. */
   isComplete = false
   #left = 0
   #length = 0
   #scale = 1
 
   /**
-   * `endsChunk` tells where one chunk ends and the next begins.
-   * @throws RangeError for a chunk over `BULK_CHUNK_BYTES_MAX`, and for anything behind the empty one
+   * `endsChunk` is true for the last part of a chunk.
+   * @throws RangeError for a chunk over `BULK_CHUNK_BYTES_MAX`, and for data after the empty chunk
    */
   push(data: Uint8Array, onBytes: (bytes: Uint8Array, endsChunk: boolean) => void): void {
     for (let at = 0; at < data.length; ) {
-      if (this.isComplete) throw new RangeError('the body goes on after its end')
+      if (this.isComplete) throw new RangeError('the body continues after its end')
       if (this.#left === 0) {
         this.#readLength(data[at] ?? 0)
         at++

@@ -23,14 +23,16 @@ import { TokenBuckets } from '../base/token-bucket.ts'
 import { type Host, hostOf } from './host-of.ts'
 import { type PeerStanding, type PeerWorth, WORTH } from './peer-worth.ts'
 
-/** How many connections a node keeps, and of whom. Every member has a default in `base/limits.ts`. */
+/** Limits of a node's connections. Defaults are in `base/limits.ts`. */
 export interface ConnectionRules {
   readonly connectionsMax?: number
   /** Connections of one host. Peers with channels, subscriptions or paid calls do not count. */
   readonly perHostMax?: number
   readonly perHostPerSecond?: number
   readonly pendingPerHostMax?: number
-  /** Each private address is a host of its own, too. Default false: proxies and networks of one machine have many peers there. */
+  /**
+   * Counts each private address as a host. Default false, because a proxy or a local network has many peers behind one.
+   */
   readonly countsPrivate?: boolean
 }
 
@@ -42,18 +44,18 @@ interface Tracked {
 }
 
 /**
- * Decides who keeps a place among a node's connections. A host has a share; when it is full, and when all places are taken, the
- * least valuable connection makes room, so that a newcomer always gets in.
+ * Decides which connections a node keeps. Each host has a share. When the share or the node is full, the least valuable
+ * connection is closed, so that a new peer can always connect.
  */
 export class ConnectionGuard {
   readonly #rules: Required<ConnectionRules>
   readonly #clock: Clock
   readonly #worth: PeerWorth
   readonly #arrivals: TokenBuckets
-  /** Handshakes under way, by host. */
+  /** Running handshakes by host. */
   readonly #pending = new Map<string, number>()
   readonly #handshakes = new WeakMap<MultiaddrConnection, () => void>()
-  /** Open connections, the oldest first. */
+  /** Open connections, oldest first. */
   readonly #open = new Map<string, Tracked>()
   readonly #tagged = new Set<string>()
 
@@ -69,12 +71,12 @@ export class ConnectionGuard {
     this.#clock = clock
     this.#worth = worth
     const { perHostPerSecond, perHostMax } = this.#rules
-    // A host's whole share may come at once: after an outage all of a LAN returns.
+    // The burst is a host's whole share, because all nodes of a LAN return together after an outage.
     const rate = { burst: Math.max(perHostMax, perHostPerSecond), perSecond: perHostPerSecond }
     this.#arrivals = new TokenBuckets(rate, CONNECTION_HOSTS_MAX, clock)
   }
 
-  /** For `createLibp2p`: who may begin a handshake. */
+  /** For `createLibp2p`: decides who may start a handshake. */
   readonly gater: ConnectionGater = {
     denyInboundConnection: (arriving) => this.#denies(arriving),
     denyInboundUpgradedConnection: (_peer: PeerId, arrived) => {
@@ -83,7 +85,7 @@ export class ConnectionGuard {
     }
   }
 
-  /** For the node that was made with this gater, before it starts. */
+  /** Call it with the node that uses this gater, before it starts. */
   watch(libp2p: Pick<Libp2p, 'addEventListener' | 'peerStore'>): void {
     libp2p.addEventListener('connection:open', ({ detail }) => void this.#onOpen(detail, libp2p.peerStore))
     libp2p.addEventListener('connection:close', ({ detail }) => void this.#open.delete(detail.id))
@@ -123,7 +125,7 @@ export class ConnectionGuard {
   #onUpdate({ peer }: Pick<PeerUpdate, 'peer'>): void {
     if (peer.tags.size > 0) this.#tagged.add(peer.id.toString())
     else this.#tagged.delete(peer.id.toString())
-    // Peers are told of whether they are connected or not; the connected ones are bounded.
+    // Events arrive for unconnected peers too. Their tags are removed, so that the set stays bounded.
     if (this.#tagged.size <= 2 * this.#rules.connectionsMax) return
     const connected = new Set([...this.#open.values()].map((each) => each.peer))
     for (const tagged of this.#tagged) if (!connected.has(tagged)) this.#tagged.delete(tagged)
@@ -148,7 +150,10 @@ export class ConnectionGuard {
     if (this.#open.size > connectionsMax) this.#evict(leastOf(this.#candidates(newcomer), standings))
   }
 
-  /** What trades with this node takes no part of its host's share: others behind the same address cannot push it out. */
+  /**
+   * A peer that trades with this node does not count in its host's share, so others behind the same address cannot
+   * displace it.
+   */
   #thin(sharing: readonly Tracked[], most: number, standings: (each: Tracked) => PeerStanding): void {
     const counted = sharing.filter((each) => this.#open.has(each.connection.id) && standings(each).worth < WORTH.traded)
     if (counted.length >= most) this.#evict(leastOf(counted, standings))
@@ -158,7 +163,7 @@ export class ConnectionGuard {
     return [...this.#open.values()].filter((other) => other !== newcomer && isMeant(other))
   }
 
-  /** The newest have not had time to do anything yet. They keep their places for a while, as long as they are few. */
+  /** New connections have had no time to become valuable. They are protected for a while, up to a number. */
   #candidates(newcomer: Tracked): Tracked[] {
     const others = this.#others(newcomer, () => true)
     const since = this.#clock.elapsed() - CONNECTION_NEW_MS
@@ -181,18 +186,18 @@ export class ConnectionGuard {
   #evict(least: Tracked | undefined): void {
     if (least === undefined) return
     const { connection } = least
-    // Its place is free at once, however long it takes to close.
+    // The slot is free at once, however long the close takes.
     this.#open.delete(connection.id)
-    connection.log('makes room for a newcomer')
-    const limit = deadline(this.#clock, CONNECTION_CLOSE_MS, () => new Error('the connection took too long to close'))
+    connection.log('closed to make room for a new connection')
+    const limit = deadline(this.#clock, CONNECTION_CLOSE_MS, () => new Error('closing the connection timed out'))
     connection
       .close({ signal: limit.signal })
-      .catch(() => connection.abort(new Error('the connection made room for another one')))
+      .catch(() => connection.abort(new Error('the connection was closed to make room for another one')))
       .finally(() => limit.clear())
   }
 }
 
-/** By worth; then those without a running call; then the one that was not used for longest. */
+/** Sorted by worth, then idle before busy, then least recently used first. */
 function leastOf(tracked: readonly Tracked[], standingOf: (each: Tracked) => PeerStanding): Tracked | undefined {
   let least: { tracked: Tracked; rank: readonly [number, number, number] } | undefined
   for (const each of tracked) {

@@ -1,16 +1,16 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
 import { quietLengths } from './quiet-lengths.ts'
 
-/** What of a TCP socket corking needs. */
+/** The parts of a TCP socket that corking uses. */
 interface Corkable {
   cork(): void
   uncork(): void
 }
 
 /**
- * Wraps a connection encrypter factory so that everything one turn writes to a TCP socket leaves in one system call.
- * Noise writes length and ciphertext apart, and each yamux frame is a message of its own: uncorked, that is several calls
- * into the kernel for every batch. Transports without a socket are left as they are.
+ * Wraps a connection encrypter factory, so that all writes of one turn to a TCP socket use one system call. Noise
+ * writes length and ciphertext separately, and each yamux frame is a separate message, so a batch would otherwise take
+ * several calls. Transports without a socket are unchanged.
  *
  * `connectionEncrypters: [corked(noise())]`
  */

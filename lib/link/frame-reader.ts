@@ -5,16 +5,16 @@ const PREFIX_BYTES_MAX = encodingLength(FRAME_BYTES_MAX)
 const CONTINUES = 0x80
 
 /**
- * Cuts a byte stream into frames, each prefixed by its length as an unsigned varint. Frames are views on what came in
- * wherever one chunk holds them whole, which on a busy link is nearly always.
+ * Splits a byte stream into frames, each prefixed with its length as an unsigned varint. A frame within one chunk, the
+ * usual case on a busy link, is a view without copying.
  */
 export class FrameReader {
   #chunks: Uint8Array[] = []
   #bytes = 0
-  /** Bytes to wait for before looking again; spares re-joining the chunks of a large frame. */
+  /** Bytes to wait for before the next parse, so that chunks of a large frame are joined once. */
   #wanted = 1
 
-  /** @throws RangeError when a frame announces more than `FRAME_BYTES_MAX`; the stream is then of no more use. */
+  /** @throws RangeError when a frame announces more than `FRAME_BYTES_MAX`; the stream is unusable afterwards */
   push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): void {
     this.#bytes += chunk.length
     if (this.#chunks.length > 0 || this.#bytes < this.#wanted) this.#chunks.push(chunk)
@@ -50,7 +50,7 @@ export class FrameReader {
 
 function endOfPrefix(data: Uint8Array, start: number): number | undefined {
   for (let at = start; at < data.length; at++) {
-    if (at - start >= PREFIX_BYTES_MAX) throw new RangeError('a frame length is not a varint in range')
+    if (at - start >= PREFIX_BYTES_MAX) throw new RangeError('a frame length is not a valid varint')
     if (((data[at] ?? 0) & CONTINUES) === 0) return at + 1
   }
   return undefined

@@ -2,15 +2,15 @@ import { encodeUint8Array, encodingLength } from 'uint8-varint'
 import type { Clock } from '../base/clock.ts'
 import { BATCH_BYTES_MAX } from '../base/limits.ts'
 
-/** The stream below: `send` says whether it wants more before its next `drain`. */
+/** The stream below. `send` returns false until its next `drain`. */
 export interface FrameSink {
   send(bytes: Uint8Array): boolean
 }
 
 /**
- * Frames of one turn of the event loop leave as one send: encryption, muxing and the system call are then paid once for all
- * of them. Not of one microtask turn: calls that come on sockets of their own, as at an ingress, each have their own. A lone
- * frame leaves as soon as the I/O events that are waiting were seen to. When the sink is full, frames wait here and are counted.
+ * Sends all frames of one event-loop turn together, so that encryption, muxing and the system call happen once. A
+ * microtask turn would be too short, because each ingress socket has its own. A single frame is sent after the pending
+ * I/O events. While the sink is full, frames wait here and are counted.
  */
 export class FrameWriter {
   readonly #sink: FrameSink
@@ -43,7 +43,7 @@ export class FrameWriter {
     }
   }
 
-  /** The sink has room again. */
+  /** The sink accepts data again. */
   drained(): void {
     this.#sinkIsFull = false
     this.flush()

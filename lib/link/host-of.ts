@@ -1,17 +1,17 @@
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { isNotPublic } from './public-addresses.ts'
 
-/** Whose connection it is, as far as its address tells. */
+/** The origin of a connection, derived from its address. */
 export interface Host {
-  /** What counts as one host: an IPv4 address, a /64 of IPv6, or a relay. */
+  /** Key of one host: an IPv4 address, an IPv6 /64, or a relay. */
   readonly key: string
-  /** The /48 of an IPv6 address: whoever rents one has 65,536 of the former. */
+  /** The /48 of an IPv6 address, which contains 65,536 hosts and costs no more than one. */
   readonly site?: string
-  /** Loopback, private and link-local addresses: a proxy, a container's bridge or a LAN, with any number of peers behind it. */
+  /** Loopback, private and link-local addresses: a proxy, a container's bridge or a LAN, with any number of peers. */
   readonly isPrivate: boolean
 }
 
-/** A peer behind a relay belongs to the relay, wherever that is. Undefined for an address that is none of a network. */
+/** A peer behind a relay counts as the relay. Undefined for an address without an IP address. */
 export function hostOf(address: Multiaddr): Host | undefined {
   const components = address.getComponents()
   const circuit = components.findIndex(({ name }) => name === 'p2p-circuit')
@@ -33,7 +33,7 @@ export function hostOf(address: Multiaddr): Host | undefined {
   return { key: `${prefix(4)}::/64`, site: `${prefix(3)}::/48`, isPrivate: isNotPublic(address) }
 }
 
-/** The eight groups of an IPv6 address (RFC 4291, section 2.2), also of one that ends in an IPv4 address. */
+/** The eight groups of an IPv6 address (RFC 4291, section 2.2), also with an IPv4 address at its end. */
 function groupsOf(text: string): number[] {
   const [head = '', tail] = text.toLowerCase().replace(/%.*$/, '').split('::')
   const groups = (part: string) =>
@@ -47,7 +47,7 @@ function groupsOf(text: string): number[] {
   return [...front, ...Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => 0), ...back]
 }
 
-/** A socket that listens on `::` sees IPv4 peers as ::ffff:a.b.c.d. */
+/** A socket that listens on `::` reports IPv4 peers as ::ffff:a.b.c.d. */
 function mappedIn(groups: readonly number[]): string | undefined {
   const [high = 0, low = 0] = groups.slice(6)
   if (groups[5] !== 0xff_ff || groups.slice(0, 5).some((group) => group !== 0)) return undefined

@@ -11,11 +11,11 @@ interface InterfaceAddressesComponents {
 }
 
 /**
- * A libp2p service that vouches for the addresses of this machine's own interfaces. libp2p keeps a public address to itself
- * until a peer has dialled it (AutoNAT). An address that an interface has needs no such proof: at worst a firewall is in
- * between, and peers try another address.
+ * A libp2p service that confirms the addresses of this machine's own interfaces. By default libp2p does not announce a
+ * public address until a peer has dialled it (AutoNAT). An interface address needs no such proof. If a firewall blocks
+ * it, peers try another address.
  *
- * Interfaces come and go while the node runs, so it looks again every `INTERFACES_CHECK_MS`.
+ * Interfaces change while the node runs, so it checks every `INTERFACES_CHECK_MS`.
  */
 export function interfaceAddresses(init: {
   readonly clock: Clock

@@ -10,7 +10,7 @@ const RESULTS = {
   reject: TopicValidatorResult.Reject
 } as const
 
-/** The gossip over libp2p's publish and subscribe: judged where messages are validated, so that nothing bad goes on. */
+/** The broadcaster over libp2p pubsub. The handler runs as topic validator, so invalid messages are not forwarded. */
 export class Libp2pGossip implements Gossip {
   readonly #pubsub: GossipSub
   readonly #topic: string

@@ -33,7 +33,7 @@ import { StreamSource } from './stream-source.ts'
 const CALL_PROTOCOL = '/souk/call/1.0.0'
 const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 
-/** What this link needs of a libp2p node. */
+/** The parts of a libp2p node that this link uses. */
 export interface LinkComponents {
   readonly peerId: PeerId
   readonly connectionManager: ConnectionManager
@@ -46,19 +46,19 @@ interface ServedExchange extends ServeOptions {
   readonly handler: ExchangeHandler
 }
 
-/** The link over somebody's libp2p node. */
+/** The link over a libp2p node. */
 export class Libp2pLink implements Link {
   readonly self: string
   onChannel: (channel: Channel) => void = () => {}
   onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void = (_peer, _tag, source) => {
-    source.abort(new Error('nobody reads bulk streams here'))
+    source.abort(new Error('this node does not read bulk streams'))
   }
   readonly #components: LinkComponents
   readonly #clock: Clock
   readonly #log: Logger
-  /** Every open channel; of a peer there may be several, when both sides opened one at the same time. */
+  /** Every open channel. A peer has several if both sides opened one at the same time. */
   readonly #channels = new Set<Channel>()
-  /** The one to use for a peer: the newest. */
+  /** The channel to use per peer: the newest. */
   readonly #byPeer = new Map<string, Channel>()
   #isRunning = false
   readonly #opening = new Map<string, Promise<Channel>>()
@@ -97,7 +97,7 @@ export class Libp2pLink implements Link {
     for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
     const channels = [...this.#channels]
     const timer = this.#clock.after(LINK_CLOSE_MS, () => {
-      for (const channel of channels) channel.abort(new Error('the peer took too long to take what was queued'))
+      for (const channel of channels) channel.abort(new Error('the peer did not read its queue in time'))
     })
     await Promise.all(channels.map((channel) => channel.close()))
     timer.cancel()
@@ -107,10 +107,10 @@ export class Libp2pLink implements Link {
     signal.throwIfAborted()
     const ready = this.#byPeer.get(peer.id)
     if (ready?.open === true) return ready
-    if (!this.#isRunning) throw new SoukError('owner_unreachable', 'This node is not on the network.')
+    if (!this.#isRunning) throw new SoukError('owner_unreachable', 'This node is not connected to the network.')
     let opening = this.#opening.get(peer.id)
     if (opening === undefined) {
-      // Shared by everyone who waits for this peer, so no single caller's signal may end it.
+      // Shared by all callers that wait for this peer, so no single caller's signal may end it.
       opening = this.#open(peer).finally(() => this.#opening.delete(peer.id))
       this.#opening.set(peer.id, opening)
     }
@@ -124,7 +124,7 @@ export class Libp2pLink implements Link {
     options: ExchangeOptions
   ): Promise<Uint8Array> {
     const { timeoutMs = EXCHANGE_MS } = options
-    const limit = deadline(this.#clock, timeoutMs, () => new Error('no answer in time'), options.signal)
+    const limit = deadline(this.#clock, timeoutMs, () => new Error('no response in time'), options.signal)
     let stream: Stream | undefined
     try {
       const connection = await this.#dial(peer, limit.signal)
@@ -139,7 +139,7 @@ export class Libp2pLink implements Link {
       if (this.#log.enabled) this.#log('%s did not respond by %s: %s', peer.id, protocol, reasonOf(error))
       stream?.abort(asError(error))
       options.signal.throwIfAborted()
-      throw new SoukError('owner_unreachable', 'A node could not be asked.', { cause: error })
+      throw new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
     } finally {
       limit.clear()
     }
@@ -163,7 +163,7 @@ export class Libp2pLink implements Link {
     const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not answer in time'))
     try {
       const connection = await this.#dial(peer, limit.signal)
-      // While we dialled, the peer may have opened a channel to us: one is enough for both.
+      // The peer may have opened a channel during the dial. One channel is enough for both.
       const ready = this.#byPeer.get(peer.id)
       if (ready?.open === true) return ready
       const stream = await connection.newStream(CALL_PROTOCOL, { signal: limit.signal, runOnLimitedConnection: true })
@@ -186,7 +186,7 @@ export class Libp2pLink implements Link {
     const { connectionManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
     const open = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
-    // A direct connection before one through a relay, which is slow and limited.
+    // A direct connection is preferred to a relayed one, which is slow and limited.
     const connected = open.find(({ limits }) => limits === undefined) ?? open[0]
     if (connected !== undefined) return connected
     if (peer.addresses.length > 0) {
@@ -215,7 +215,7 @@ export class Libp2pLink implements Link {
   }
 
   async #openBulk(connection: Connection, tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
-    // libp2p gives up by itself only where it was given no signal.
+    // libp2p's own timeout applies only without a signal.
     const limit = deadline(this.#clock, BULK_OPEN_MS, () => new Error('the stream did not open in time'), signal)
     try {
       const stream = await connection.newStream(BULK_PROTOCOL, { signal: limit.signal, runOnLimitedConnection: true })
@@ -227,7 +227,7 @@ export class Libp2pLink implements Link {
 
   async #onBulkStream(stream: Stream, connection: Connection): Promise<void> {
     const source = new StreamSource(stream)
-    const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag in time')))
+    const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag arrived in time')))
     try {
       this.onBulk(connection.remotePeer.toString(), await source.tag, source)
     } catch (error) {
@@ -240,7 +240,7 @@ export class Libp2pLink implements Link {
 
   async #answer(stream: Stream, connection: Connection, served: ServedExchange) {
     const { handler, requestBytesMax, timeoutMs = EXCHANGE_MS } = served
-    const limit = deadline(this.#clock, timeoutMs, () => new Error('the exchange took too long'))
+    const limit = deadline(this.#clock, timeoutMs, () => new Error('the exchange timed out'))
     try {
       const messages = lpStream(stream, { maxDataLength: requestBytesMax })
       const request: Uint8ArrayList = await messages.read({ signal: limit.signal })

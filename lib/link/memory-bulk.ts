@@ -1,14 +1,14 @@
 import { BULK_CHUNK_BYTES_MAX } from '../base/limits.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
 
-/** What may wait for the reader before `write` does. */
+/** Bytes queued for the reader before `write` waits. */
 const CAPACITY_BYTES = 4 * BULK_CHUNK_BYTES_MAX
 
-/** A body's two ends, in memory. */
+/** Both ends of a body, in memory. */
 export interface BulkPipe {
   readonly sink: BulkSink
   readonly source: BulkSource
-  /** The connection broke: both ends see the error, unless the sender was done. */
+  /** The connection broke: both ends get the error, unless the sender had ended. */
   break(error: Error): void
 }
 
@@ -31,8 +31,8 @@ export function bulkPipe(onOver: () => void): BulkPipe {
   }
   const isFull = () => bytes >= CAPACITY_BYTES && failure === undefined
   const checkWritable = () => {
-    if (failure !== undefined) throw new Error('the stream was closed by its reader', { cause: failure })
-    if (isEnded) throw new Error('the stream was ended')
+    if (failure !== undefined) throw new Error('the reader closed the stream', { cause: failure })
+    if (isEnded) throw new Error('the stream has ended')
   }
 
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
@@ -55,7 +55,7 @@ export function bulkPipe(onOver: () => void): BulkPipe {
     sink: {
       async write(chunk) {
         checkWritable()
-        // A copy: the writer may use its bytes again.
+        // A copy, because the writer may reuse its buffer.
         chunks.push(chunk.slice())
         bytes += chunk.length
         move()
@@ -67,7 +67,7 @@ export function bulkPipe(onOver: () => void): BulkPipe {
         isEnded = true
         move()
       },
-      abort: (error) => fail(new Error('the sender gave up', { cause: error }))
+      abort: (error) => fail(new Error('the sender aborted', { cause: error }))
     },
     source: {
       [Symbol.asyncIterator]: () => ({

@@ -11,13 +11,13 @@ export interface MemoryChannelInit {
   readonly onOver: (channel: MemoryChannel) => void
 }
 
-/** One end of a channel in memory. What it sends arrives in a later turn, all of a turn together, in order. */
+/** One end of an in-memory channel. Frames of one turn arrive together in a later turn, in order. */
 export class MemoryChannel implements Channel {
   readonly peer: string
   readonly outbound: boolean
   onFrame: (frame: Uint8Array) => void = () => {}
   onClose: (error?: Error) => void = () => {}
-  /** Set in the turn that made both ends. */
+  /** Set in the turn that creates both ends. */
   other: MemoryChannel | undefined
   readonly #init: MemoryChannelInit
   #state: 'open' | 'closing' | 'over' = 'open'
@@ -65,7 +65,7 @@ export class MemoryChannel implements Channel {
     this.end(error)
   }
 
-  /** Over at once, whatever was queued. */
+  /** Ends at once and drops the queue. */
   end(error?: Error): void {
     if (this.#state === 'over') return
     this.#state = 'over'
@@ -99,7 +99,7 @@ export class MemoryChannel implements Channel {
       if (frame.length > FRAME_BYTES_MAX) throw new RangeError('a frame is too large')
       this.onFrame(frame)
     } catch (error) {
-      this.abort(error instanceof Error ? error : new Error('a frame could not be read', { cause: error }))
+      this.abort(error instanceof Error ? error : new Error('a frame is invalid', { cause: error }))
     }
   }
 }

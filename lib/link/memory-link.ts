@@ -14,11 +14,11 @@ import type {
 import { type BulkPipe, bulkPipe } from './memory-bulk.ts'
 import { MemoryChannel } from './memory-channel.ts'
 
-/** A network inside one process, for tests and the simulator: links without sockets, and a knife to cut them. */
+/** An in-process network for tests and the simulator: links without sockets that can be cut. */
 export interface MemoryNetwork {
-  /** A link of its own, not started. */
+  /** Creates a link, not started. */
   link(peerId: string): Link
-  /** Breaks everything that is open with a peer; until `mend` nobody reaches it and it reaches nobody. */
+  /** Breaks everything open with a peer. The peer is unreachable until `mend`. */
   cut(peerId: string): void
   mend(peerId: string): void
 }
@@ -50,7 +50,7 @@ interface Served {
   readonly requestBytesMax: number
 }
 
-/** What two links have open with each other; both hold the same one. */
+/** The open channels and streams between two links; both share this object. */
 class Connection {
   readonly channels = new Set<MemoryChannel>()
   readonly bulks = new Set<BulkPipe>()
@@ -60,7 +60,7 @@ class MemoryLink implements Link {
   readonly self: string
   onChannel: (channel: Channel) => void = () => {}
   onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void = (_peer, _tag, source) => {
-    source.abort(new Error('nobody reads bulk streams here'))
+    source.abort(new Error('this node does not read bulk streams'))
   }
   readonly #hub: Hub
   readonly #connections = new Map<string, Connection>()
@@ -89,7 +89,7 @@ class MemoryLink implements Link {
     const ready = this.#channels.get(id)
     if (ready?.open === true) return ready
     const other = await within(this.#reach(id), signal)
-    // Meanwhile the peer may have opened a channel to us: one is enough for both.
+    // The peer may have opened a channel meanwhile. One channel is enough for both.
     const opened = this.#channels.get(id)
     return opened?.open === true ? opened : this.#openChannel(other)
   }
@@ -100,15 +100,15 @@ class MemoryLink implements Link {
     request: Uint8Array,
     { responseBytesMax, signal, timeoutMs = EXCHANGE_MS }: ExchangeOptions
   ): Promise<Uint8Array> {
-    const limit = deadline(this.#hub.clock, timeoutMs, () => new Error('no answer in time'), signal)
+    const limit = deadline(this.#hub.clock, timeoutMs, () => new Error('no response in time'), signal)
     try {
       const other = await within(this.#reach(id), limit.signal)
       const answer = await within(other.answer(protocol, request.slice(), this.self), limit.signal)
-      if (answer.length > responseBytesMax) throw new RangeError('the answer is too large')
+      if (answer.length > responseBytesMax) throw new RangeError('the response is too large')
       return answer.slice()
     } catch (error) {
       signal.throwIfAborted()
-      throw new SoukError('owner_unreachable', 'A node could not be asked.', { cause: error })
+      throw new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
     } finally {
       limit.clear()
     }
@@ -124,12 +124,12 @@ class MemoryLink implements Link {
 
   async answer(protocol: string, request: Uint8Array, peer: string): Promise<Uint8Array> {
     const served = this.#served.get(protocol)
-    if (served === undefined) throw new Error(`nobody answers ${protocol} here`)
+    if (served === undefined) throw new Error(`this node does not serve ${protocol}`)
     if (request.length > served.requestBytesMax) throw new RangeError('the request is too large')
     return served.handler(request, peer)
   }
 
-  /** Breaks everything with everybody. */
+  /** Breaks all connections. */
   sever(): void {
     for (const [id, connection] of this.#connections) {
       this.#connections.delete(id)
@@ -144,7 +144,7 @@ class MemoryLink implements Link {
     this.#connections.delete(id)
   }
 
-  /** The other end, in a later turn. */
+  /** Resolves to the other end in a later turn. */
   #reach(id: string): Promise<MemoryLink> {
     const { clock, links, unreachable } = this.#hub
     return new Promise((resolve, reject) => {

@@ -12,24 +12,24 @@ export interface NeighboursInit {
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly clock: Clock
   readonly documents: Documents
-  /** Multiaddrs with `/p2p/<peer id>` of nodes to join the network by. */
+  /** Multiaddrs of bootstrap nodes with `/p2p/<peer id>`. */
   readonly bootstrap: readonly string[]
   readonly log: Logger
 }
 
-/** Documents of this file: addresses of peers met before, by peer id, in the order of `metAt`. */
+/** Document collection: addresses of known peers by peer id. The oldest `metAt` is evicted first. */
 const PEERS = 'peers'
 
 interface MetPeer {
   readonly addresses: readonly string[]
   readonly metAt: number
-  /** This node dialled it: its address is good, and nobody can have many of these by coming here under many names. */
+  /** This node has dialled the peer, so its address is valid. A flood of incoming identities does not get this mark. */
   readonly isDialled?: boolean
 }
 
 /**
- * Keeps a node on its network: dials the bootstrap peers and those it met before, at start and whenever it finds itself
- * alone. (libp2p's own keep-alive gives up half a minute after a peer went away.)
+ * Keeps a node connected. It dials the bootstrap peers and known peers at start, and whenever no peer is connected.
+ * libp2p's own keep-alive stops half a minute after a peer left.
  */
 export class Neighbours {
   readonly #init: NeighboursInit
@@ -41,7 +41,7 @@ export class Neighbours {
     this.#init = init
   }
 
-  /** Resolves when the first attempt to join is over. */
+  /** Resolves after the first attempt to join. */
   async start(): Promise<void> {
     this.#stopped = new AbortController()
     for (const { key, value } of await this.#init.documents.list(PEERS))
@@ -56,12 +56,12 @@ export class Neighbours {
     this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
   }
 
-  /** Somebody is known to join the network by. */
+  /** Whether any peer to join by is known. */
   get hasOthers(): boolean {
     return this.#init.bootstrap.length > 0 || this.#met.size > 0
   }
 
-  /** Dials everybody known when nobody is connected; looks again later either way. */
+  /** Dials all known peers when none is connected, and schedules the next check. */
   async #rejoin(pauseMs: number): Promise<void> {
     const { connectionManager, clock, bootstrap, log } = this.#init
     if (connectionManager.getConnections().length === 0) {
@@ -82,7 +82,7 @@ export class Neighbours {
 
   readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
     const id = detail.peerId.toString()
-    // What a peer says of itself: it may claim any number, and those of others.
+    // A peer reports these addresses itself. It may list too many, or those of others.
     const own = detail.listenAddrs.flatMap((address) => addressOf(address, id) ?? [])
     const addresses = own.slice(0, ADDRESSES_PER_PEER_MAX)
     if (addresses.length === 0) return
@@ -110,14 +110,14 @@ export class Neighbours {
   }
 }
 
-/** The address with the peer's id at its end; undefined where it ends in another's. */
+/** The address with the peer's id at its end. Undefined where it ends with another id. */
 function addressOf(address: Multiaddr, id: string): string | undefined {
   const last = address.getComponents().at(-1)
   if (last?.name !== 'p2p') return `${address.toString()}/p2p/${id}`
   return last.value === id ? address.toString() : undefined
 }
 
-/** libp2p dials a list of addresses only where they are all of one peer. */
+/** libp2p dials a list of addresses only if all belong to one peer. */
 function groupByPeer(addresses: readonly string[]): Multiaddr[][] {
   const groups = new Map<string, Multiaddr[]>()
   for (const text of addresses) {

@@ -5,12 +5,12 @@ import { asCrypto, defaultCrypto } from '@chainsafe/libp2p-noise/crypto'
 const CIPHER = 'chacha20-poly1305'
 const TAG_BYTES = 16
 const OPTIONS = { authTagLength: TAG_BYTES }
-/** Up to this, noise's WebAssembly is faster than setting up a cipher of OpenSSL's. */
+/** Up to this size, noise's WebAssembly is faster than creating an OpenSSL cipher. */
 const SMALL_BYTES = 512
 
 /**
- * Noise's own cryptography, but for how keys reach OpenSSL: of bytes Node makes a key object anew for every message, which
- * takes longer than encrypting a batch of calls does. `noise({ crypto: noiseCrypto() })`
+ * Noise's default cryptography with cached key objects. With raw bytes, Node creates a key object per message, which
+ * costs more than encrypting a batch of calls. `noise({ crypto: noiseCrypto() })`
  */
 export function noiseCrypto(): ICryptoInterface {
   const keys = new WeakMap<Uint8Array, KeyObject>()
@@ -42,7 +42,7 @@ export function noiseCrypto(): ICryptoInterface {
       decipher.setAAD(ad, { plaintextLength: textBytes })
       decipher.setAuthTag(ciphertext.subarray(textBytes))
       const text = decipher.update(ciphertext.subarray(0, textBytes))
-      // Throws where the tag is wrong.
+      // Throws for a wrong tag.
       decipher.final()
       return text
     }

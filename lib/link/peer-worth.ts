@@ -3,24 +3,24 @@ import type { Clock } from '../base/clock.ts'
 import { PEERS_VALUED_MAX } from '../base/limits.ts'
 import type { CallHandler } from '../interface/call.ts'
 
-/** What a connection to a peer is worth to this node, the least first. */
+/** Value of a connection to a peer, lowest first. */
 export const WORTH = {
   nothing: 0,
-  /** It has a tag in the peer store; those in the DHT's routing table do. */
+  /** The peer has a tag in the peer store, such as the peers in the DHT's routing table. */
   tagged: 1,
   bootstrap: 2,
-  /** A call was paid or answered since this node started: by it, or by this node at it. */
+  /** A call was paid or answered since this node started, in either direction. */
   traded: 3,
-  /** It has an open channel with this node, or calls under a subscription. */
+  /** The peer has an open payment channel with this node, or calls under a subscription. */
   bound: 4
 } as const
 export type Worth = (typeof WORTH)[keyof typeof WORTH]
 
 export interface PeerStanding {
   readonly worth: Worth
-  /** Calls of it run here. */
+  /** Calls of the peer are running on this node. */
   readonly isBusy: boolean
-  /** Of its last call, by the clock's `elapsed`; undefined where there was none. */
+  /** Time of its last call on the clock's `elapsed`; undefined without one. */
   readonly usedAt: number | undefined
 }
 
@@ -30,7 +30,7 @@ interface Known {
   usedAt: number
 }
 
-/** What this node knows of peers that is worth a place among its connections. */
+/** Remembers which peers are valuable, to decide about connections. */
 export class PeerWorth {
   readonly #clock: Pick<Clock, 'elapsed'>
   readonly #known = new LRUCache<string, Known>({ maxSize: PEERS_VALUED_MAX, sizeCalculation: () => 1 })
@@ -43,7 +43,7 @@ export class PeerWorth {
 
   /**
    * @param bootstrap - multiaddrs with `/p2p/<peer id>`
-   * @param bound - peers with open channels, as the till has them. Asked when a connection has to go, and only then.
+   * @param bound - peers with open payment channels. Called only when a connection must be closed
    */
   learn(bootstrap: readonly string[], bound: () => Iterable<string>): void {
     this.#bound = bound
@@ -53,7 +53,7 @@ export class PeerWorth {
     }
   }
 
-  /** The handler of calls that arrive, with its callers remembered. */
+  /** Wraps the handler of incoming calls to remember their callers. */
   watching(handler: CallHandler): CallHandler {
     return async (call, signal) => {
       const known = this.#use(call.peer)
@@ -70,7 +70,7 @@ export class PeerWorth {
     }
   }
 
-  /** This node called an API there, and was answered. */
+  /** This node called an API at the owner and got a response. */
   answered(owner: string): void {
     const known = this.#use(owner)
     if (known.worth < WORTH.traded) known.worth = WORTH.traded

@@ -2,8 +2,8 @@ import { BlockList, isIPv4 } from 'node:net'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /**
- * Addresses that are no hosts on the Internet: IANA's special-purpose addresses (RFC 6890), multicast, and all of IPv6 outside
- * 2000::/3. Tunnels that lead to any IPv4 address are among them.
+ * Addresses that are not hosts on the Internet: IANA's special-purpose addresses (RFC 6890), multicast, and IPv6
+ * outside 2000::/3. It includes tunnels that lead to any IPv4 address.
  */
 export const NOT_PUBLIC = new BlockList()
 for (const [network, bits] of [
@@ -34,20 +34,20 @@ for (const [network, bits] of [
 ] as const) {
   NOT_PUBLIC.addSubnet(network, bits, 'ipv6')
 }
-// ::/3 without ::ffff:0:0/96: an IPv4 address is checked against its mapped form as well.
+// ::/3 without ::ffff:0:0/96, because an IPv4 address is checked in its mapped form as well.
 NOT_PUBLIC.addRange('::', '::fffe:ffff:ffff', 'ipv6')
 NOT_PUBLIC.addRange('::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'ipv6')
 
 const GLOBAL_UNICAST = new BlockList()
 GLOBAL_UNICAST.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is a host on the Internet. An IPv4 address that is written as an IPv6 one is not. */
+/** Whether an IP address is a host on the Internet. False for an IPv4-mapped IPv6 address. */
 export function isPublicIp(address: string): boolean {
   if (isIPv4(address)) return !NOT_PUBLIC.check(address, 'ipv4')
   return GLOBAL_UNICAST.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6')
 }
 
-/** Whether an address begins with an IP address that is not on the Internet. Names are looked at when they are resolved. */
+/** Whether a multiaddr starts with a non-public IP address. Host names are checked when they are resolved. */
 export function isNotPublic(address: Multiaddr): boolean {
   const components = address.getComponents()
   const ip = components.find(({ name }) => name === 'ip4' || name === 'ip6')

@@ -1,16 +1,16 @@
-/** Made once: what makes an error dear is the stack it takes down. */
-const TOO_SHORT = new RangeError('fewer than the two bytes of a length')
+/** Created once, because capturing the stack is the expensive part of an error. */
+const TOO_SHORT = new RangeError('a length needs two bytes')
 
-/** What of a list of chunks, or a chunk, reading a length needs. */
+/** The parts of a chunk, or a chunk list, that reading a length uses. */
 interface Bytes {
   readonly byteLength: number
   subarray(start: number, end: number): Uint8Array
 }
 
 /**
- * @chainsafe/libp2p-noise 17 reads message lengths until reading throws, so that every chunk that arrives costs an error with
- * its stack: more than to decrypt a small message. On an encrypted connection of its this puts the same error, made
- * beforehand; other connections are left as they are.
+ * @chainsafe/libp2p-noise 17 reads message lengths until reading throws. So every chunk costs an error with its stack,
+ *   which is more than decrypting a small message. This function makes an encrypted connection reuse one error. Other
+ *   connections are unchanged.
  */
 export function quietLengths(connection: object): void {
   if (!('decoder' in connection)) return
@@ -19,7 +19,7 @@ export function quietLengths(connection: object): void {
   decoder.lengthDecoder = readLength
 }
 
-/** Noise, section 3: a message begins with its length, two bytes, big-endian. */
+/** Noise, section 3: a message starts with its length in two bytes, big-endian. */
 function readLength(bytes: Bytes): number {
   if (bytes.byteLength < 2) throw TOO_SHORT
   const [high = 0, low = 0] = bytes.subarray(0, 2)

@@ -14,13 +14,13 @@ export const announcementTopic = (network: string): string => `/souk/${network}/
 export interface SoukGossipInit {
   /** Name of the network, as for `soukDht`. */
   readonly network: string
-  /** All peers may share one address: those of one host are then not held against each other. Default false. */
+  /** All peers may share one address, so sharing an address does not lower their scores. Default false. */
   readonly privateAddresses?: boolean
 }
 
 /**
- * The publish and subscribe of a Souk network as a libp2p service: `services: { pubsub: soukGossip({ network: 'dev' }) }`.
- * Needs `identify` beside it. Messages carry no signature of their own: what Souk says in them is signed inside.
+ * The pubsub of a Souk network as a libp2p service: `services: { pubsub: soukGossip({ network: 'dev' }) }`. Requires
+ * the service `identify`. Messages are unsigned, because their contents are signed.
  */
 export function soukGossip(init: SoukGossipInit): (components: GossipSubComponents) => GossipSub {
   const { network, privateAddresses = false } = init

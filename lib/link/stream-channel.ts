@@ -7,7 +7,7 @@ import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { updateWindowByHalves } from './window-updates.ts'
 
-/** Opens a bulk stream on the connection a channel runs on. */
+/** Opens a bulk stream on the channel's connection. */
 export type OpenBulk = (connection: Connection, tag: Uint8Array, signal: AbortSignal) => Promise<BulkSink>
 
 /** A channel of frames over one long-lived libp2p stream. */
@@ -34,7 +34,7 @@ export class StreamChannel implements Channel {
     this.#writer = new FrameWriter(stream, clock, (error) => this.abort(error))
     stream.maxWriteBufferLength = LINK_BUFFER_BYTES_MAX
     updateWindowByHalves(stream)
-    // Set last in the turn that made the channel, so that whoever was given it has its `onFrame` in place.
+    // Runs at the end of the turn that creates the channel, after `onFrame` was set.
     queueMicrotask(() => this.#listen())
   }
 
@@ -49,7 +49,7 @@ export class StreamChannel implements Channel {
   send(frame: Uint8Array): void {
     if (!this.open) throw new SoukError('owner_unreachable', 'The link to the peer is closed.')
     this.#writer.write(frame)
-    // Whoever sends looks at `queuedBytes` first; past this the peer asks for more than it reads.
+    // Senders check `queuedBytes` first. Above this size, the peer requests more than it reads.
     if (this.queuedBytes > LINK_BUFFER_BYTES_MAX) this.abort(new Error('the peer does not read'))
   }
 
@@ -72,7 +72,7 @@ export class StreamChannel implements Channel {
       try {
         this.#reader.push(event.data.subarray(), this.#deliver)
       } catch (error) {
-        this.abort(error instanceof Error ? error : new Error('a frame could not be read', { cause: error }))
+        this.abort(error instanceof Error ? error : new Error('a frame is invalid', { cause: error }))
       }
     })
     this.#stream.addEventListener('drain', () => {
@@ -83,12 +83,12 @@ export class StreamChannel implements Channel {
     this.#stream.addEventListener('close', ({ error }) => {
       this.#end(error ?? (this.open ? new Error('the connection closed') : undefined))
     })
-    if (this.#stream.status !== 'open') this.#end(new Error('the stream closed while it was opened'))
-    // It closed its end before we listened: what it sent is handed over first, a microtask from here.
+    if (this.#stream.status !== 'open') this.#end(new Error('the stream closed while it was opening'))
+    // The peer closed its end before we listened. Its frames are delivered first, one microtask later.
     else if (this.#stream.remoteWriteStatus === 'closed') queueMicrotask(() => this.#onPeerClose())
   }
 
-  /** Frames that came in one chunk with one that ended the channel are not heard. */
+  /** Drops frames that arrived in one chunk with a frame that ended the channel. */
   readonly #deliver = (frame: Uint8Array): void => {
     if (this.#state !== 'over') this.onFrame(frame)
   }
@@ -102,12 +102,12 @@ export class StreamChannel implements Channel {
         this.#onQueueEmpty = resolve
       })
     }
-    // A stream that breaks meanwhile says so by its `close` event.
+    // A stream that breaks meanwhile emits `close`.
     await this.#stream.close().catch(() => {})
     this.#end()
   }
 
-  /** The peer is done and hears nothing more, so neither is anything sent. */
+  /** The peer has closed and reads nothing more, so the queue is dropped. */
   #onPeerClose(): void {
     this.#end()
     if (this.queuedBytes > 0) this.#stream.abort(new Error('the peer closed the channel'))

@@ -4,10 +4,10 @@ import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from 
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
 
-/** Bytes that may wait here for a slow reader before the stream is told to pause. */
+/** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
 
-/** The receiving end of a body over a libp2p stream: pauses the stream, and with it the sender, while nobody reads. */
+/** The receiving end of a body over a libp2p stream. Pauses the stream, and so the sender, while nobody reads. */
 export class StreamSource implements BulkSource {
   /** The stream's first chunk. */
   readonly tag: Promise<Uint8Array>
@@ -24,7 +24,8 @@ export class StreamSource implements BulkSource {
   constructor(stream: Stream) {
     this.#stream = stream
     this.tag = this.#tagRead.promise
-    // While paused, up to a whole window may still come in; libp2p would reset the stream at its default of exactly that.
+    // While paused, up to a whole window may still arrive. libp2p resets the stream at its default, which is exactly
+    // one window.
     stream.maxReadBufferLength = 2 * LINK_WINDOW_BYTES_MAX
     stream.addEventListener('message', (event) => this.#push(event.data))
     stream.addEventListener('remoteCloseWrite', () => this.#checkEnd())
@@ -47,12 +48,12 @@ export class StreamSource implements BulkSource {
         const value = isOver ? undefined : await this.#next()
         if (value !== undefined) return { done: false, value }
         isOver = true
-        // Our end as well, so that the stream is let go. Nobody needs to wait for that.
+        // Closes our end too, so that the stream is released. Nobody waits for it.
         this.#stream.close().catch(() => {})
         return { done: true, value: undefined }
       },
       return: async () => {
-        // A reader that stops early tells the sender so, even while a `next` is waiting.
+        // A reader that stops early tells the sender, even while a `next` is pending.
         if (!isOver) this.abort(new Error('the reader stopped'))
         isOver = true
         return { done: true, value: undefined }
@@ -78,10 +79,10 @@ export class StreamSource implements BulkSource {
 
   #push(data: Uint8Array | Uint8ArrayList): void {
     try {
-      // After a pause everything that came in meanwhile is one message: its parts are kept apart, not copied into one.
+      // After a pause, all queued data is one message. Its parts are kept separate to avoid a copy.
       for (const part of data instanceof Uint8Array ? [data] : data) this.#reader.push(part, this.#onBytes)
     } catch (error) {
-      this.abort(error instanceof Error ? error : new Error('a chunk could not be read', { cause: error }))
+      this.abort(error instanceof Error ? error : new Error('a chunk is invalid', { cause: error }))
     }
     if (!this.#isResuming) this.#pauseWhenFull()
     this.#checkEnd()
@@ -108,28 +109,28 @@ export class StreamSource implements BulkSource {
 
   #resume(): void {
     if (this.#stream.readStatus !== 'paused') return
-    // It hands over what was waiting before it tells the sender to go on. A pause in between would be undone by that for
-    // the sender, but not here: the stream would overflow.
+    // `resume` delivers the queue before it tells the sender to continue. Pausing in between would stop this side only,
+    // and the stream would overflow.
     this.#isResuming = true
     try {
       this.#stream.resume()
     } catch {
-      // The sender is gone, which `close` says.
+      // The sender is gone; `close` reports it.
     }
     this.#isResuming = false
     this.#pauseWhenFull()
   }
 
   #onClose(error?: Error): void {
-    // A connection may close after all of a body came in, with some of it still held back by the pause.
+    // A connection may close after the whole body arrived, while a part is still held back by the pause.
     this.#resume()
     this.#fail(error ?? new Error('the stream closed before its end'))
   }
 
-  /** The stream's own end, before the body's, is a broken body. */
+  /** A stream that ends before its body is an error. */
   #checkEnd(): void {
     const hasEnded = this.#stream.remoteWriteStatus === 'closed' && this.#stream.readBufferLength === 0
-    if (hasEnded) this.#fail(new Error('the stream ended before the body did'))
+    if (hasEnded) this.#fail(new Error('the stream ended before its body'))
   }
 
   #fail(error: Error): void {

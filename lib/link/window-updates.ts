@@ -1,15 +1,15 @@
-/** What of a yamux stream this knows. */
+/** The parts of a yamux stream that this file uses. */
 interface Windowed {
   sendWindowUpdate(): void
-  /** Bytes the peer may send on a full window, and on what is left of it. */
+  /** Bytes the peer may send: full window, and its current rest. */
   readonly recvWindow: number
   readonly recvWindowCapacity: number
 }
 
 /**
- * Makes a stream tell its peer of room in the window only when half of it is used up, as yamux is meant to and as it does in
- * Go and Rust. @libp2p/yamux 8 sends an update after every data frame: for a lone call a message each way more, each
- * encrypted, sent and woken up for. Streams of other muxers are left as they are.
+ * Sends a stream's window updates only after half of the window is used, as in the yamux implementations in Go and
+ * Rust. @libp2p/yamux 8 sends one after every data frame, which costs a single call an extra encrypted message each
+ * way. Streams of other muxers are unchanged.
  */
 export function updateWindowByHalves(stream: object): void {
   if (!isWindowed(stream)) return

@@ -56,10 +56,14 @@ export class Gate {
     const counts = this.#inFlight.get(api) ?? new Map<string, number>()
     const inFlight = counts.get(caller) ?? 0
     if (inFlight >= inFlightMax) {
-      throw new SoukError('overloaded', `A consumer may run at most ${inFlightMax} calls here at once. Wait until some of them end.`, {
-        notAccepted: true,
-        retryAfterMs: OVERLOAD_PAUSE_MS
-      })
+      throw new SoukError(
+        'overloaded',
+        `A consumer may run at most ${inFlightMax} calls here at once. Wait until some of them end.`,
+        {
+          notAccepted: true,
+          retryAfterMs: OVERLOAD_PAUSE_MS
+        }
+      )
     }
     this.#failures.check(api, call, failureLimit)
     const rated = rateLimit && this.#rate(`${api} ${policy} `, caller, call.peer, policy, rateLimit)

@@ -232,7 +232,10 @@ export class Owner {
   #planned({ signed }: ServedApi, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
     const { plans } = this.#init
     if (call.payment !== undefined) {
-      throw new SoukError('invalid_request', 'A call with its own payment cannot use a subscription. Send one of the two.')
+      throw new SoukError(
+        'invalid_request',
+        'A call with its own payment cannot use a subscription. Send one of the two.'
+      )
     }
     if (plans === undefined) throw new SoukError('subscription_inactive', undefined, { notAccepted: true })
     return plans.admit(signed, call)

@@ -222,10 +222,16 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
 }
 
 function notOffered(): SoukError {
-  return new SoukError('payment_required', 'Further events of this stream cost extra, and this call pays for none. Set a budget for events.')
+  return new SoukError(
+    'payment_required',
+    'Further events of this stream cost extra, and this call pays for none. Set a budget for events.'
+  )
 }
 function limitReached(): SoukError {
-  return new SoukError('price_exceeds_limit', 'The call has reached its price limit. Open the stream again for more events.')
+  return new SoukError(
+    'price_exceeds_limit',
+    'The call has reached its price limit. Open the stream again for more events.'
+  )
 }
 function givenUp(): SoukError {
   return new SoukError('spend_cap_reached', 'The consumer’s node stopped paying for events.')

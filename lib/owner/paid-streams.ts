@@ -60,7 +60,8 @@ export class PaidStreams {
    */
   async pay(payment: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
     const { peer, stream, timeoutMs } = payment
-    if (payment.payment !== undefined) throw new SoukError('invalid_request', 'Events can only be paid through a channel.')
+    if (payment.payment !== undefined)
+      throw new SoukError('invalid_request', 'Events can only be paid through a channel.')
     const found = stream && this.#streams.get(keyOf(peer, stream))
     if (found === undefined) return eventsAnswer(EVENTS_ANSWER.over)
     return within(found.pay(payment, Math.min(EVENT_GRANT_MS, timeoutMs / 2)), signal)

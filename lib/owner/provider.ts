@@ -94,8 +94,7 @@ export class Provider {
     const id = apiId(name, notary.provider)
     await this.#changes.run(async () => {
       const api = owner.get(id)
-      if (api === undefined)
-        throw new SoukError('api_not_found', `This node has no own API named "${name}".`)
+      if (api === undefined) throw new SoukError('api_not_found', `This node has no own API named "${name}".`)
       const { manifest } = api.signed
       if (manifest.state === state) return
       checkMove(manifest.state, state)

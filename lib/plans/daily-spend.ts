@@ -93,7 +93,8 @@ export class DailySpend {
       taken = wanted < left ? wanted : left
       return JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
     })
-    if (outcome === 'busy') throw new SoukError('overloaded', 'Too many calls use this subscription at once. Try again later.')
+    if (outcome === 'busy')
+      throw new SoukError('overloaded', 'Too many calls use this subscription at once. Try again later.')
     own.leased += taken
   }
 }

@@ -203,9 +203,13 @@ function agreed(plan: Plan | undefined, terms: AgreedTerms): Plan {
     })
   }
   if (plan.id === terms.plan && plan.since === terms.since && plan.fee === terms.fee) return plan
-  throw new SoukError('price_exceeds_limit', 'The plan’s terms have changed since you agreed to them. Read them again.', {
-    notAccepted: true
-  })
+  throw new SoukError(
+    'price_exceeds_limit',
+    'The plan’s terms have changed since you agreed to them. Read them again.',
+    {
+      notAccepted: true
+    }
+  )
 }
 
 export function unknownSubscription(): SoukError {

@@ -60,9 +60,15 @@ export function checkInit({ maxPrice, maxFee, dailyCap, account, peers = [] }: S
   for (const amount of [maxPrice, maxFee, dailyCap]) if (amount !== undefined) parseUsdc(amount)
   if (!isRequestId(id)) throw new SoukError('invalid_request', 'A subscription id must be a version 7 UUID.')
   if (account !== undefined && !isPseudonym(account)) {
-    throw new SoukError('invalid_request', 'The account of a subscription must be a short text of visible ASCII characters.')
+    throw new SoukError(
+      'invalid_request',
+      'The account of a subscription must be a short text of visible ASCII characters.'
+    )
   }
   if (peers.length > SUBSCRIPTION_PEERS_MAX || !peers.every(isProviderId)) {
-    throw new SoukError('invalid_request', `A subscription can name at most ${SUBSCRIPTION_PEERS_MAX} further peer ids.`)
+    throw new SoukError(
+      'invalid_request',
+      `A subscription can name at most ${SUBSCRIPTION_PEERS_MAX} further peer ids.`
+    )
   }
 }

@@ -48,7 +48,9 @@ export class QuotaGrants {
       return JSON.stringify({ ...taken, [this.#self]: mine })
     })
     if (outcome !== 'busy') return granted
-    throw new SoukError('overloaded', 'Too many owners count this subscription at once. Try again later.', { notAccepted: true })
+    throw new SoukError('overloaded', 'Too many owners count this subscription at once. Try again later.', {
+      notAccepted: true
+    })
   }
 
   /** Returns granted calls beyond `kept` to the others. */

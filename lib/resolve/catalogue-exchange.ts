@@ -173,7 +173,8 @@ export class CatalogueReader {
       for (const envelope of manifests) {
         const hash = sha256(envelope)
         const asked = missing.find(({ record }) => equals(record.manifestHash, hash))
-        if (asked === undefined) throw new SoukError('invalid_request', 'The peer sent a manifest that was not requested.')
+        if (asked === undefined)
+          throw new SoukError('invalid_request', 'The peer sent a manifest that was not requested.')
         taken.add(asked)
         const signed = await intake.manifest(asked, envelope).catch(ignore)
         if (signed !== undefined) await intake.keep(asked, signed, peer.id)

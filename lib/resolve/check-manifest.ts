@@ -29,7 +29,10 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
 export function checkManifest(manifest: Manifest): void {
   const { name, provider, protocol, currency, state, revision, issuedAt, expiresAt, price, description, payout } =
     manifest
-  must(isApiName(name), `its name must be a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, not starting with "-"`)
+  must(
+    isApiName(name),
+    `its name must be a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, not starting with "-"`
+  )
   must(isProviderId(provider), 'its provider is not a provider id')
   must(PROTOCOL.test(protocol), 'its protocol must be a letter, then at most 31 letters, digits, "+", "-" or "."')
   must(currency === 'USDC', 'its currency must be USDC')
@@ -79,7 +82,10 @@ function checkSelfReport({ selfReport, issuedAt }: Manifest): void {
   must(isWithin(days, 1, SELF_REPORT_DAYS_MAX), `its self-report must cover 1 to ${SELF_REPORT_DAYS_MAX} days`)
   must(isWithin(calls, 1, SELF_REPORT_CALLS_MAX), 'the calls of its self-report are out of range')
   must(isWithin(goodPerMille, 0, 1_000), 'the success of its self-report is out of range')
-  must(isWithin(p50Ms, 1, p95Ms) && isWithin(p95Ms, 1, SELF_REPORT_MS_MAX), 'the times of its self-report are out of range')
+  must(
+    isWithin(p50Ms, 1, p95Ms) && isWithin(p95Ms, 1, SELF_REPORT_MS_MAX),
+    'the times of its self-report are out of range'
+  )
 }
 
 function checkTags(tags: readonly string[]): void {

@@ -29,10 +29,7 @@ export async function seal(kind: EnvelopeKind, payload: Uint8Array, key: Private
   )
   const bytes = envelope.marshal()
   if (bytes.length > kind.bytesMax) {
-    throw new SoukError(
-      'invalid_request',
-      `The ${kind.noun} has ${bytes.length} bytes. The limit is ${kind.bytesMax}.`
-    )
+    throw new SoukError('invalid_request', `The ${kind.noun} has ${bytes.length} bytes. The limit is ${kind.bytesMax}.`)
   }
   return bytes
 }

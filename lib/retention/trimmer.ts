@@ -17,23 +17,23 @@ import type { TillRetention } from '../interface/till.ts'
 export interface TrimmerInit {
   readonly clock: Clock
   readonly store: Store
-  /** Of accounts that several processes share. Each of them trims it; a row is deleted by one. */
+  /** Store that several processes share. Each of them trims it; each row is deleted once. */
   readonly sharedStore?: Store
-  /** How long calls that cost something, entries and receipts are kept. Infinity: for ever. */
+  /** Retention of charged calls, entries and receipts. Infinity: for ever. */
   readonly keepMs: number
-  /** Beginnings of kinds of entries that the embedder books and that may be deleted for their age. */
+  /** Prefixes of the embedder's entry kinds that may be deleted by age. */
   readonly kinds: readonly string[]
   readonly till?: TillRetention
   readonly onError: (error: unknown) => void
 }
 
-/** Deletes what is old, behind the calls: in short slices with pauses between them. */
+/** Deletes old data in the background, in short slices with pauses. */
 export class Trimmer {
   readonly #init: TrimmerInit
   #stopping = new AbortController()
   #timer: Timer | undefined
   #running: Promise<void> | undefined
-  /** When the last pass over the books ended, on the clock that never goes back. */
+  /** End of the last pass over the books, on the monotonic clock. */
   #passedAt = Number.NEGATIVE_INFINITY
 
   constructor(init: TrimmerInit) {
@@ -45,14 +45,14 @@ export class Trimmer {
     this.#schedule()
   }
 
-  /** Resolves when the slice under way is over. The next start goes on from there. */
+  /** Resolves after the current slice. The next start continues there. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#timer?.cancel()
     await this.#running
   }
 
-  /** One round now. @throws SoukError where the store fails */
+  /** Runs one round now. @throws SoukError where the store fails */
   async round(): Promise<void> {
     const { clock, store, sharedStore } = this.#init
     const now = clock.now()

@@ -1,5 +1,5 @@
 /**
- * What you test with when you build on Souk: `import { createTestnet } from 'souk/testing'`.
+ * Test tools for software that builds on Souk: `import { createTestnet } from 'souk/testing'`.
  *
  * @packageDocumentation
  */

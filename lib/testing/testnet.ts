@@ -4,9 +4,9 @@ import { READY_POLL_MS, TESTNET_JOIN_MS } from '../base/limits.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../create-node.ts'
 
 export interface TestnetInit {
-  /** How many nodes to start with. Default 2. */
+  /** Number of nodes at the start. Default 2. */
   readonly nodes?: number
-  /** Options of the node of that index; the first is the one the others join by. */
+  /** Options of the node with that index. The others join by the first node. */
   readonly options?: (index: number) => NodeOptions
 }
 
@@ -14,13 +14,13 @@ export interface Testnet {
   readonly nodes: readonly SoukNode[]
   /** Starts one more node on the same network, connected to the first. */
   add(options?: NodeOptions): Promise<SoukNode>
-  /** Stops every node that still runs. */
+  /** Stops all running nodes. */
   stop(): Promise<void>
 }
 
 /**
- * A whole Souk network in this process, over real sockets on loopback and free ports: every node is connected to the first
- * when the promise resolves. For tests of what you build on Souk.
+ * Starts a whole Souk network in this process, over real loopback sockets and free ports. When it resolves, every node
+ * is connected to the first. For tests of software that builds on Souk.
  */
 export async function createTestnet({ nodes = 2, options = () => ({}) }: TestnetInit = {}): Promise<Testnet> {
   const running: SoukNode[] = []
@@ -31,13 +31,13 @@ export async function createTestnet({ nodes = 2, options = () => ({}) }: Testnet
     const node = await createNode({ network: 'testnet', bootstrap, ...extra })
     running.push(node)
     await node.start()
-    // A start does not wait for the network for ever; a test wants to be on it.
+    // A start waits for the network only briefly, but a test needs it.
     if (first !== undefined) await Promise.all([hasNeighbours(node), hasNeighbours(first)])
     return node
   }
 
   const stop = async () => {
-    // The first goes last, so that the others can say goodbye.
+    // The first stops last, so that the others can disconnect cleanly.
     await Promise.all(running.slice(1).map((node) => node.stop()))
     await running[0]?.stop()
   }
@@ -52,7 +52,7 @@ export async function createTestnet({ nodes = 2, options = () => ({}) }: Testnet
 }
 
 async function hasNeighbours({ libp2p }: SoukNode): Promise<void> {
-  // kad-dht has it, and its interface forgets it.
+  // kad-dht has this property, but its interface does not declare it.
   const dht = libp2p.services.dht as KadDHT & { readonly routingTable: { readonly size: number } }
   const limit = deadline(systemClock, TESTNET_JOIN_MS, () => new Error('the node did not join the network in time'))
   try {

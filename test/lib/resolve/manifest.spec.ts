@@ -62,7 +62,7 @@ describe('manifest', () => {
   })
 
   it('is signed by its own provider only', async () => {
-    await assert.rejects(signManifest(manifest, other), refused(/own provider/))
+    await assert.rejects(signManifest(manifest, other), refused(/only the provider itself/i))
     const forged = await sealAs('manifest', encodeManifest(manifest), other)
     await assert.rejects(verifyManifest(forged, { now: NOW }), refused(/not signed by its provider/))
     const rsa = await generateKeyPair('RSA', 1024)
@@ -105,7 +105,7 @@ describe('manifest', () => {
   it('is refused over its size limit, whoever signs it', async () => {
     const api = { operations: [{ name: 'a', description: 'x'.repeat(MANIFEST_BYTES_MAX) }] }
     const large = { ...manifest, api }
-    await assert.rejects(signManifest(large, key), refused(/takes \d+ bytes/))
+    await assert.rejects(signManifest(large, key), refused(/has \d+ bytes/))
     const sealed = await sealAs('manifest', encodeManifest(large), key)
     await assert.rejects(verifyManifest(sealed, { now: NOW }), refused(/too large/))
   })
@@ -119,9 +119,9 @@ describe('manifest', () => {
     ['a protocol of 33 characters', { protocol: 'x'.repeat(33) }, /protocol/],
     ['a report on the future', { selfReport: { ...REPORT, until: NOW + 1 } }, /time to come/],
     ['a report on a year', { selfReport: { ...REPORT, days: 365 } }, /days/],
-    ['a report on no calls', { selfReport: { ...REPORT, calls: 0 } }, /calls it reports/],
+    ['a report on no calls', { selfReport: { ...REPORT, calls: 0 } }, /calls of its self-report/],
     ['a report of more than all', { selfReport: { ...REPORT, goodPerMille: 1_001 } }, /success/],
-    ['a report of a p95 below its p50', { selfReport: { ...REPORT, p50Ms: 9, p95Ms: 8 } }, /times it reports/],
+    ['a report of a p95 below its p50', { selfReport: { ...REPORT, p50Ms: 9, p95Ms: 8 } }, /times of its self-report/],
     ['another currency', { currency: 'EUR' as 'USDC' }, /currency/],
     ['a payout that is no address', { payout: '0x12' }, /payout/],
     ['a rate of no calls', { rateLimit: { calls: 0, perMs: 1 } }, /rate limit/],
@@ -130,7 +130,7 @@ describe('manifest', () => {
     ['an unknown state', { state: 'toString' as 'draft' }, /state/],
     ['no revision', { revision: 0 }, /revision/],
     ['a life without end', { expiresAt: NOW + MANIFEST_TTL_MS + 1 }, /too long/],
-    ['a life that ends before it began', { expiresAt: NOW - 1 }, /no time/],
+    ['a life that ends before it began', { expiresAt: NOW - 1 }, /validity is too long or empty/],
     ['a description for a terminal', { description: 'hello \u001b[2J' }, /control/],
     ['a description too long', { description: 'x'.repeat(2_001) }, /description/],
     ['a tag twice', { tags: ['a', 'a'] }, /twice/],

@@ -59,7 +59,7 @@ describe('delegation', () => {
     await assert.rejects(verifyDelegation(changed), refused(/./))
     for (const payload of [EMPTY_BYTES, utf8('hello'), new Uint8Array([0x0a, 2, 0, 0])]) {
       const sealed = await sealAs('delegation', payload, provider)
-      await assert.rejects(verifyDelegation(sealed), refused(/cannot be read|no Ed25519/))
+      await assert.rejects(verifyDelegation(sealed), refused(/cannot be read|not name an Ed25519/))
     }
     await assert.rejects(signDelegation({ peer: 'QmHash', expiresAt: NOW }, provider), refused(/peer id/))
   })
@@ -100,8 +100,8 @@ describe('directory record', () => {
     const delegation = await signDelegation({ peer: idOf(node), expiresAt: NOW + 1_000 }, provider)
     const bytes = await signRecord(recordOf({ delegations: [delegation] }), node)
     assert.equal((await verifyRecord(bytes, { now: NOW })).signer, idOf(node))
-    await assert.rejects(verifyRecord(bytes, { now: NOW + 1_000 }), refused(/nobody who may/))
-    await assert.rejects(verifyRecord(await signRecord(recordOf(), node), { now: NOW }), refused(/nobody who may/))
+    await assert.rejects(verifyRecord(bytes, { now: NOW + 1_000 }), refused(/without permission/))
+    await assert.rejects(verifyRecord(await signRecord(recordOf(), node), { now: NOW }), refused(/without permission/))
   })
 
   it('does not count with a delegation by somebody else', async () => {
@@ -135,7 +135,7 @@ describe('directory record', () => {
 
   it('is refused over its size, changed, and when it is nonsense', async () => {
     const long = { ...recordOf(), id: 'x'.repeat(RECORD_BYTES_MAX), delegations: [] }
-    await assert.rejects(signRecord(long as never, provider), refused(/takes/))
+    await assert.rejects(signRecord(long as never, provider), refused(/has \d+ bytes/))
     const sealed = await sealAs('record', encodeMessage(long, recordCodec), provider)
     await assert.rejects(verifyRecord(sealed, { now: NOW }), refused(/too large/))
     const changed = (await signRecord(recordOf(), provider)).slice()
@@ -177,13 +177,13 @@ describe('record rules', () => {
     await validate(key, current)
     await validate(key, current)
     await assert.rejects(async () => validate(key, old), refused(/older/))
-    await assert.rejects(async () => validate(key, twin), refused(/Another record/))
+    await assert.rejects(async () => validate(key, twin), refused(/A different record/))
   })
 
   it('are not moved by a forged higher sequence number', async () => {
     const { validate } = createRecordRules(manualClock())
     const forged = await signRecord(recordOf({ seq: 9n }), stranger)
-    await assert.rejects(async () => validate(recordKey(id()), forged), refused(/nobody who may/))
+    await assert.rejects(async () => validate(recordKey(id()), forged), refused(/without permission/))
     await validate(recordKey(id()), await signRecord(recordOf({ seq: 5n }), provider))
   })
 
