@@ -1,6 +1,6 @@
 /**
- * Every limit of Souk, with its unit in the name and its reason beside it. Nothing else in the code carries a bound of its
- * own; `test/lib/base/limits.spec.ts` asserts the relations between neighbours, `docs/reference/limits.md` is held to this file.
+ * Every limit of Souk. A limit has its unit in its name and its own reason above it; no other file defines one.
+ * `test/lib/base/limits.spec.ts` checks the relations between limits. `docs/reference/limits.md` is generated from this file.
  */
 
 const KiB = 1024
@@ -13,829 +13,886 @@ const USDC = 1_000_000n
 
 // ── One call ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A request body, unless the listing raises it. JSON calls are small; a larger default would only help a flood. */
+/** Default limit of a request body. JSON calls are small, and a larger default would help floods. */
 export const REQUEST_BYTES_MAX = 1 * MiB
-/** The largest body that is ever held whole: a listing cannot raise JSON past it. */
+/** Largest body held whole in memory. A listing cannot raise JSON bodies above it. */
 export const REQUEST_BYTES_CEILING = 10 * MiB
-/** What a listing may raise bodies to that are passed on as they arrive: files, which nobody holds. */
+/** Highest limit a listing can set for streamed bodies, such as files. They are never held whole. */
 export const UPLOAD_BYTES_CEILING = 1024 * MiB
-/** A response that is held whole. Streams are not bounded, they are counted. */
+/** A response that is held whole. Streamed responses have no size limit. */
 export const RESPONSE_BYTES_MAX = 10 * MiB
-/** Nesting of a JSON body: far past real use, far below what overflows a parser's stack. */
+/** Nesting of a JSON request: far above real use, far below a parser's stack overflow. */
 export const JSON_DEPTH_MAX = 64
-/** Nesting of a JSON response. Parsers and writers of common languages overflow not far past it: PHP refuses 512, Python about 1,000. */
+/** Nesting of a JSON response. Common parsers fail soon after: PHP at 512, Python at about 1,000. */
 export const RESPONSE_JSON_DEPTH_MAX = 512
-/** All headers of one HTTP request, either way. Node's own default. */
+/** All headers of one HTTP request or response. Node's own default. */
 export const HEADER_BYTES_MAX = 16 * KiB
 /** Sub-path and query of one call. Common servers stop at 8 KiB. */
 export const PATH_BYTES_MAX = 8 * KiB
-/** A payment as a header of x402: requirements, authorisation and one signature, that of a smart wallet with room. */
+/** An x402 payment header: requirements, authorisation and the signature of a smart wallet. */
 export const PAYMENT_CHARS_MAX = 8 * KiB
-/** The name by which a provider knows one of a consumer node's accounts: 128 bits, which nobody guesses. */
+/** A consumer's pseudonym at a provider. 128 bits cannot be guessed. */
 export const CONSUMER_BYTES = 16
-/** An `Idempotency-Key`, as the IETF draft's implementations bound it. */
+/** An `Idempotency-Key`. Common implementations of the IETF draft use this bound. */
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
-/** How long an upstream may take when neither the call nor the listing says. */
+/** Default time limit of an upstream request. */
 export const UPSTREAM_TIMEOUT_MS = 30 * SECOND
-/** The longest a listing or a consumer may ask for. */
+/** Longest time limit that a listing or a consumer may set. */
 export const UPSTREAM_TIMEOUT_MS_MAX = 120 * SECOND
-/** The shortest deadline worth sending: below it the call could not cross a link and back. */
+/** Shortest deadline worth sending. A shorter one cannot cross a link and back. */
 export const DEADLINE_MS_MIN = 1
-/** Taken off the remaining time at each hop, so that the inner party gives up first and its own error is what is seen. */
+/** Subtracted from the deadline per hop, so that the inner node times out first and its error is returned. */
 export const DEADLINE_HOP_MS = 20
-/** Headers of an upstream's answer after connecting are waited for as long as the call; connecting itself is not. */
+/** Connecting to an upstream. A reachable host accepts faster. */
 export const UPSTREAM_CONNECT_MS = 5 * SECOND
-/** Redirects an upstream may send us through, same origin only. */
+/** Redirects followed per upstream request, same origin only. */
 export const UPSTREAM_REDIRECTS_MAX = 3
-/** Idle time on a streamed response before it counts as dead: server-sent events heartbeat far more often. */
+/** Idle time after which a streamed response counts as dead. Heartbeats of event streams are far more frequent. */
 export const STREAM_IDLE_MS = 5 * MINUTE
 
-/** Requests of an idempotent API that are sent again after its connection failed or it was busy, and the pause before each. */
+/** Retries of an idempotent API's request after a failed connection or a busy response. */
 export const UPSTREAM_RETRIES_MAX = 2
+/** Pause before each retry of an upstream request. */
 export const UPSTREAM_RETRY_MS = 100
-/** Failures in a row after which an API is left alone, and how long: calls then fail at once, and other owners are tried. */
+/** Failures in a row that open the circuit breaker of an API. */
 export const UPSTREAM_FAILURES_MAX = 20
+/** Time the circuit breaker stays open. Calls then fail at once, and consumers try other owners. */
 export const UPSTREAM_BREAK_MS = 5 * SECOND
 /** One request for an access token. */
 export const TOKEN_REQUEST_MS = 10 * SECOND
-/** An access token is renewed so long before it ends, or at nine tenths of its life where that is later. */
+/** An access token is renewed this long before it expires, or at 90% of its lifetime where that is later. */
 export const TOKEN_RENEW_MS = 60 * SECOND
-/** Life of an access token whose server does not say. */
+/** Assumed lifetime of an access token where its server states none. */
 export const TOKEN_LIFE_MS = 5 * MINUTE
-/** The answer of a token server. Tokens themselves travel in a header. */
+/** Response of a token server. Tokens themselves must fit a header. */
 export const TOKEN_REPLY_BYTES_MAX = 64 * KiB
-/** Silence on a stream of events after which a comment keeps proxies on the way from ending it: they wait a minute or more. */
+/** Silence on an event stream before a comment is sent. Proxies cut idle connections after a minute or more. */
 export const SSE_HEARTBEAT_MS = 15 * SECOND
-/** Events that a provider may let be collected for one answer, and for how long. The bytes are bounded as for any answer. */
+/** Events that a listing may collect into one response. */
 export const SSE_EVENTS_MAX = 10_000
+/** Longest time for which a listing may collect events. */
 export const SSE_COLLECT_MS_MAX = 60 * SECOND
-/** Between two looks at an API that says how it is, and the failures in a row after which its listing is paused. */
+/** Time between two health checks of an API. */
 export const HEALTH_PROBE_MS = 15 * SECOND
+/** Failed health checks in a row that pause the listing. */
 export const HEALTH_FAILURES_MAX = 3
-/** Headers that a provider may let through beyond those that always are. */
+/** Additional headers that a provider may forward. */
 export const EXTRA_HEADERS_MAX = 32
 
 // ── The link ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A body up to this rides inside its frame; past it, on a stream of its own, so that it cannot stall other calls. */
+/** Body sent inside its frame. A larger body gets its own stream, so that it cannot stall other calls. */
 export const INLINE_BODY_BYTES_MAX = 64 * KiB
-/** One frame: an inline body, all headers, a path, a payment, and room for the rest. */
+/** One frame: an inline body, all headers, a path, a payment, and 8 KiB for the rest. */
 export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + PAYMENT_CHARS_MAX + 8 * KiB
-/** Frames of one turn leave together; past this they leave at once. */
+/** Frames of one turn are written together. From this size on they are written at once. */
 export const BATCH_BYTES_MAX = 64 * KiB
-/** What may wait in memory for a slow link before new calls on it are refused. */
+/** Queue of a slow link. New calls on it are refused above this size. */
 export const LINK_QUEUE_BYTES_MAX = 4 * MiB
-/** libp2p's own buffer under ours; past it libp2p resets the stream, so ours must stop first. */
+/** libp2p's own buffer. libp2p resets the stream above it, so our queue must stop first. */
 export const LINK_BUFFER_BYTES_MAX = 8 * MiB
-/** Yamux window of one stream: how much of a streamed body may be on its way. */
+/** Yamux window of one stream: unacknowledged bytes of a streamed body. */
 export const LINK_WINDOW_BYTES_MAX = 4 * MiB
 /** Chunk of a streamed body: large enough to be cheap, small enough to share the link fairly. */
 export const BULK_CHUNK_BYTES_MAX = 64 * KiB
-/** What names a bulk stream: a request id and a few bytes. */
+/** Tag of a bulk stream: a request id and a few bytes. */
 export const BULK_TAG_BYTES_MAX = 64
-/** Calls in flight from one peer. At the measured 20,000 calls/s of a busy pair this is 50 ms of work. */
+/** Concurrent calls of one peer: 50 ms of work at the measured 20,000 calls/s. */
 export const IN_FLIGHT_PER_PEER_MAX = 1_024
-/** Calls in flight at one listing: what a modest upstream takes, and no queue behind it. */
+/** Concurrent calls of one listing, without a queue. A modest upstream can process that many. */
 export const IN_FLIGHT_PER_API_MAX = 512
-/** Of these, calls of one consumer, unless the listing says otherwise: one alone leaves room for others. */
+/** Default of concurrent calls of one consumer at one listing. It leaves room for other consumers. */
 export const IN_FLIGHT_PER_CONSUMER_MAX = 256
-/**
- * Admission control by the lag of the event loop. Its timer ticks so often while requests come; a turn of the loop that is late by
- * `LOAD_LATE_MS` in so many ticks in a row is too much work: 256 calls at once of one key make turns of at most 100 ms.
- */
+/** Timer tick of the event-loop monitor for admission control. */
 export const LOAD_TICK_MS = 20
+/** A later tick counts as overload. 256 concurrent calls of one key cause turns of at most 100 ms. */
 export const LOAD_LATE_MS = 150
+/** Late ticks in a row that start load shedding. */
 export const LOAD_LATE_TICKS = 3
-/** In one turn that is late by this already, requests are refused at once: a crowd that comes all together waits no longer. */
+/** Delay within one turn above which requests are refused at once. */
 export const LOAD_TURN_MS_MAX = 1 * SECOND
-/** Under overload, how late a turn may be: what is refused waits for half a turn in the median. */
+/** Target delay of a turn under overload. Refused requests wait half a turn (median). */
 export const LOAD_TARGET_MS = 30
-/** After so long in which all requests could have been admitted the overload is over. */
+/** Load shedding ends after this time in which all requests could have been admitted. */
 export const LOAD_CALM_MS = 1 * SECOND
-/** Admitted in each tick in any case: a node with little to do on a busy machine refuses nothing. */
+/** Calls admitted per tick even under overload: an idle node on a busy machine refuses nothing. */
 export const LOAD_ADMITTED_MIN = 16
-/** Whole answers that a peer has not taken yet, past which its calls are refused: two of the largest, and room for others. */
+/** Unsent responses to one peer before its calls are refused: two of the largest, with room for others. */
 export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
-/** After so long a caller that was turned away for load may come again: half of what is under way is over by then. */
+/** `Retry-After` of an overloaded node. Half of the running calls have ended by then. */
 export const OVERLOAD_PAUSE_MS = 1 * SECOND
-/** Calls of a rate limit, also at once: more is no limit for one consumer, and twice as many could not be counted exactly. */
+/** Calls of a rate limit, and its burst. Twice as many could not be counted exactly. */
 export const RATE_CALLS_MAX = 100_000
-/** The longest time that a rate limit spreads its calls over; what is longer is a quota. */
+/** Longest period of a rate limit. Longer periods are quotas. */
 export const RATE_PER_MS_MAX = DAY
-/** Failed calls of one consumer at one API, unless the listing says otherwise: a client with a mistake in it stays below, a loop does not. */
+/** Default of failed calls of one consumer at one API: above a client's bug, below an endless loop. */
 export const FAILURES_PER_CONSUMER_MAX = 1_000
+/** Period in which the failed calls of one consumer are counted. */
 export const FAILURES_PER_CONSUMER_MS = 1 * HOUR
-/** So many times as many failed calls may come from one consumer node, which calls for many consumers. */
+/** A consumer node may fail this many times as often as one consumer, because it calls for many. */
 export const FAILURES_PER_PEER = 20
-/** Name of a limit, as headers tell it: `plan-` and the id of a plan. */
+/** Name of a rate limit in headers: `plan-` and a plan's id. */
 export const RATE_POLICY_CHARS_MAX = 68
-/** Consumers whose rate an owner keeps; past it, those that are new share with others of their node. */
+/** Consumers with their own rate counter at an owner. Newer ones share counters by consumer node. */
 export const RATED_CONSUMERS_MAX = 65_536
-/** What such newcomers share, so that a flood by one node leaves those of nearly all others alone. */
+/** Rate counters shared by consumers without their own. A flood by one node affects few others. */
 export const RATE_SHARES = 1_024
-/** Peers whose newest request id is remembered, so that a repeat of an older one is looked for in the books before it runs. */
+/** Peers whose newest request id is kept in memory. Older ids are looked up in the books before the call runs. */
 export const NEWEST_IDS_MAX = 10_000
-/** How far a consumer's clock may be ahead: ids from before an owner's start, and this much after it, are looked for as well. */
+/** Request ids from before an owner's start, and this long after it, are looked up too: clocks differ. */
 export const REQUEST_ID_SKEW_MS = 5 * SECOND
-/** Bulk streams open at once with one peer. */
+/** Concurrent bulk streams with one peer. */
 export const BULK_STREAMS_PER_PEER_MAX = 128
-/** Control streams one peer may hold open with us: one, and one more while the first is being replaced, each way. */
+/** Open control streams of one peer: one each way, and one more each while it is replaced. */
 export const CONTROL_STREAMS_PER_PEER_MAX = 4
-/** From dialling to the peer's hello. */
+/** Time from dialling to the peer's hello. */
 export const HELLO_MS = 5 * SECOND
-/** How long a node of a test network may take to meet the others: the node itself goes on trying, and machines that test are busy. */
+/** Time for a test network's nodes to connect. Test machines are often busy. */
 export const TESTNET_JOIN_MS = 60 * SECOND
-/** How long a call waits for a bulk stream that its frame announced. */
+/** Wait for a bulk stream that a frame announced. */
 export const BULK_OPEN_MS = 5 * SECOND
-/** After a link broke with the call sent: how long the same bytes are offered again before the caller hears `call_interrupted`. */
+/** A call on a broken link is sent again for this long; then the caller gets `call_interrupted`. */
 export const RESEND_MS = 5 * SECOND
-/** Between two attempts to get the link back. */
+/** Pause between two attempts to restore the link. */
 export const RESEND_PAUSE_MS = 200
-/** Text of a failure, written by one peer and shown by another: a long sentence, not a page. */
+/** Text of an error from another peer: a long sentence. */
 export const FAILURE_DETAIL_CHARS_MAX = 2_000
-/** Its public members as JSON: a fault's detail, with room; less than an inline body, so that the frame fits in any case. */
+/** JSON members of an error. They must fit a frame, so this is below an inline body. */
 export const FAILURE_MEMBERS_CHARS_MAX = 16 * KiB
-/** Answers acknowledged to their owner in one frame, and how long the first of them waits for more. */
+/** Responses acknowledged in one frame. */
 export const ACK_BATCH_MAX = 128
+/** Longest delay of an acknowledgement, while more are collected. */
 export const ACK_DELAY_MS = 100
-/** Attempts at one owner: the call, and once more with what the till learned from a refused payment. */
+/** Attempts at one owner: the call, and one retry after a refused payment. */
 export const TRIES_PER_OWNER_MAX = 2
-/** What a node calls itself in its hello, for people to read. */
+/** Software name in a node's hello. */
 export const AGENT_CHARS_MAX = 64
-/** Asking nodes for a manifest or a catalogue page: one small exchange. */
+/** One small exchange, such as a manifest or a catalogue page. */
 export const EXCHANGE_MS = 3 * SECOND
-/** Between two attempts of a node without peers to get back onto its network. */
+/** Longest pause between two attempts to reconnect a node without peers. */
 export const REJOIN_MS = 5 * SECOND
-/** The pause after the first such attempt; each is twice the one before, up to `REJOIN_MS`. */
+/** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
-/** Between two looks at this machine's network interfaces: a new address is announced within it. A look takes under 1 ms. */
+/** Time between two checks of the network interfaces. A check takes under 1 ms. */
 export const INTERFACES_CHECK_MS = 30 * SECOND
-/** Between two looks at whether a connection is still alive: each is a stream of its own, and there may be hundreds. */
+/** Time between two pings of a connection. Each ping opens a stream. */
 export const HEARTBEAT_MS = 30 * SECOND
-/** How long a peer has to answer a look at it. Busy is not dead: hanging up on a busy peer makes it busier. */
+/** Time for a peer to respond to a ping. Closing a busy peer's connection would load it more. */
 export const HEARTBEAT_ANSWER_MS = 10 * SECOND
-/** How long a start waits to be on the network; a node whose peers are all away goes on alone. */
+/** Wait for the network at start. A node whose peers are all offline continues alone. */
 export const JOIN_MS = 2 * SECOND
-/** Between two looks at whether the directory has anybody to ask: it tells nobody by itself. */
+/** Time between two checks whether the directory has peers, because it sends no event. */
 export const READY_POLL_MS = 5
-/** Peers whose addresses are remembered over a restart. */
+/** Peers whose addresses are stored over a restart. */
 export const CACHED_PEERS_MAX = 64
-/** When a link stops: how long peers may take to take what is queued for them. A stopping node is waited for. */
+/** Time to send queued frames when a link stops. */
 export const LINK_CLOSE_MS = 2 * SECOND
-/** How long running calls are waited for when a node stops. */
+/** Wait for running calls when a node stops. */
 export const DRAIN_MS = 10 * SECOND
 
-/** Connections of one node; libp2p's default of 300 is short for an ingress. When all are taken, the least valuable makes room. */
+/** Connections of one node. libp2p's default of 300 is low for an ingress. The least valuable one is closed first. */
 export const CONNECTIONS_MAX = 512
-/** Connections of one host: an IPv4 address, a /64 of IPv6, or a relay. Sixteen hosts are needed to fill a node. */
+/** Connections of one host: an IPv4 address, an IPv6 /64 or a relay. It takes 16 hosts to fill a node. */
 export const CONNECTIONS_PER_HOST_MAX = 32
-/** Connections of a /48 of IPv6, which is rented as easily as one address and has 65,536 of those hosts. */
+/** Connections of an IPv6 /48, which costs no more than one address and has 65,536 hosts. */
 export const CONNECTIONS_PER_SITE_MAX = 128
-/** New connections from one host; libp2p's 5 locks out a LAN behind one address. Each handshake costs about 3 ms. */
+/** New connections of one host. libp2p's 5 blocks a LAN behind one address. A handshake costs about 3 ms. */
 export const CONNECTIONS_PER_HOST_PER_SECOND = 10
-/** Hosts whose rate is kept. A flood from more of them forgets the quietest. */
+/** Hosts with a connection-rate counter. Above it, the least active one is dropped. */
 export const CONNECTION_HOSTS_MAX = 10_000
-/** Connections being set up at once: in all, and of one host, which may leave its handshakes unfinished. */
+/** Connections in handshake. */
 export const CONNECTIONS_PENDING_MAX = 64
+/** Connections in handshake of one host, which may never finish them. */
 export const CONNECTIONS_PENDING_PER_HOST_MAX = 16
-/** How long a connection may take to be set up, from its first byte to its encrypted streams. */
+/** Handshake time, from the first byte to encrypted streams. */
 export const CONNECTION_UPGRADE_MS = 10 * SECOND
-/** A new connection keeps its place for this time, to show what it is for; at most so many of them do. */
+/** Time for which a new connection is not closed to make room. */
 export const CONNECTION_NEW_MS = 10 * SECOND
+/** New connections that are protected from being closed. */
 export const CONNECTIONS_NEW_MAX = 64
-/** How long a connection that makes room has to close in an orderly way. */
+/** Time for an orderly close of a connection that makes room. */
 export const CONNECTION_CLOSE_MS = 1 * SECOND
-/** Peers of which is known that they traded with this node: more than ever are connected in a day. */
+/** Peers remembered as trading partners: more than connect in a day. */
 export const PEERS_VALUED_MAX = 10_000
-/** Addresses of one peer that are dialled, one after the other: a liar may name those of others. */
+/** Addresses dialled per peer. A malicious peer may list addresses of others. */
 export const DIALS_PER_PEER_MAX = 8
-/** Peers dialled at once, and waiting to be dialled. A walk of the directory dials a few at a time. */
+/** Concurrent dials. A directory lookup dials a few at a time. */
 export const DIALS_AT_ONCE = 32
+/** Dials waiting in the queue. */
 export const DIALS_WAITING_MAX = 256
-/** How long one address may take to answer a dial. A peer with eight silent ones must not hold up its caller for a minute. */
+/** Dial time per address. A peer with eight silent addresses must not block its caller for a minute. */
 export const DIAL_ADDRESS_MS = 3 * SECOND
-/** Peers whose addresses libp2p keeps in memory. Identities cost nothing, so the one not heard of for longest is forgotten. */
+/**
+ * Peers whose addresses libp2p keeps in memory. Identities are free to create, so the least recently seen is dropped.
+ */
 export const PEERS_STORED_MAX = 4_096
-/** Records of the directory that a node keeps for others, of 2 KiB at most each: 40 MB. */
+/** Directory records stored for other nodes: 40 MB at 2 KiB each. */
 export const DHT_RECORDS_MAX = 20_000
-/** Claims to serve something that a node keeps for others; of these so many about one key, and of one peer. */
+/** Provider claims stored for other nodes. */
 export const DHT_CLAIMS_MAX = 50_000
+/** Provider claims stored for one key. */
 export const DHT_CLAIMS_PER_KEY_MAX = 256
+/** Provider claims stored for one peer. */
 export const DHT_CLAIMS_PER_PEER_MAX = 4_000
-/** Streams opened before the connection's own set-up is through. */
+/** Streams opened before a connection's setup is complete. */
 export const EARLY_STREAMS_MAX = 64
-/** How often a lost peer is dialled again before it is given up. */
+/** Redials of a lost peer. */
 export const RECONNECTS_MAX = 10
 
 // ── Manifests and the directory ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A signed manifest: operations with their schemas. */
 export const MANIFEST_BYTES_MAX = 256 * KiB
-/** How long a signed manifest holds before its provider must sign again. */
+/** Validity of a signed manifest. Its provider must sign again afterwards. */
 export const MANIFEST_TTL_MS = 30 * DAY
-/** A directory record: kad-dht peers store it for us, so it stays small. */
+/** A directory record. Other peers store it, so it stays small. */
 export const RECORD_BYTES_MAX = 2 * KiB
-/** A record's life when the provider says nothing; re-put well before. */
+/** Default lifetime of a record. */
 export const RECORD_TTL_MS = 2 * HOUR
-/** The longest life a record may claim. */
+/** Longest lifetime that a record may state. */
 export const RECORD_TTL_MS_MAX = 24 * HOUR
-/** Between two puts of the same record: loses to churn slower than peers forget. */
+/** Time between two puts of a record: republish before peers expire it. */
 export const RECORD_REPUT_MS = 20 * MINUTE
 /** One announcement of one API, all puts and provider records. */
 export const ANNOUNCE_MS = 30 * SECOND
-/** After an announcement that nobody took, the pause before it is repeated; each pause is twice the one before. */
+/** First pause after an announcement that no peer accepted. It doubles each time. */
 export const ANNOUNCE_RETRY_MS = 1 * SECOND
-/** Clocks differ: a record issued this far in the future is still taken. */
+/** Accepted clock difference: how far in the future a record may be issued. */
 export const CLOCK_SKEW_MS = 5 * MINUTE
-/** High-water marks of record sequence numbers kept by the validator. */
+/** Record sequence numbers kept by the validator, to reject older records. */
 export const RECORD_SEQ_MARKS_MAX = 65_536
-/** Delegations in one record; more do not fit its bytes. */
+/** Delegations in one record. More would not fit its size. */
 export const DELEGATIONS_MAX = 8
-/** How long a delegation to another node holds. */
+/** Validity of a delegation to another node. */
 export const DELEGATION_TTL_MS = 30 * DAY
-/** Resolved APIs kept at hand. */
+/** Resolved APIs in the cache. */
 export const RESOLUTIONS_MAX = 10_000
-/** A resolution is used without asking anybody for this long. */
+/** Age up to which a cached resolution is used without a lookup. */
 export const RESOLUTION_FRESH_MS = 60 * SECOND
-/** After that it is used once more while it is looked up again behind the call, up to this age. */
+/** Age up to which a cached resolution is used while a lookup runs in the background. */
 export const RESOLUTION_STALE_MS = 10 * MINUTE
-/** How long "no such API" is believed: short, so that a new listing is found within seconds. */
+/** Cache time of "no such API". Short, so that a new listing is found within seconds. */
 export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
-/** One look-up in the directory, all steps. */
+/** One directory lookup, all steps. */
 export const LOOKUP_MS = 5 * SECOND
-/** Claimants of one bare name that are looked at. */
+/** Claimants of one bare name that are checked. */
 export const CLAIMANTS_MAX = 16
-/** How long others may speak up after the first claimant: several round trips, and no wait for a peer that hangs. */
+/** Wait for further claimants after the first: several round trips. */
 export const CLAIMANTS_MS = 1 * SECOND
-/** Listings the catalogue keeps, and how many of one publisher. */
+/** Listings in the catalogue. */
 export const CATALOGUE_MAX = 20_000
+/** Listings of one publisher in the catalogue. */
 export const CATALOGUE_PER_PUBLISHER_MAX = 200
-/** How long a peer that told nonsense, or does not tell at all, is not asked for listings, and peers whose cursors are remembered. */
+/** Time for which a peer that sent invalid listings, or supports no catalogue, is not queried. */
 export const CATALOGUE_DISTRUST_MS = 10 * MINUTE
+/** Peers whose catalogue cursors are remembered. */
 export const CATALOGUE_CURSORS_MAX = 4_096
-/** Between two rounds of asking some connected peers what is new, unasked, and how many. Announcements are what is quick. */
+/** Time between two rounds of background queries. Announcements are faster. */
 export const CATALOGUE_PULL_MS = 60 * SECOND
+/** Connected peers queried per background round. */
 export const CATALOGUE_PULLED_PEERS = 4
-/** After a peer connected, the pause before it is asked: connections come in crowds. */
+/** Pause between a peer's connection and its first query, because many peers connect together. */
 export const CATALOGUE_SETTLE_MS = 250
-/** How long a connected peer that had nothing new is not asked again: should it have some since, that is announced. */
+/** Time for which a peer that had nothing new is not queried again. It announces new listings. */
 export const CATALOGUE_QUIET_MS = 60 * SECOND
-/** How long a peer that gave no answer is not asked again. */
+/** Time for which a peer that did not respond is not queried again. */
 export const CATALOGUE_SILENT_MS = 10 * SECOND
-/** Records of one answer that may be refused before nothing more is believed: clocks differ, and peers pass on what others wrote. */
+/** Invalid records per response before the rest is dropped. Honest peers also forward records with wrong clocks. */
 export const CATALOGUE_REFUSED_MAX = 16
-/** Records in one answer of the catalogue exchange, and manifests asked for in one request. */
+/** Records in one response of the catalogue exchange. */
 export const CATALOGUE_RECORDS_MAX = 256
+/** Manifests requested at once in the catalogue exchange. */
 export const CATALOGUE_WANTED_MAX = 64
 /** A request of the catalogue exchange: names and hashes. */
 export const CATALOGUE_REQUEST_BYTES_MAX = 4 * KiB
-/** Requests of one peer: so many at once, and so many a second after that. */
+/** Catalogue requests of one peer at once. */
 export const CATALOGUE_REQUESTS_BURST = 256
+/** Catalogue requests of one peer per second, after the burst. */
 export const CATALOGUE_REQUESTS_PER_SECOND = 16
-/** A manifest that travels inside its announcement; a larger one is fetched by those who lack it. */
+/** Manifest included in its announcement. Peers fetch a larger one. */
 export const ANNOUNCED_MANIFEST_BYTES_MAX = 8 * KiB
-/** An announcement: a record and such a manifest. */
+/** An announcement: a record and an included manifest. */
 export const ANNOUNCEMENT_BYTES_MAX = RECORD_BYTES_MAX + ANNOUNCED_MANIFEST_BYTES_MAX + 256
-/** Announcements that one peer passes on, its own and others': so many at once, and so many a second after that. */
+/** Announcements forwarded by one peer at once, its own included. */
 export const ANNOUNCEMENTS_PER_PEER_BURST = 400
+/** Announcements forwarded by one peer per second, after the burst. */
 export const ANNOUNCEMENTS_PER_PEER_PER_SECOND = 20
-/** Announcements of one publisher: all its listings at once, and each again a few times an hour. */
+/** Announcements of one publisher at once: all its listings. */
 export const ANNOUNCEMENTS_PER_PUBLISHER_BURST = 200
+/** Announcements of one publisher per second: each listing a few times an hour. */
 export const ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND = 1
-/** An announcement older than this is passed on by nobody: it has been everywhere. */
+/** Age above which an announcement is not forwarded: all nodes have it by then. */
 export const ANNOUNCEMENT_AGE_MS = 5 * MINUTE
-/** What waits for a slow neighbour before further announcements to it are dropped: it learns of them otherwise. */
+/** Queue for a slow neighbour. Announcements above it are dropped; catalogue queries make up for them. */
 export const GOSSIP_BUFFER_BYTES_MAX = 64 * ANNOUNCEMENT_BYTES_MAX
-/** In one message of libp2p's gossip: topics (there is one), announcements, and ids of announcements. */
+/** Topics in one gossip message. Souk uses one. */
 export const GOSSIP_TOPICS_MAX = 16
+/** Announcements in one gossip message. */
 export const GOSSIP_MESSAGES_MAX = 500
+/** Announcement ids in one gossip message. */
 export const GOSSIP_IDS_MAX = 5_000
 /** Memory for the topics of one neighbour. */
 export const GOSSIP_TOPIC_BYTES_MAX = 20 * KiB
-/** Tags whose peers were asked lately. */
+/** Tags with a remembered time of their last query. */
 export const CATALOGUE_TAGS_MAX = 1_000
-/** APIs of which this node remembers how its own calls went, and how long that waits for more to be written with it. */
+/** APIs with call statistics at this node. */
 export const QUALITY_APIS_MAX = 5_000
+/** Delay before call statistics are written, to combine writes. */
 export const QUALITY_WRITE_MS = 5 * SECOND
-/** What an owner says of its API is about so many days, today among them, and said from so many calls on: fewer have no p95. */
+/** Days in an owner's self-report, today included. */
 export const SELF_REPORT_DAYS = 7
+/** Fewest calls for a self-report: fewer have no p95. */
 export const SELF_REPORT_CALLS_MIN = 20
-/** A manifest is not signed again for it sooner: each change goes to every node. */
+/** Shortest time between two manifests signed for a new self-report. Each goes to every node. */
 export const SELF_REPORT_AGE_MS = 1 * HOUR
-/** How long what is counted for it waits to be written. */
+/** Delay before the counts of a self-report are written. */
 export const SELF_REPORT_WRITE_MS = 1 * MINUTE
-/** A call that its caller ended counts as failed from here on: sooner, it was the caller's impatience. */
+/** A call that its caller cancelled counts as failed after this time, and not at all before. */
 export const SELF_REPORT_PATIENCE_MS = 10 * SECOND
-/** What such a report may say at most. */
+/** Accepted days in a self-report. */
 export const SELF_REPORT_DAYS_MAX = 31
+/** Accepted calls in a self-report. */
 export const SELF_REPORT_CALLS_MAX = 10 ** 12
+/** Accepted latency in a self-report. */
 export const SELF_REPORT_MS_MAX = 10 * MINUTE
-/** Between two probes of a node that probes, on average, and between two of the same API: a probe is an exchange, and may be a look-up. */
+/** Average time between two probes by one node. A probe costs an exchange, sometimes a lookup. */
 export const PROBE_PAUSE_MS = 30 * SECOND
+/** Time between two probes of the same API. */
 export const PROBE_AGAIN_MS = 5 * MINUTE
-/** An API is probed for so long after somebody called it or looked at it, and so many of them are. */
+/** An API is probed for this long after somebody called or viewed it. */
 export const PROBE_INTEREST_MS = 1 * DAY
+/** APIs probed by one node. */
 export const PROBED_APIS_MAX = 200
-/** Between two looks for listings that have run out. */
+/** Time between two removals of expired listings. */
 export const CATALOGUE_PRUNE_MS = 5 * MINUTE
-/** How old the catalogue may be before a search asks around first; and where what is new is announced anyway. */
+/** Age of the catalogue above which a search queries peers first. */
 export const CATALOGUE_FRESH_MS = 5 * SECOND
+/** Age of the catalogue above which a search queries peers first, where announcements arrive. */
 export const CATALOGUE_ANNOUNCED_FRESH_MS = 60 * SECOND
-/** How long a search waits for that. */
+/** Wait of a search for the peers it queries. */
 export const CATALOGUE_REFRESH_MS = 2 * SECOND
 /** Listings in one page of an exchange or a search. */
 export const PAGE_MAX = 100
-/** How long an owner that failed is only used when nobody else serves the API. */
+/** After a failure, an owner is used only where no other serves the API, for this time. */
 export const OWNER_COOLDOWN_MS = 10 * SECOND
-/** The dearest call: what `parseUsdc` takes at most, so that a price always survives being written and read. */
+/** Highest price of a call: the largest amount that `parseUsdc` reads. */
 export const PRICE_ATOMS_MAX = 10n ** 15n
-/** Addresses of one peer that are passed on: a node has a handful, a liar may claim thousands. */
+/** Forwarded addresses of one peer. A real node has a handful. */
 export const ADDRESSES_PER_PEER_MAX = 16
-/** Nodes that say they serve one API, as many as are listened to. */
+/** Nodes considered per API. */
 export const SERVERS_MAX = 16
-/** A request for manifests: a name, a provider id or a cursor. */
+/** A manifest request: a name, a provider id or a cursor. */
 export const MANIFEST_REQUEST_BYTES_MAX = 1 * KiB
-/** One answer of the manifest exchange: several, or one as large as allowed. */
+/** A manifest response: several small manifests, or one of the largest. */
 export const MANIFEST_REPLY_BYTES_MAX = 1 * MiB
-/** Signed bytes of all resolutions kept in memory, and of all listings in the catalogue, on disk: one flood must not take either. */
+/** Signed bytes of all cached resolutions. A flood must not fill the memory. */
 export const RESOLUTIONS_BYTES_MAX = 64 * MiB
+/** Signed bytes of all listings in the catalogue. A flood must not fill the disk. */
 export const CATALOGUE_BYTES_MAX = 256 * MiB
-/** Peers asked in one refresh of the catalogue, as many at once, and the pages taken of each. */
+/** Peers queried per refresh of the catalogue. */
 export const CATALOGUE_PEERS_MAX = 64
+/** Peers queried concurrently in a refresh of the catalogue. */
 export const CATALOGUE_PEERS_AT_ONCE = 16
+/** Pages requested per peer and refresh. */
 export const CATALOGUE_PAGES_MAX = 64
-/** How long the catalogue shows what it has not seen again: as long as a record lives. */
+/** The catalogue shows an unconfirmed listing this long: the lifetime of a record. */
 export const CATALOGUE_ENTRY_MS = 2 * HOUR
-/**
- * Questions that a node asks the directory at once; each is up to three requests under way. A crowd of cold names that is asked all at
- * once ends with none of them answered in time.
- */
+/** Concurrent directory lookups, each with up to three requests. With more, all of them would time out. */
 export const DIRECTORY_WALKS_MAX = 32
-/** Words of one search. */
+/** Text of one search. */
 export const SEARCH_CHARS_MAX = 200
-/** A word that is searched by; what is longer is known by its beginning. And the words of one listing, operations included. */
+/** An indexed word. A longer one is cut. */
 export const TERM_CHARS_MAX = 64
+/** Indexed words of one listing, operations included. */
 export const TERMS_PER_LISTING_MAX = 2_000
-/** Announcements of one listing that run at the same time. */
+/** Concurrent announcements of one listing. */
 export const ANNOUNCEMENTS_AT_ONCE = 4
 
 // ── Names and texts ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** `[a-z0-9][a-z0-9-]{0,62}`: a DNS label's length. */
+/** Length of a DNS label. Pattern: `[a-z0-9][a-z0-9-]{0,62}`. */
 export const API_NAME_CHARS_MAX = 63
+/** Description of a listing. */
 export const DESCRIPTION_CHARS_MAX = 2_000
+/** Tags of a listing. */
 export const TAGS_MAX = 16
+/** One tag. */
 export const TAG_CHARS_MAX = 32
-/** Operations of one listing; the largest public WSDL seen has 1,500. */
+/** Operations of one listing. The largest known public WSDL has 1,500. */
 export const OPERATIONS_MAX = 2_000
 
 // ── Imports of descriptions ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** A pattern that a provider or a description sets, as text. */
+/** A regular expression of a provider or a description. */
 export const PATTERN_CHARS_MAX = 4 * KiB
-/** Its instructions and character ranges once repetitions are written out: compiling takes 10 µs for each, one character 20 ns for each. */
+/** Instructions and ranges of an expanded pattern. Each costs 10 µs to compile and 20 ns per character matched. */
 export const PATTERN_SIZE_MAX = 4_000
-/** Unicode properties (`\p{…}`) in one pattern: compiling each one takes up to a millisecond. */
+/** Unicode properties (`\p{…}`) in one pattern. Each takes up to 1 ms to compile. */
 export const PATTERN_PROPERTIES_MAX = 64
-/** Sizes of all patterns of one description: 100 MB of compiled programs if all of them are in use. */
+/** Sizes of all patterns of one description: 100 MB of compiled programs. */
 export const PATTERNS_SIZE_MAX = 200_000
 
-/** Reading one description (OpenAPI, WSDL, GraphQL) in its own process: the largest public ones take seconds. */
+/** Reading one description (OpenAPI, WSDL, GraphQL) in its own process. The largest public ones take seconds. */
 export const DESCRIPTION_READ_MS = 20 * SECOND
-/** Heap of that process: checking an OpenAPI document of 5 MiB takes about half of it. */
+/** Heap of the process that reads descriptions. An OpenAPI document of 5 MiB needs about half. */
 export const DESCRIPTION_HEAP_MIB_MAX = 512
-/** Descriptions that wait for it: reading is rare, and a restart reads `RESTORE_AT_ONCE_MAX` at once. */
+/** Descriptions waiting to be read. A restart queues `RESTORE_AT_ONCE_MAX`. */
 export const DESCRIPTIONS_WAITING_MAX = 64
-/** How long the process is kept without work: starting one takes a fifth of a second, and keeping it 50 MB. */
+/** Idle time before the process that reads descriptions ends. It holds 50 MB; a start takes 0.2 s. */
 export const DESCRIPTION_IDLE_MS = 30 * SECOND
 
-/** After a description met such a limit, how long it is not read again by itself: reading others would have to wait for it. */
+/** A description that exceeded a limit is not reread automatically for this time, because others queue behind it. */
 export const DESCRIPTION_REST_MS = 10 * MINUTE
 
-/** A WSDL with everything it imports. */
+/** Files of one WSDL, imports included. */
 export const WSDL_FILES_MAX = 20
+/** Bytes of one WSDL, imports included. */
 export const WSDL_BYTES_MAX = 5 * MiB
-/** Entries of a zip with a WSDL in it: such bundles carry documents and samples, but are no archives. */
+/** Entries of a zip with a WSDL. Such zips also contain documents and samples. */
 export const WSDL_ZIP_ENTRIES_MAX = 1_000
-/** Definitions of all schemas of a WSDL: 5 MiB of schemas have 35,000 of ordinary length. A node indexes them when it starts. */
+/** Schema definitions of a WSDL, indexed at start. 5 MiB of ordinary schemas contain 35,000. */
 export const SCHEMA_DEFINITIONS_MAX = 50_000
-/** Elements, attributes, enumerated values and members that the types of a WSDL come to, those inherited and included counted each time. */
+/** Elements, attributes, values and members of all types of a WSDL, inherited ones counted each time. */
 export const SCHEMA_PARTS_MAX = 1_000_000
-/** The same of one type: more is no type that anybody fills in, and one type is compiled in one go. */
+/** Elements, attributes, values and members of one type of a WSDL, which is compiled in one step. */
 export const SCHEMA_TYPE_PARTS_MAX = 20_000
-/** Steps by which a type is derived from a built-in one, and groups within groups: real schemas have up to twenty. */
+/** Derivation steps of a type, and nested groups. Real schemas have up to 20. */
 export const SCHEMA_DERIVATIONS_MAX = 100
-/** An OpenAPI document, as text: the largest public ones have 10 MB, most a tenth of one. */
+/** An OpenAPI document as text. The largest public ones have 10 MB, most a tenth of that. */
 export const OPENAPI_BYTES_MAX = 5 * MiB
-/** An OpenAPI document that is known by its address is read again at most so often, before a call is refused by it. */
+/** Shortest time between two reads of an OpenAPI document from its URL, before it rejects a call. */
 export const OPENAPI_FRESH_MS = 60 * SECOND
-/** A listing gets a new revision at most so often because its API describes itself anew. */
+/** Shortest time between two revisions of a listing because its API's description changed. */
 export const DESCRIPTION_RENEWED_MS = 60 * SECOND
-/** Values of one in YAML, which can say a thing once and mean it a billion times: as many as that text could hold in JSON. */
+/** Values of an OpenAPI document after YAML anchors are expanded, which can multiply a billion times. */
 export const OPENAPI_NODES_MAX = 1_000_000
-/** All strings of one, names included, once anchors of YAML are resolved. */
+/** Characters of all strings of an OpenAPI document after YAML anchors are expanded. */
 export const OPENAPI_CHARS_MAX = 2 * OPENAPI_BYTES_MAX
-/** Nesting of an OpenAPI document as JSON: a level of schema takes two or three, and real documents have a dozen. */
+/** Nesting of an OpenAPI document as JSON. Real documents have a dozen schema levels of two or three each. */
 export const OPENAPI_NESTING_MAX = 200
-/** Schemas of one OpenAPI document; real ones of 5 MiB have 40,000. */
+/** Schemas of one OpenAPI document. Real ones of 5 MiB have 40,000. */
 export const OPENAPI_SCHEMAS_MAX = 100_000
-/** How deep schemas without a name are nested in one another. */
+/** Nesting of unnamed schemas. */
 export const OPENAPI_DEPTH_MAX = 64
-/** Parameters of one operation, and members of its body that are fields of a call; a body with more is one field. */
+/** Parameters and body members of one operation. A body with more members becomes one field. */
 export const OPERATION_FIELDS_MAX = 5_000
-/** Schemas that a call of one operation is checked against, as JSON: checking more would need more code than is worth loading. */
+/** Schemas that check one operation's calls, as JSON. Larger ones generate too much code. */
 export const CALL_SCHEMA_BYTES_MAX = 256 * KiB
-/** Generated code that checks calls of one operation: ten times its schemas; and of all operations of an API that is kept. */
+/** Generated code that checks one operation's calls: ten times its schemas. */
 export const CALL_CHECK_CHARS_MAX = 4 * MiB
+/** Generated code that is cached for one API. */
 export const CALL_CHECKS_CHARS_MAX = 16 * MiB
-/** Steps of checking one call where calls are answered, at about 20 ns each at worst; more takes place in a process of its own … */
+/** Steps of a schema check in the main process, 20 ns each at worst. Larger checks run in the check process. */
 export const CALL_CHECK_STEPS_MAX = 2_000_000
-/** … for so long. The code that checks calls of one operation is made there as well. */
+/** Time limit of one schema check in the check process. Generating its code counts too. */
 export const CALL_CHECK_MS = 2 * SECOND
-/** After a check that took longer, how long calls of that API that need as much are refused at once: others need the process too. */
+/** After a schema check timed out, calls of its API that need as many steps are refused for this time. */
 export const CALL_CHECK_REST_MS = 30 * SECOND
-/** Heap of that process: a body of 10 MiB as JSON, several times. */
+/** Heap of the check process: a body of 10 MiB as JSON, several times. */
 export const CALL_CHECK_HEAP_MIB_MAX = 384
-/** Calls that wait to be checked there. */
+/** Schema checks queued for the check process. */
 export const CALL_CHECKS_WAITING_MAX = 32
 
-/** An XML document's nesting: deeper is an attack or a bug. */
+/** Nesting of an XML document. More is an attack or a bug. */
 export const XML_DEPTH_MAX = 128
-/** One tag of an XML document with its attributes: parsers are slow on endless ones, real ones have a few hundred characters. */
+/** One XML tag with its attributes. Parsers are slow on longer ones; real tags have a few hundred characters. */
 export const XML_TAG_CHARS_MAX = 64 * KiB
-/** Operations with their JSON Schemas as a manifest takes them: leaves it room for everything else. */
+/** Operations and JSON Schemas in a manifest. The manifest needs the rest. */
 export const API_DESCRIPTION_BYTES_MAX = 192 * KiB
-/** A SOAP fault's detail as told to the consumer: it travels in an error, which is held whole at each hop. */
+/** Detail of a SOAP fault. It is part of an error, which each hop holds whole. */
 export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
-/** Shorter secrets of an API are not looked for in what it answers: "1" and "yes" are in every text. */
+/** Shorter secrets are not redacted in responses, because they occur in any text ("1", "yes"). */
 export const SECRET_CHARS_MIN = 4
-/** A SOAP document up to this is translated at once: it takes about a millisecond, and a trip to a thread half of that. */
+/** SOAP document translated on the main thread in about 1 ms. A worker thread would add half of that. */
 export const SOAP_INLINE_BYTES_MAX = 64 * KiB
-/** Steps of a `Meter` that translating a small document may take on the main thread: 50 ms at worst. It then goes to the thread for large ones. */
+/** Steps on the main thread: 50 ms at worst. A document that needs more moves to the worker thread. */
 export const SOAP_INLINE_STEPS_MAX = 5_000_000
-/** The same in that thread, where no other API waits: five seconds at worst. */
+/** Steps on the worker thread: 5 s at worst. No other API waits for it. */
 export const SOAP_STEPS_MAX = 500_000_000
-/** What is kept of a WSDL: its files, and where in them everything stands. A node reads it when it starts. */
+/** Stored form of a WSDL: its files and their index. A node reads it at start. */
 export const SOAP_SNAPSHOT_CHARS_MAX = 16 * MiB
-/** Nodes and characters that references of one SOAP-encoded answer may stand for: as large as the answer itself may be. */
+/** Nodes and characters that references of one SOAP-encoded response expand to: the size of a response. */
 export const SOAP_REFERENCED_MAX = 10 * MiB
-/** Binary content of fewer bytes stays in the envelope where MTOM is used: a part of its own has as many of headers. */
+/** Smaller binary content stays in the envelope with MTOM: a part's headers are as long. */
 export const SOAP_MTOM_BYTES_MIN = 512
 /** Attachments of one SOAP message. */
 export const SOAP_ATTACHMENTS_MAX = 1_000
-/** Items that a SOAP-encoded array may skip at once: a sparse array is nulls in JSON. */
+/** Items that a sparse SOAP-encoded array may skip at once. They become nulls in JSON. */
 export const SOAP_ARRAY_GAP_MAX = 10_000
-/** Tokens of one GraphQL document, unless its provider says otherwise: ten times what GraphiQL's own query has. */
+/** Default of tokens in one GraphQL document: ten times GraphiQL's introspection query. */
 export const GRAPHQL_TOKENS_MAX = 5_000
-/** What a provider may raise them to: parsing and checking so many is what takes 100 ms. */
+/** Highest token limit a provider can set: 100 ms to parse and check. */
 export const GRAPHQL_TOKENS_CEILING = 10_000
-/** Nesting of one GraphQL document, fragments included: counted before anything recursive sees it. */
+/** Nesting of one GraphQL document, fragments included. Checked before any recursive function runs. */
 export const GRAPHQL_DEPTH_MAX = 64
-/** Aliases of one GraphQL document: each may run a field of the API once more. */
+/** Aliases of one GraphQL document. Each may run a field again. */
 export const GRAPHQL_ALIASES_MAX = 100
-/** Up to so many selections it is checked here that fields merge, which takes their square; past it the API itself says so. */
+/** Selections up to which Souk checks that fields merge, in quadratic time. Above it, only the API checks. */
 export const GRAPHQL_MERGED_SELECTIONS_MAX = 300
-/** Errors told of one GraphQL document. */
+/** Errors reported per GraphQL document. */
 export const GRAPHQL_ERRORS_MAX = 10
-/** A GraphQL schema in SDL; the largest public ones have 3 MB, most of it descriptions, and fewer tokens. Building takes 1 µs a token. */
+/** A GraphQL schema in SDL. The largest public ones have 3 MB. */
 export const GRAPHQL_SCHEMA_CHARS_MAX = 4 * MiB
+/** Tokens of a GraphQL schema. Each takes 1 µs. */
 export const GRAPHQL_SCHEMA_TOKENS_MAX = 250_000
-/** Nesting of a schema in SDL: types of lists, and default values. */
+/** Nesting in a schema: list types and default values. */
 export const GRAPHQL_SCHEMA_DEPTH_MAX = 64
-/** One name of a schema, or of a document: names that are wrong are compared with others to suggest them. */
+/** One name of a schema or document. Wrong names are compared with others for suggestions. */
 export const GRAPHQL_NAME_CHARS_MAX = 200
-/** Types of one union or interface: documents that name two of them compare their types. */
+/** Types of one union or interface. A document with two of them compares their types. */
 export const GRAPHQL_MEMBERS_MAX = 5_000
-/** Characters of all names that a wrong one is compared with, to suggest one; where there are more, none is suggested. */
+/** Characters of all names compared with a wrong one. Above it, nothing is suggested. */
 export const GRAPHQL_SUGGESTED_CHARS_MAX = 50_000
-/** A schema is read again before a document is refused by it, at most this often. */
+/** Shortest time between two reads of a schema, before it rejects a document. */
 export const GRAPHQL_SCHEMA_FRESH_MS = 10 * SECOND
-/** Documents of one API that were checked before, and characters of them all: what its clients send again and again. */
+/** Checked documents cached per API. Clients repeat the same ones. */
 export const GRAPHQL_DOCUMENTS_CACHED_MAX = 1_000
+/** Characters of all checked documents cached per API. */
 export const GRAPHQL_DOCUMENT_CHARS_CACHED_MAX = 4 * MiB
-/** Documents that clients persisted under their hash (APQ); who is forgotten sends the text once more. */
+/** Documents persisted by hash (APQ). A client sends an evicted text again. */
 export const GRAPHQL_PERSISTED_CHARS_MAX = 4 * MiB
-/** How long an API may take to refuse a subscription before that counts as open, and is charged. */
+/** Time for an API to reject a subscription before it counts as open and is charged. */
 export const GRAPHQL_OPENING_MS = 250
-/** Events that may wait for a slow reader, and characters of them all: over a WebSocket nothing else slows their sender. */
+/** Events queued for a slow reader. A WebSocket has no other backpressure. */
 export const GRAPHQL_EVENTS_WAITING_MAX = 1_000
+/** Characters of all events queued for a slow reader. */
 export const GRAPHQL_EVENT_CHARS_WAITING_MAX = 4 * MiB
-/** One event, or one part of an incremental answer, held whole. */
+/** One event, or one part of an incremental response. It is held whole. */
 export const GRAPHQL_EVENT_BYTES_MAX = 1 * MiB
-/** Event streams that carry many operations ("single connection mode"), in all and of one key: a browser's tabs share one. */
+/** Event streams that carry many operations ("single connection mode"). */
 export const EVENT_STREAMS_MAX = 10_000
+/** Event streams of one key that carry many operations: the tabs of a browser. */
 export const EVENT_STREAMS_PER_KEY_MAX = 100
-/** Operations of one such stream at once. */
+/** Concurrent operations of one event stream. */
 export const EVENT_STREAM_OPERATIONS_MAX = 100
-/** How long a reserved stream waits for its reader. */
+/** Wait of a reserved stream for its reader. */
 export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
-/** Comments in a quiet stream of events, so that proxies on the way let it live. */
+/** Time between comments in a silent event stream, so that proxies keep it open. */
 export const EVENTS_HEARTBEAT_MS = 15 * SECOND
 
-/** Events that one payment covers: few enough that little is promised ahead, many enough for a busy stream on a long way. */
+/** Events per payment: little money ahead, but enough for a busy stream over a slow link. */
 export const EVENTS_PAID_AT_ONCE_MAX = 64
-/** And what it promises at most, unless one event costs more. */
+/** Amount per payment, unless one event costs more. */
 export const EVENTS_PAID_AT_ONCE_ATOMS = 10_000n
-/** Without a limit of the consumer's own, a call pays for so many events. */
+/** Events that a call pays for where the consumer set no limit. */
 export const EVENTS_PAID_UNASKED_MAX = 1_000
-/** An event waits for its payment so long; then the stream ends. */
+/** Wait of an event for its payment. Then the stream ends. */
 export const EVENT_PAYMENT_MS = 15 * SECOND
-/** A payment waits for an event so long; then its consumer makes another. */
+/** Wait of a payment for an event. Then its consumer sends another. */
 export const EVENT_GRANT_MS = 60 * SECOND
-/** Payments that a till refuses in a row before the stream ends. */
+/** Refused payments in a row that end the stream. */
 export const EVENT_REFUSALS_MAX = 3
 /** Events that one opening may include. */
 export const EVENTS_INCLUDED_MAX = 1_000_000
-/** One event of an SSE API that is paid for by the event. */
+/** One paid event of an SSE API. */
 export const SSE_EVENT_BYTES_MAX = 1 * MiB
 
 // ── Storage ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A stored outcome keeps its response body up to this; larger ones follow the stream rule. */
+/** Response body stored with a call. A repeat of a call with a larger one is treated like a stream. */
 export const STORED_BODY_BYTES_MAX = 256 * KiB
-/** How long an outcome's response is kept for a repeat of the same call. */
+/** A response is stored for repeats of its call this long. */
 export const STORED_RESPONSE_MS = 24 * HOUR
 /**
- * Bodies of stored responses of all consumer nodes together; one of them gets half of what is free. Past it a response is answered and not
- * stored: its repeat hears `call_interrupted`, as that of a stream. A day of ten 4 KiB responses a second that nobody acknowledges.
+ * Stored response bodies of all consumer nodes: a day at ten responses of 4 KiB a second. A node gets half of the free
+ * rest.
  */
 export const STORED_BYTES_MAX = 4 * 1024 * MiB
-/** How long an idempotency key is answered with what its call was answered: as long as that is kept. */
+/** Lifetime of an idempotency key: as long as responses are stored. */
 export const IDEMPOTENCY_MS = 24 * HOUR
-/** Keys that are kept; the oldest go first. Most of a day's, at ten calls with a key in each second. */
+/** Stored idempotency keys, oldest evicted first: about a day at ten a second. */
 export const IDEMPOTENCY_KEYS_MAX = 1_000_000
-/** A call with a key that another process runs, and that is not heard of after so long, broke off: as long as any may take. */
+/** After this time a keyed call of another process counts as interrupted: longer than any call. */
 export const CLAIM_MS = UPSTREAM_TIMEOUT_MS_MAX + 30 * SECOND
 /** Writes of one group commit. */
 export const COMMIT_BATCH_MAX = 4_096
-/** Bytes of one group commit: they are written while nothing else runs, so a burst of large responses is spread over turns. */
+/** Bytes of one group commit. Nothing else runs while they are written. */
 export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
-/** Calls, or postings, that the sums on disk may be behind by: a restart sums those up again, in some milliseconds. */
+/** Calls or postings missing in the stored totals. A restart adds them in some milliseconds. */
 export const SUMS_BEHIND_MAX = 10_000
-/** Stored responses dropped in one commit: each may be `STORED_BODY_BYTES_MAX`, and all its pages are touched. */
+/** Stored responses deleted per commit. Each may have `STORED_BODY_BYTES_MAX`. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
-/**
- * Calls that cost something, ledger entries and receipts are kept for so many days where the operator says nothing: a tax year, and
- * a month to export it. The fewest: more than every repeat, dispute and withdrawal takes.
- */
+/** Default retention of charged calls, entries and receipts: a tax year, and a month to export it. */
 export const KEEP_DAYS = 400
+/** Shortest retention: longer than any repeat, dispute or withdrawal. */
 export const KEEP_DAYS_MIN = 30
+/** Longest retention that can be set. */
 export const KEEP_DAYS_MAX = 36_500
-/** Calls that cost nothing are kept for so long: for looking into what went wrong, not for the books. */
+/** Retention of free calls, which serve debugging only. */
 export const KEEP_FREE_CALLS_MS = 30 * DAY
-/** How far the clock that made a request id may be ahead of its owner's. An id from further ahead could outlive the record of its call. */
+/** How far ahead of the owner's clock a request id may be. A later id could outlive its call's record. */
 export const REQUEST_ID_AHEAD_MS = DAY
-/** The oldest request id that is run: the record of an older call may be deleted, and nobody could tell a repeat from a new call. */
+/** Oldest request id that is run. Records of older calls may be deleted, so a repeat would go unnoticed. */
 export const REQUEST_AGE_MS_MAX = KEEP_FREE_CALLS_MS - REQUEST_ID_AHEAD_MS
-/** How often responses and documents that have expired are deleted, and how often old rows of the books are looked for. */
+/** Time between two deletions of expired responses and documents. */
 export const TRIM_ROUND_MS = 10 * MINUTE
+/** Time between two passes over old rows of the books. */
 export const TRIM_PASS_MS = DAY
-/** Rows of one slice, a few milliseconds of work, and the pause after it: other work goes first. */
+/** Rows per retention slice: a few milliseconds of work. */
 export const TRIM_ROWS = 256
+/** Pause after each retention slice, for other work. */
 export const TRIM_PAUSE_MS = 100
-/**
- * SQLite's cache of pages: the inner nodes of the trees of ten million calls, with room. With its default of 2 MB a look-up reads some of
- * them from the file each time.
- */
+/** SQLite's page cache: the inner index pages of ten million calls. The default of 2 MB is too small. */
 export const SQLITE_CACHE_BYTES = 16 * MiB
-/** Free space under which a store takes no new work: enough for the stored bodies of the calls that are under way, and their log. */
+/** Free space below which a store refuses new work: enough for running calls and their log. */
 export const STORE_FREE_BYTES_MIN = 128 * MiB
-/** How often that is looked at: a fast disk writes a good part of it in the meantime. */
+/** Time between two checks of the free space. A fast disk fills quickly. */
 export const FREE_SPACE_CHECK_MS = 250
-/** When a client may try again where the disk is full: somebody has to make room first. */
+/** `Retry-After` while the disk is full. An operator has to free space. */
 export const STORAGE_RETRY_MS = 30 * SECOND
-/** Names of ledger accounts, and of what an entry refers to: a channel or transaction id with words around it. */
+/** Name of a ledger account or an entry's reference. */
 export const ACCOUNT_CHARS_MAX = 200
-/** Postings of one entry: a claim over many channels is booked as one entry for each. */
+/** Postings of one entry. A claim over many channels is one entry per channel. */
 export const POSTINGS_MAX = 16
-/** Connections of one process to PostgreSQL: one writes, the others read. Servers allow a hundred in all by default. */
+/** PostgreSQL connections of one process. Servers allow 100 in all by default. */
 export const POSTGRES_CONNECTIONS_MAX = 8
-/** Connecting to it: an attempt that meets a dead host must not keep the next one waiting when the host is back. */
+/** Connecting to PostgreSQL. A dead host must not delay the next attempt. */
 export const POSTGRES_CONNECT_MS = 3 * SECOND
-/** How long it may take for one statement: past it the connection counts as cut. A server that waits for a busy disk answers sooner. */
+/** One statement. The connection counts as broken afterwards. */
 export const POSTGRES_ANSWER_MS = 10 * SECOND
-/** After this the server ends a transaction whose process says nothing more, so that its locks keep nobody waiting. */
+/** The server ends an idle transaction after this time, to free its locks. */
 export const POSTGRES_IDLE_TRANSACTION_MS = 10 * SECOND
-/** How long a store that is closed waits for the server to say goodbye. */
+/** Wait for the server when a store closes. */
 export const POSTGRES_CLOSE_MS = 1 * SECOND
-/** Between two attempts to connect again. The pause doubles up to two seconds, so that a node serves soon after the database is back. */
+/** First pause between two reconnects to the database. It doubles. */
 export const RECONNECT_MS_MIN = 50
+/** Longest pause between two reconnects: a node works again soon after the database is back. */
 export const RECONNECT_MS_MAX = 2 * SECOND
-/** When a client that needs the database may try again while it is away: as often as the node itself does. */
+/** `Retry-After` while the database is unavailable: as often as the node retries. */
 export const STORE_RETRY_MS = 2 * SECOND
-/** How long the outcome of a call waits for the database to come back: as long as the slowest API may take. */
+/** A finished call waits this long for the database: as long as the slowest API. */
 export const STORE_WAIT_MS = 2 * MINUTE
-/** How often it is looked whether one has waited too long. */
+/** Time between two checks for calls that waited too long. */
 export const STORE_WAIT_SWEEP_MS = 1 * SECOND
-/** How often a node that waits for its database at the start says so again. */
+/** A node that waits for its database at start repeats its log line this often. */
 export const STORE_WAIT_SAID_MS = 1 * MINUTE
-/** After this the row of a process that ended without removing it is removed. No outage lasts as long. */
+/** The row of a crashed process is deleted after this time, longer than any outage. */
 export const WRITER_ROW_DAYS = 30
-/** How often it is tried whether a pooler mixes up connections: one that takes turns among a few shows it at once. */
+/** Checks for a pooler that mixes connections. */
 export const POOLER_ROUNDS = 3
-/** Between two attempts to listen to a database whose connection broke. */
+/** Pause between two attempts to restore a `LISTEN` connection. */
 export const POSTGRES_LISTEN_MS = 1 * SECOND
-/** How often a connection that listens is tried: as long as anything read from the store is kept. */
+/** Time between two tests of a `LISTEN` connection: the cache time of shared data. */
 export const POSTGRES_LISTEN_BEAT_MS = 5 * SECOND
-/** Peer and API names whose row ids are kept at hand; past it the cache starts again. */
+/** Peer and API names with a cached row id. The cache is cleared above it. */
 export const NAMES_CACHED_MAX = 10_000
 
 // ── The ingress and the admin API ───────────────────────────────────────────────────────────────────────────────────
 
 /** Consumer keys of one node. */
 export const KEYS_MAX = 100_000
-/** Of one account: one for each program of a small company. Those that ended go first when there are more. */
+/** Keys of one account: a small company's programs. Ended keys are deleted first. */
 export const KEYS_PER_ACCOUNT_MAX = 100
-/** How often the keys of a node are counted: what is counted guards a disk, to which a few more are nothing. */
+/** Cache time of the number of keys, which protects the disk only. */
 export const KEYS_COUNTED_MS = 10 * SECOND
-/** APIs that a key is limited to by name. */
+/** APIs that a key can be limited to. */
 export const KEY_APIS_MAX = 100
-/** How long a rotated key goes on working where nobody said otherwise, and the longest: time to change it everywhere. */
+/** Default time for which a rotated key stays valid, to replace it everywhere. */
 export const KEY_OVERLAP_MS = DAY
+/** Longest time for which a rotated key stays valid. */
 export const KEY_OVERLAP_MS_MAX = 30 * DAY
-/** A key's label. */
+/** Label of a key. */
 export const LABEL_CHARS_MAX = 100
-/**
- * Body of an admin request: a registration with an OpenAPI document in it, as a JSON string with room for what is escaped, or with
- * the files of a WSDL in base64.
- */
+/** Body of an admin request: an escaped OpenAPI document, or WSDL files in base64. */
 export const ADMIN_BODY_BYTES_MAX = 8 * MiB
-/** Pages of a store that a backup copies at once, a mebibyte: what is written meanwhile waits for no more than that. */
+/** Database pages copied per backup step (1 MiB). Writers wait for one step at most. */
 export const BACKUP_STEP_PAGES = 256
-/** How long a setup code of the console holds: enough to start a browser and type it. */
+/** Validity of a console setup code: time to open a browser and type it. */
 export const SETUP_CODE_MS = 15 * MINUTE
-/** A request with one in it. Anybody on this machine may send it. */
+/** Body of a request with a setup code. Anybody on this machine may send one. */
 export const SESSION_BODY_BYTES_MAX = 1 * KiB
-/** Guesses at one of them: of 2^40 codes, ten find one in a hundred billion times. */
+/** Attempts per setup code. Ten guesses at 2^40 codes succeed once in a hundred billion. */
 export const SETUP_CODE_TRIES_MAX = 10
-/** How long a browser is let in by one. */
+/** Lifetime of a console session. */
 export const CONSOLE_SESSION_MS = 30 * DAY
-/** How long a node that stops fetches what was earned: a few blocks of Base. */
+/** Time for a stopping node to claim earnings: a few blocks of Base. */
 export const SETTLE_ON_STOP_MS = 15 * SECOND
-/** Connections of the admin API: one operator's browsers and scripts, and streams of events among them. */
+/** Connections of the admin API: one operator's browsers, scripts and event streams. */
 export const ADMIN_CONNECTIONS_MAX = 1_024
-/** How long running admin requests are waited for when a node stops: an operator is waiting in turn. */
+/** Wait for running admin requests when a node stops. */
 export const ADMIN_DRAIN_MS = 2 * SECOND
-/** Reading an upstream when it is registered: a WSDL of many files from a slow server still gets through. */
+/** Reading an upstream at registration. A WSDL of many files from a slow server must pass. */
 export const INSPECT_MS = 60 * SECOND
-/** What a test call before publishing shows of an answer: a person looks at it. */
+/** Part of a response that a test call shows. */
 export const TRIAL_BODY_BYTES_MAX = 256 * KiB
-/** How long a stream is listened to for that. */
+/** Time for which a test call reads a stream. */
 export const TRIAL_READ_MS = 5 * SECOND
-/** APIs announced at the same time when a node starts: waiting for one after the other would take minutes on a slow network. */
+/** APIs announced concurrently at start. One after the other would take minutes on a slow network. */
 export const RESTORE_AT_ONCE_MAX = 8
-/** Between two attempts to serve what could not be served at the start, such as a replica whose provider is not up yet. */
+/** Pause before an API that failed at start is tried again, such as a replica without its provider. */
 export const RESTORE_RETRY_MS = 15 * SECOND
-/** One check of `souk doctor`: a person is waiting for all of them. */
+/** One check of `souk doctor`. */
 export const DOCTOR_CHECK_MS = 10 * SECOND
-/** Free space under which `souk doctor` warns: a busy node's books grow by less in a day. */
+/** Free space below which `souk doctor` warns: more than a busy node writes in a day. */
 export const DISK_FREE_BYTES_MIN = 1024 * MiB
-/** How far a busy port moves up before giving up. */
+/** Higher ports tried where a port is in use. */
 export const PORT_TRIES_MAX = 50
-/** What owners ask of clients without a key: kept at hand, so briefly that a new price shows, and the most kept. */
+/** Cache time of an owner's payment options, short so that a new price shows. */
 export const OFFER_FRESH_MS = 5 * SECOND
+/** Cached payment options. */
 export const OFFERS_CACHED_MAX = 10_000
-/** Names whose subscriptions, or that there is none, are kept at hand: one for each account and API that is called. */
+/** Cached subscriptions by account and API. */
 export const BINDINGS_CACHED_MAX = 20_000
-/** Verified keys kept at hand, so that a busy key costs no look-up in the store. */
+/** Cached verified keys, so that a busy key needs no store lookup. */
 export const KEYS_CACHED_MAX = 10_000
-/** Names that providers know consumers by, kept at hand: each is an HMAC. */
+/** Cached pseudonyms of consumers. Each costs an HMAC. */
 export const PSEUDONYMS_CACHED_MAX = 10_000
-/** A key's last use is written down at most this often: a hint for people, not a record. */
+/** Shortest time between two writes of a key's last use. */
 export const KEY_USE_MS = 1 * MINUTE
-/**
- * What is kept at hand of a store that processes share (keys, which subscription a call goes with) is read again after this; who changes
- * it waits so long at most for a process that does not say that it heard.
- */
+/** Cache time of data in a shared store. A change waits this long for a process that does not confirm it. */
 export const SHARED_FRESH_MS = 5 * SECOND
-/** Accounts that one host may open in a window, how long that is, and hosts counted: enough for an office, too few to fill a disk. */
+/** Accounts that one host may open per `ACCOUNTS_PER_HOST_MS`: enough for an office, too few to fill a disk. */
 export const ACCOUNTS_PER_HOST = 10
+/** Period in which the new accounts of one host are counted. */
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
+/** Hosts with a counter of new accounts and other requests. */
 export const HOSTS_COUNTED_MAX = 10_000
-/** Requests without a key, or with one that is none, of one host in a window: each costs a look at the store or an owner. */
+/** Requests of one host with a missing or invalid key per period. Each costs a store lookup or an owner request. */
 export const STRANGERS_PER_HOST = 6_000
+/** Period in which these unauthenticated requests are counted. */
 export const STRANGERS_PER_HOST_MS = 1 * MINUTE
-/** Calls under way of one key: as many as one listing takes of a consumer. */
+/** Concurrent calls of one key: as many as one listing accepts from a consumer. */
 export const IN_FLIGHT_PER_KEY_MAX = 256
-/** Calls under way at an ingress, of all keys: most of so many are streams, which wait more than they work. */
+/** Concurrent calls of an ingress. At this number most are idle streams. */
 export const IN_FLIGHT_PER_INGRESS_MAX = 10_000
-/** Calls under way of all who come without a key, and of one host of them: the rest of the places is for those with keys. */
+/** Concurrent unauthenticated calls of an ingress. The rest is for callers with keys. */
 export const IN_FLIGHT_STRANGERS_MAX = 2_500
+/** Concurrent unauthenticated calls of one host. */
 export const IN_FLIGHT_PER_HOST_MAX = 256
-/**
- * Bytes of request bodies, and of whole answers that clients have not read yet, which an ingress holds at once: a machine of 1 GiB still
- * has room. One key, one host, and all who come without a key have this part of it each; one host of the latter has the smaller part.
- */
+/** Request bodies and unread responses that an ingress holds. A machine of 1 GiB still has room. */
 export const HELD_BYTES_MAX = 256 * MiB
+/** One key, one host, and all unauthenticated callers may each use one part in this many of `HELD_BYTES_MAX`. */
 export const HELD_HOLDER_PART = 4
+/** One unauthenticated host may use one part in this many of `HELD_BYTES_MAX`. */
 export const HELD_STRANGER_PART = 16
-/** In each such time, so much of a body that is held has to arrive: slower than any link that is alive. */
+/** Window in which a held body must make progress. */
 export const BODY_WINDOW_MS = 10 * SECOND
+/** Bytes of a held body that must arrive per `BODY_WINDOW_MS`: slower than any live link. */
 export const BODY_WINDOW_BYTES_MIN = 16 * KiB
-/** A whole answer is held until its client has read it: for so long, and for each mebibyte of it so much longer. */
+/** A response is held in memory this long for its client to read it. */
 export const ANSWER_READ_MS = 30 * SECOND
+/** Additional time to read a held response, per mebibyte. */
 export const ANSWER_READ_MS_PER_MIB = 30 * SECOND
-/** A client that takes nothing of what waits for it for so long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 export const READER_STALL_MS = 60 * SECOND
-/** Calls that one host makes with the public demo key in a window, and how long that is: enough to look around. */
+/** Calls of one host with the public demo key per `DEMO_CALLS_PER_HOST_MS`. */
 export const DEMO_CALLS_PER_HOST = 60
+/** Period in which demo calls of one host are counted. */
 export const DEMO_CALLS_PER_HOST_MS = 1 * HOUR
-/** The front page: listings of one page, what is taken of each part of a query, and what is shown of a description. */
+/** Listings per front page. */
 export const FRONT_PAGE_APIS = 20
+/** One part of a front-page query. */
 export const FRONT_QUERY_CHARS_MAX = 1_000
+/** Shown part of a description. */
 export const FRONT_DESCRIPTION_CHARS_MAX = 400
-/** An example of a call: what still looks like one. */
+/** Example of a call. Longer ones are not shown. */
 export const EXAMPLE_CHARS_MAX = 600
-/** `/discovery/resources`: a page where nobody says, all that are told, and how often and how long owners are asked for their offers. */
+/** Default page size of `/discovery/resources`. */
 export const BAZAAR_PAGE = 20
+/** Resources listed in all at `/discovery/resources`. */
 export const BAZAAR_RESOURCES_MAX = 500
+/** Cache time of the owners' offers at `/discovery/resources`. */
 export const BAZAAR_FRESH_MS = 1 * MINUTE
+/** Time limit of querying owners for `/discovery/resources`. */
 export const BAZAAR_READ_MS = 10 * SECOND
-/** Owners asked at the same time, and the longest offer that is passed on. */
+/** Owners queried concurrently for `/discovery/resources`. */
 export const BAZAAR_ASKED_AT_ONCE = 16
+/** Longest offer listed at `/discovery/resources`. */
 export const BAZAAR_OFFER_CHARS_MAX = 8_192
-/** Changes of keys that one host may ask for in a window, and how long that is: a whole office rotates all it has. */
+/** Key changes by one host per `KEY_CHANGES_PER_HOST_MS`: a whole office rotates its keys. */
 export const KEY_CHANGES_PER_HOST = 240
+/** Period in which key changes of one host are counted. */
 export const KEY_CHANGES_PER_HOST_MS = 1 * HOUR
-/** A body sent to `/v1/account` and `/v1/keys`: an amount, a label, a hundred ids of APIs. */
+/** Body sent to `/v1/account` and `/v1/keys`: an amount, a label, a hundred API ids. */
 export const ACCOUNT_BODY_BYTES_MAX = 16 * KiB
-/** What a domain stands for, and that it stands for nothing, is believed so long; so many domains are remembered. */
+/** Cache time of a domain's provider. */
 export const SCOPE_FRESH_MS = 5 * MINUTE
+/** Cache time of a domain without a provider. */
 export const SCOPE_NEGATIVE_MS = 30 * SECOND
+/** Cached domains. */
 export const SCOPES_KNOWN_MAX = 1_000
-/** Domains asked for at once, and how long the DNS may take for one: strangers choose the names. */
+/** Concurrent domain lookups. Unauthenticated callers choose the names. */
 export const SCOPES_ASKED_AT_ONCE = 32
+/** One DNS query. */
 export const DNS_MS = 3 * SECOND
-/** A segment of an ingress path: `name@provider` percent-encoded, with room. */
+/** Segment of an ingress path: `name@provider`, percent-encoded. */
 export const PATH_SEGMENT_CHARS_MAX = 256
-/** All header lines of a request have arrived by then: what holds a socket open line by line is no client. */
+/** Time for all headers of a request. Slower clients are attacks. */
 export const HEADERS_RECEIVE_MS = 15 * SECOND
-/** A whole request has arrived by then: ten megabytes over a slow mobile link. */
+/** Time for a whole request: 10 MB over a slow mobile link. */
 export const REQUEST_RECEIVE_MS = 120 * SECOND
-/** An idle connection is kept this long: more than the 60 s after which common load balancers close theirs. */
+/** Idle time of a kept connection. Common load balancers close theirs after 60 s. */
 export const KEEP_ALIVE_MS = 72 * SECOND
-/** Connections of an HTTP server, each some 20 KiB; past it, idle ones make room. And those of one host: an office behind one address. */
+/** Connections of an HTTP server, 20 KiB each. Idle ones are closed first. */
 export const HTTP_CONNECTIONS_MAX = 8_192
+/** HTTP connections of one host: an office behind one address. */
 export const HTTP_CONNECTIONS_PER_HOST_MAX = 1_024
 /**
- * Listening sockets of an ingress on its one port. The event loop takes one connection of each in a turn: with a single socket, a
- * thousand new clients of a busy node wait for seconds.
+ * Listening sockets on an ingress's port. A turn accepts one connection per socket; with one socket, a thousand clients
+ * wait for seconds.
  */
 export const ACCEPTORS_MAX = 64
-/** What is left of a refused request up to this is read and thrown away to keep the connection; more ends it. */
+/** Rest of a refused request that is read to keep the connection. A longer rest closes it. */
 export const DISCARD_BYTES_MAX = 64 * KiB
-/** How long an ending connection still listens, so that a client in the middle of an upload reads the answer, not a reset. */
+/** A closing connection is read this long, so that an uploading client gets the response and no reset. */
 export const LINGER_MS = 2 * SECOND
-/** While a server drains, connections that fell idle are closed this often. */
+/** Time between two closings of idle connections while a server drains. */
 export const DRAIN_SWEEP_MS = 50
 
 // ── Agents and events ────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A tool's name, as the Model Context Protocol's clients and the models behind them take it. */
+/** Name of an MCP tool. Clients and models accept no longer ones. */
 export const MCP_NAME_CHARS_MAX = 64
-/** APIs whose operations are tools, tools of one of them, and of all: a model chooses badly among more, and pays for reading each. */
+/** APIs whose operations become tools. A model chooses badly among more. */
 export const MCP_APIS_MAX = 32
+/** Tools of one API. */
 export const MCP_TOOLS_PER_API_MAX = 64
+/** All tools. A model pays for reading each. */
 export const MCP_TOOLS_MAX = 256
-/** How long an API is looked up for a list of tools. The others do not wait longer for one that cannot be found. */
+/** Resolving one API for the list of tools. A slow one is left out. */
 export const MCP_LOOKUP_MS = 5 * SECOND
-/** How long a list of tools is good for, as clients are told: prices may change with every revision. */
+/** Cache time of the list of tools, as clients are told. Prices may change with each revision. */
 export const MCP_LIST_FRESH_MS = 1 * MINUTE
-/** A tool's description, and the outline of a GraphQL schema in one: what a model reads before every choice. */
+/** Description of a tool, which a model reads before every choice. */
 export const MCP_DESCRIPTION_CHARS_MAX = 1_000
+/** Outline of a GraphQL schema in a description. */
 export const MCP_OUTLINE_CHARS_MAX = 6_000
-/** A schema that is shown with its tool. Larger ones are shown when asked for. */
+/** Schema shown with its tool. Larger ones are shown on request. */
 export const MCP_SCHEMA_BYTES_MAX = 32 * KiB
-/** How deep, and how much, of a schema of answers is promised. */
+/** Depth of a declared output schema. */
 export const MCP_SCHEMA_DEPTH_MAX = 16
+/** Nodes of a declared output schema. */
 export const MCP_SCHEMA_NODES_MAX = 1_000
-/** An answer as the result of a tool: more than a model reads of it. */
+/** Response as a tool result: more than a model reads. */
 export const MCP_ANSWER_BYTES_MAX = 256 * KiB
-/** How long a tool waits for the end of an answer that comes as a stream. */
+/** Wait of a tool for the end of a streamed response. */
 export const MCP_STREAM_MS = 30 * SECOND
-/** A message of an agent: a call's body, and what the protocol puts around it. */
+/** Message of an agent: a call's body and the protocol around it. */
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
-/** Events that are told again to whoever lost the thread of them, and the same of calls. */
+/** Recent events stored for readers that reconnect, and the same number of calls. */
 export const EVENTS_KEPT_MAX = 256
-/** Requests that are kept for whoever wants to make them again, and the longest of them: a form, not a file. */
+/** Requests stored for repeating them from the console. */
 export const CAPTURED_CALLS_MAX = 100
+/** Longest request body stored for repeating: a form, not a file. */
 export const CAPTURED_BODY_CHARS_MAX = 16 * KiB
-/** Minutes, and quarters of an hour, of which a node remembers how its calls went: two hours to look at closely, and a week. */
+/** Minutes of call statistics: two hours in detail. */
 export const SERIES_MINUTES_MAX = 120
+/** Quarter-hours of call statistics: a week. */
 export const SERIES_QUARTERS_MAX = 7 * 24 * 4
-/** Readers of the stream of events at once: consoles and tails, all on one machine. */
+/** Concurrent readers of the event stream, all on one machine. */
 export const EVENT_READERS_MAX = 16
-/** Webhooks of one node; all of them are told of the same event at once. */
+/** Webhooks of one node. An event goes to all of them at once. */
 export const WEBHOOKS_MAX = 20
+/** URL of a webhook. */
 export const WEBHOOK_URL_CHARS_MAX = 2_000
-/** Events that wait for one webhook: what a busy node tells of in the days until the webhook is given up. */
+/** Events queued for one webhook: the days until it is disabled, at a busy node. */
 export const WEBHOOK_QUEUE_MAX = 1_000
-/** Deliveries to one webhook at once. */
+/** Concurrent deliveries to one webhook. */
 export const WEBHOOK_AT_ONCE = 4
-/** How long one may take: Standard Webhooks has 15 to 30 s. */
+/** One delivery. Standard Webhooks recommends 15 to 30 s. */
 export const WEBHOOK_TIMEOUT_MS = 20 * SECOND
-/** Pauses between the attempts of a delivery, the schedule of Standard Webhooks: two days and a half in all. */
+/** Pauses between delivery attempts, from Standard Webhooks: two and a half days in all. */
 export const WEBHOOK_RETRY_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -846,301 +903,320 @@ export const WEBHOOK_RETRY_MS: readonly number[] = [
   14 * HOUR,
   24 * HOUR
 ]
-/** How often it is looked at least whether a delivery is due, and to how much it is known when one was taken. */
+/** Longest time between two checks for due deliveries, and the precision of a delivery's time. */
 export const WEBHOOK_LOOK_MS = 1 * MINUTE
-/** How long a webhook's former secret signs beside the new one. */
+/** A webhook's old secret signs beside the new one for this time. */
 export const WEBHOOK_OVERLAP_MS = DAY
-/** What is left of an account, and of a wallet that pays, when that is said: some calls more, and time to top it up. */
+/** Balance of an account at which a warning is sent, with some calls left. */
 export const ACCOUNT_LOW_ATOMS = USDC / 10n
+/** Balance of the wallet at which a warning is sent. */
 export const WALLET_LOW_ATOMS = USDC
-/** Between two looks at a wallet and at what became final: one question to the chain. */
+/** Time between two checks of the wallet and of final transactions: one chain request. */
 export const MONEY_LOOK_MS = 5 * MINUTE
-/** Of a key's daily cap, in percent: what is said before it is reached. */
+/** Used part of a key's daily cap at which a warning is sent. */
 export const CAP_NEARLY_PERCENT = 85n
 
 // ── Plans and subscriptions ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** Plans of one listing, closed ones included: more than anybody compares. */
+/** Plans of one listing, closed ones included. */
 export const PLANS_MAX = 16
+/** Name of a plan. */
 export const PLAN_NAME_CHARS_MAX = 63
+/** Description of a plan. */
 export const PLAN_DESCRIPTION_CHARS_MAX = 500
-/** Prices that one plan's calls step through. */
+/** Price tiers of one plan. */
 export const PLAN_TIERS_MAX = 8
-/** Calls that a period or a tier can count: what every format of ours holds. */
+/** Calls of a period or a tier. Every format can represent this number. */
 export const PLAN_CALLS_MAX = 1_000_000_000_000
-/** A trial that is longer is a free plan. */
+/** Days of a trial. A longer one is a free plan. */
 export const TRIAL_DAYS_MAX = 90
-/** The highest major of a listing. */
+/** Highest major version of a listing. */
 export const MAJOR_MAX = 1_000
-/** How long subscribers keep terms that the provider has changed, at the least. */
+/** Shortest time for which subscribers keep terms that the provider changed. */
 export const TERMS_KEPT_MS = 14 * DAY
-/** Between the notice that a listing ends and its end, at the least. */
+/** Shortest time between a deprecation notice and the end of the listing. */
 export const SUNSET_MS_MIN = 30 * DAY
-/** How long the name of a retired listing is held, and its callers are told that it is gone. */
+/** The name of a retired listing stays reserved this long, and its callers get `api_retired`. */
 export const TOMBSTONE_MS = 180 * DAY
-/** A link of a notice. */
+/** URL in a deprecation notice. */
 export const LINK_CHARS_MAX = 500
-/** What an owner is told of whose a subscription is. */
+/** Pseudonym of a subscription's account, as its owner sees it. */
 export const ACCOUNT_PSEUDONYM_CHARS_MAX = 64
-/** Nodes that may call with one subscription beside the one that made it. */
+/** Additional nodes that may call with one subscription. */
 export const SUBSCRIPTION_PEERS_MAX = 8
-/** What a consumer and an owner say to each other of a subscription: a plan with all it may have, and a few names. */
+/** Message about a subscription: a full plan and a few names. */
 export const SUBSCRIPTION_BODY_BYTES_MAX = 16 * KiB
-/** A renewal within this part of a period after its end continues it; a later one begins anew. A day and a bit of a month. */
+/** A renewal within period/24 after the end continues the period; a later one starts a new period. */
 export const RENEWAL_GRACE_PART = 24
-/** Subscriptions whose counts an owner, or whose records a consumer, keeps at hand. */
+/** Cached subscription records. */
 export const SUBSCRIPTIONS_CACHED_MAX = 10_000
-/** How long what another process may have changed of a subscription is taken for true. */
+/** Cache time of a subscription that another process may change. */
 export const SUBSCRIPTION_FRESH_MS = 1 * SECOND
-/** Calls that one replica takes in hand at once of a quota that several share, and of what is left at most this part. */
+/** Calls that one replica reserves at once from a shared quota. */
 export const QUOTA_SLICE_MAX = 64
+/** A replica reserves at most one part in this many of the remaining quota. */
 export const QUOTA_SLICE_PART = 16
-/** Times that a shared count is tried to be changed while others do the same. */
+/** Attempts to change a shared count under contention. */
 export const REPLACE_TRIES_MAX = 50
 
 // ── Money ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The day of a daily cap, in UTC. */
 export const DAY_MS = DAY
-/** Slices that a daily cap is taken in: a restart costs one at most. */
+/** Leases of a daily cap. A restart loses one at most. */
 export const CAP_LEASES = 10n
-/** What a payer writes behind waits this long for more: after a crash the owner's books tell what was lost of it. */
+/** Delay of a payer's asynchronous writes. After a crash, the owner's books recover them. */
 export const PAYER_WRITE_MS = 100
-/** Peers whose last voucher is kept as it came, so that the calls of a window are not read again and again. */
+/** Peers whose last voucher is cached, so that the calls of a window need no new parse. */
 export const VOUCHERS_CACHED_MAX = 10_000
-/**
- * Receipts of which the signatures are checked in one go, and the pause between two: of more, those are a sample. A signature
- * takes a fifth of a call's time, so these are a hundredth of a core.
- */
+/** Receipt signatures checked per round; of more receipts, a sample. This costs 1% of a core. */
 export const RECEIPTS_CHECKED_MAX = 16
+/** Pause between two rounds of signature checks. */
 export const RECEIPTS_CHECK_MS = 100
-/**
- * A busy owner signs receipts once in so long, or when they are this part of the calls under way: a thousand signatures a second
- * are a twentieth of a core.
- */
+/** A busy owner signs receipts once per this time: a thousand signatures a second cost 5% of a core. */
 export const RECEIPTS_SIGN_MS = 1
+/** A busy owner also signs when one in this many running calls waits for a receipt. */
 export const RECEIPTS_SIGNED_PART = 4
-/** Splitters whose addresses are kept at hand. */
+/** Cached addresses of splitters. */
 export const SPLITTERS_CACHED_MAX = 1_000
-/** Entries that wait so at most. */
+/** Entries waiting for a payer's asynchronous write. */
 export const PAYER_ENTRIES_MAX = 1_024
-/** Receipts of one page, and records looked at for one: calls that were free or failed have none. */
+/** Receipts of one page. */
 export const RECEIPTS_PAGE_MAX = 1_000
+/** Records read per page. Free and failed calls have no receipt. */
 export const RECEIPT_RECORDS_READ_MAX = 20_000
-/** After a channel could not be topped up, the pause before it is tried again behind the calls. */
+/** Pause after a failed top-up of a channel. */
 export const TOP_UP_PAUSE_MS = 30 * SECOND
-/** Calls, or atoms where that is less, that a payer signs for ahead: one signature for many calls of a busy link. */
+/** Calls signed for in advance: one signature for many calls of a busy link. */
 export const WINDOW_CALLS = 20
+/** Amount signed for in advance, where that is less. */
 export const WINDOW_ATOMS = USDC / 100n
-/** What a payer lets one owner hold unearned, in flight and window together. */
+/** Unearned money at one owner, calls in flight and window together. */
 export const EXPOSURE_ATOMS_MAX = 1n * USDC
-/** The dearest call that is paid where nobody said otherwise. */
+/** Default price limit of one call. */
 export const CALL_PRICE_ATOMS_MAX = USDC / 20n
-/** What a node signs for in a day where nobody said otherwise: ten keys that spend all they may. */
+/** Default daily limit of a node: ten keys at their limit. */
 export const DAILY_ATOMS_MAX = 10n * USDC
-/** What the calls of one key cost in a day where nobody said otherwise. */
+/** Default daily limit of one key. */
 export const KEY_DAILY_ATOMS_MAX = 1n * USDC
-/** The dearest call with the public demo key, and what all of them cost the house in a day: given away to strangers. */
+/** Price limit of a call with the public demo key. */
 export const DEMO_PRICE_ATOMS_MAX = USDC / 100n
+/** Daily cost of all demo calls to the operator. */
 export const DEMO_DAILY_ATOMS_MAX = USDC / 4n
-/** Slices that a key's daily cap is taken in, each written down before it is spent: no call waits for the others. */
+/** Slices of a key's daily cap. Each is stored before it is spent, so that calls need not wait for each other. */
 export const KEY_CAP_SLICES = 20n
-/** A slice that is idle for so long is given back: others may want it. The pause after there was none to take ahead of need. */
+/** An idle slice is returned after this time, for other processes. */
 export const SLICE_IDLE_MS = 5 * SECOND
+/** Pause before a process reserves in advance again, after no slice of a daily cap was free. */
 export const SLICE_PAUSE_MS = 1 * SECOND
-/** What one process takes of an account's balance at a time, out of others' reach: so much, and such a part of it, at most. */
+/** Amount that one process reserves of an account's balance at once. */
 export const ACCOUNT_SLICE_ATOMS_MAX = USDC / 4n
+/** A process reserves at most one part in this many of the balance. */
 export const ACCOUNT_SLICE_PART = 8n
-/** What is paid into an account at once, and the least out of it, unless it is all: each costs the house gas. */
+/** Smallest deposit into an account. Each costs the operator gas. */
 export const ACCOUNT_DEPOSIT_ATOMS_MIN = USDC / 2n
+/** Largest deposit into an account. */
 export const ACCOUNT_DEPOSIT_ATOMS_MAX = 1_000n * USDC
+/** Smallest withdrawal from an account, unless it takes the whole balance. */
 export const ACCOUNT_WITHDRAWAL_ATOMS_MIN = USDC / 2n
-/** Deposits of one account in a UTC day: the operator pays the gas of each, and only one of them is in a withdrawal's fee. */
+/** Deposits of one account per UTC day. The operator pays their gas. */
 export const ACCOUNT_DEPOSITS_MAX = 20
-/** Withdrawals of all accounts in a UTC day that the operator pays the gas of, one an account: less than a dollar on Base. */
+/** Withdrawals of all accounts per UTC day at the operator's gas, one per account: under a dollar on Base. */
 export const FREE_WITHDRAWALS_MAX = 100
-/** How often a process says that it is there, and how long after the last time what it took counts as left behind. */
+/** Time between two heartbeats of a process that holds shared reservations. */
 export const HOLDER_BEAT_MS = 10 * SECOND
+/** A process's reservations are released after this time without a heartbeat. */
 export const HOLDER_MS = 1 * MINUTE
-/** How long a channel's payer waits from wanting out to getting out: an owner's machine may be away for a night. */
+/** Delay of a payer's withdrawal. An owner's machine may be offline for a night. */
 export const WITHDRAW_DELAY_S = 24 * 60 * 60
-/** The contract's own bounds of it. */
+/** Shortest delay that the contract allows. */
 export const WITHDRAW_DELAY_S_MIN = 15 * 60
+/** Longest delay that the contract allows. */
 export const WITHDRAW_DELAY_S_MAX = 30 * 24 * 60 * 60
-/** The longest a payer agrees to: so long an owner can keep its deposit from it. */
+/** Longest delay that a payer accepts. An owner can block the deposit for that long. */
 export const WITHDRAW_DELAY_AGREED_S_MAX = 7 * 24 * 60 * 60
-/** A view of the chain counts for this part of a channel's delay: older, and a withdrawal begun meanwhile could be over. */
+/** A chain query is valid for one part in this many of a channel's delay. A later one could miss a withdrawal. */
 export const CHAIN_VIEW_PART = 4
-/** A deposit, unless asked otherwise: bringing it in costs the owner gas. */
+/** Default deposit. Submitting it costs the owner gas. */
 export const DEPOSIT_ATOMS_MIN = USDC / 2n
-/** The largest first deposit that an owner can ask for. */
+/** Largest first deposit that an owner can ask for. */
 export const DEPOSIT_ATOMS_MAX = 20n * USDC
-/** When a channel's rest falls below this part of its deposits, it is topped up behind the calls. */
+/** A channel is topped up in the background when less than one part in this many of its deposits remains. */
 export const TOP_UP_PART = 5n
-/** How long a deposit may take to be mined before it is void, and how much of that has to be left when an owner gets it. */
+/** Validity of a deposit's authorisation. */
 export const DEPOSIT_VALID_MS = 1 * HOUR
+/** Remaining validity of a deposit's authorisation when an owner receives it. */
 export const DEPOSIT_MARGIN_MS = 2 * MINUTE
-/** How long an owner waits for a deposit to be mined before it answers that it is on its way: a few blocks of Base. */
+/** An owner waits this long for a deposit to be mined, a few blocks of Base, before it responds "pending". */
 export const DEPOSIT_WAIT_MS = 10 * SECOND
-/** One exchange about payments, with that wait in it. */
+/** One exchange about payments, `DEPOSIT_WAIT_MS` included. */
 export const PAY_EXCHANGE_MS = 15 * SECOND
-/** A message about payments: addresses, hashes and one signature, with room. */
+/** Message about payments: addresses, hashes and one signature. */
 export const PAY_MESSAGE_BYTES_MAX = 2 * KiB
-/** Calls under way on a channel that is being closed: as long as any may take. */
+/** Wait for running calls when a channel closes: the longest call. */
 export const CLOSE_CALLS_MS = UPSTREAM_TIMEOUT_MS_MAX + 5 * SECOND
-/** How long a payer asks for a channel to be closed before it says that it was not: those calls, and some blocks. */
+/** A payer tries to close a channel this long: the running calls, and some blocks. */
 export const CLOSE_MS = CLOSE_CALLS_MS + 1 * MINUTE
-/** While a channel is left: how often calls and the chain are looked at, … */
+/** Time between two checks of calls and chain while a channel closes. */
 export const LEAVE_POLL_MS = 2 * SECOND
-/** … how seldom where nothing can happen for long, and the pause after an attempt that failed. */
+/** Time between two checks of a closing channel where nothing can change soon, and the pause after a failure. */
 export const LEAVE_PAUSE_MS = 1 * MINUTE
-/** Closed channels that an owner remembers, so that it can say so. Forgotten, they are as strange to it as any other. */
+/** Closed channels that an owner remembers. It treats others as unknown. */
 export const CLOSED_CHANNELS_KEPT_MAX = 10_000
-/** How long a call waits for others of its owner to end when as much is in flight as may be. */
+/** A call waits this long for other calls of its owner to end when the exposure limit is reached. */
 export const EXPOSURE_WAIT_MS = 5 * SECOND
-/** Channels of one peer at one owner, as its providers differ; and of all peers. */
+/** Channels of one peer at one owner, one for each of its providers. */
 export const CHANNELS_PER_PEER_MAX = 8
+/** Channels of all peers at one owner. */
 export const CHANNELS_MAX = 100_000
-/** A payer that lost its books may meet channels it has forgotten: so many counters of salts are tried for a new one. */
+/** Salt counters tried for a new channel. A payer that lost its books may reuse old ones. */
 export const COUNTERS_TRIED_MAX = 100
-/** Receipts signed together are leaves of one tree; as deep as a commit is large. */
+/** Depth of the Merkle tree of receipts signed together: as many as a commit has. */
 export const RECEIPT_PATH_MAX = 12
-/** Of a deposit in the newest block: so much of one channel counts at once, as a reorganisation can take it back … */
+/** Part of one channel's deposit that counts in the newest block, which may be reverted. */
 export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
-/** … and so much over all channels of an owner. */
+/** Part of all deposits at one owner that counts in the newest block. */
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
-/** Of a deposit in a `safe` block, so much of one channel counts; what is above it waits for `finalized`. */
+/** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
 
-/** The least price that is paid by a transaction of its own: on Base that costs about a tenth of a cent in gas. */
+/** Lowest price paid by its own transaction, which costs about $0.001 of gas on Base. */
 export const EXACT_ATOMS_MIN = USDC / 50n
-/** How long a payment of x402 is signed for, and how much of that is left at least when its call begins: the longest call. */
+/** Validity of an x402 payment's signature. */
 export const PAYMENT_VALID_S = 300
+/** Remaining validity of an x402 payment when its call begins: the longest call. */
 export const PAYMENT_MARGIN_MS = 150 * SECOND
-/** How long the answer to a call paid by x402 is kept for a repeat of the same payment. Its signature is public by then. */
+/** A response paid by x402 is stored for repeats this long. The payment's signature is public by then. */
 export const PAYMENT_REPLAY_MS = 1 * HOUR
-/** How long a call waits for its payment to be mined before it answers that it is on its way: a few blocks of Base. */
+/** A call waits this long for its payment to be mined, a few blocks of Base, before it responds "pending". */
 export const COLLECT_WAIT_MS = 10 * SECOND
-/** After a payment could not be sent, for want of gas or an endpoint, the pause before the next attempt. */
+/** Pause after a payment could not be sent for lack of gas or an endpoint. */
 export const COLLECT_RETRY_MS = 15 * SECOND
-/** A transfer that somebody else sent counts for a payment that is new here, if it is not older: half of what is remembered. */
+/** Oldest transfer sent by somebody else that counts as a new payment: half of `PAYMENT_REPLAY_MS`. */
 export const FOREIGN_TRANSFER_MS = PAYMENT_REPLAY_MS / 2
-/** The same for a payment into an account, which is remembered for good: as far back as logs are read. */
+/** Oldest transfer sent by somebody else that counts as a deposit into an account: as far back as logs are read. */
 export const DEPOSIT_LOOK_MS = 1 * DAY
-/** An endpoint's logs may lag behind its state: so often a transfer is looked for before its payment counts as lost. */
+/** Searches for a transfer before its payment counts as lost. An endpoint's logs may lag behind its state. */
 export const TRANSFER_LOOKS_MAX = 5
-/** Blocks that logs are read of at once, which public endpoints bound, and how many such reads at most: a day of Base in all. */
+/** Blocks per log query. Public endpoints limit this. */
 export const LOG_BLOCKS_MAX = 500n
+/** Log queries per search: a day of Base in all. */
 export const LOG_READS_MAX = 100
-/** Payments of x402 that are not collected yet; fewer than transactions may wait, so that claims find room. */
+/** Uncollected x402 payments. Below `SUBMISSIONS_WAITING_MAX`, so that claims find room. */
 export const PAYMENTS_UNSETTLED_MAX = 200
 
 // ── The chain ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** One request to a chain's endpoint. Public ones answer in well under a second or not at all. */
+/** One request to a chain endpoint. Public ones respond within a second or not at all. */
 export const CHAIN_REQUEST_MS = 10 * SECOND
-/** Requests made in one turn travel as one, so many at most: public endpoints refuse larger batches. */
+/** Requests in one batch. Public endpoints refuse larger ones. */
 export const CHAIN_BATCH_MAX = 50
-/** Channels read in one call of the contract: 200 cost 2 million gas of the 50 million that endpoints allow. */
+/** Channels per contract read: 2 million gas of the 50 million that endpoints allow. */
 export const CHANNELS_PER_READ_MAX = 200
-/** A revert's own words, as far as they are kept. */
+/** Stored part of a revert message. */
 export const REVERT_CHARS_MAX = 200
-/** How long a transaction of an operator's command is waited for, and how often it is looked for: Base makes a block in 2 s. */
+/** Wait of an operator command for its transaction. */
 export const MINED_MS = 2 * MINUTE
+/** Time between two checks for an operator's transaction. Base has a block every 2 s. */
 export const MINED_POLL_MS = 1 * SECOND
-/** Transactions on their way at once: endpoints keep 16 of one account for certain, and a stuck one holds up all after it. */
+/** Unmined transactions. Endpoints keep 16 per account for certain; a stuck one blocks all after it. */
 export const SUBMISSIONS_IN_FLIGHT_MAX = 8
-/** Transactions that somebody waits for; at a block each two seconds these take minutes. */
+/** Queued transactions: a few minutes at a block every 2 s. */
 export const SUBMISSIONS_WAITING_MAX = 256
-/** Finished transactions that are remembered, so that a repeat hears of them. After that the contracts refuse repeats alone. */
+/** Finished transactions remembered for repeats. Afterwards only the contracts reject repeats. */
 export const SUBMISSIONS_KEPT_MAX = 1_000
-/** How often transactions on their way are looked for, and how often those in blocks that can still be taken back. */
+/** Time between two checks of unmined transactions. */
 export const SUBMIT_POLL_MS = 1 * SECOND
+/** Time between two checks of mined transactions that may be reverted. */
 export const FINAL_POLL_MS = 10 * SECOND
-/** Of the latter, so many at one look: one request to the endpoint. */
+/** Mined transactions checked together: one request to the endpoint. */
 export const RECHECKED_AT_ONCE = 40
-/** The same bytes again: endpoints lose and restart their pools. */
+/** Pause before the same transaction is sent again, because endpoints lose their pools. */
 export const REBROADCAST_MS = 15 * SECOND
-/** A transaction that is in no block after so many blocks of Base waits for a higher fee. */
+/** An unmined transaction gets a higher fee after this time. */
 export const STUCK_MS = 30 * SECOND
-/** How often it gets one: sixteen eighths are six times the first fee, or what the chain asks where that is more. */
+/** Fee increases of one transaction. Sixteen steps of 1/8 give six times the first fee. */
 export const FEE_BUMPS_MAX = 16
-/** What is ever paid for gas, in wei each: a thousand times what Base asks, so that a lying endpoint cannot burn the account. */
+/** Highest fee per gas, in wei: a thousand times Base's usual fee. A malicious endpoint cannot empty the account. */
 export const FEE_WEI_MAX = 20_000_000_000n
-/** On top of the quarter that a gas limit has to spare: for calls so small that others' changes cost more than a quarter. */
+/** Gas added to the usual quarter of reserve, for small transactions. */
 export const GAS_SPARE = 20_000n
-/** Gas of one transaction, by EIP-7825. */
+/** Gas of one transaction (EIP-7825). */
 export const TRANSACTION_GAS_MAX = 2n ** 24n
-/** Between two looks at channels on the chain. A withdrawal takes 15 minutes at least, a newcomer waits for his deposit. */
+/** Time between two reads of channels from the chain. A withdrawal takes at least 15 minutes. */
 export const WATCH_POLL_MS = 5 * SECOND
-/** Channels of one look: five calls of the contract. Where there are more, each look takes those not seen the longest. */
+/** Channels per read: five contract calls. With more channels, the longest unread come first. */
 export const WATCHED_AT_ONCE = 1_000
-/** Channels claimed in one transaction: 90 kB of the 128 kB that nodes take, 4.3 million gas. */
+/** Channels claimed in one transaction: 90 kB of the 128 kB that nodes accept, 4.3 million gas. */
 export const CLAIM_ROWS_MAX = 200
-/** Claims tried in one round while rows that the contract refuses are looked for; what is left waits for the next round. */
+/** Simulations per round to find rows that the contract rejects. The next round continues. */
 export const CLAIM_TRIALS_MAX = 100
-/** How long a channel whose row was refused stays out of other channels' claims. */
+/** A channel with a rejected row is left out of claims this long. */
 export const REFUSED_ROW_MS = 10 * MINUTE
-/** A step that passed its trial and failed on chain is tried so often: something came in between. */
+/** Attempts of a step that passed its simulation but failed on chain. */
 export const REDEEM_TRIES_MAX = 3
-/** Money earned is fetched once it is as much, or as old: a whole round costs less than a cent on Base. */
+/** Amount at which earnings are claimed. A whole round costs less than a cent on Base. */
 export const REDEEM_ATOMS = 5n * USDC
+/** Age at which earnings are claimed. */
 export const REDEEM_AGE_MS = DAY
-/** Between two looks at what is final of claims, settlements and payouts: the books are in no hurry. */
+/** Time between two checks for final claims, settlements and payouts. */
 export const BOOKS_POLL_MS = 1 * MINUTE
-/** Providers whose money is looked at in one turn: three questions each, of the batch that endpoints take. */
+/** Providers read per turn: three requests each in one batch. */
 export const PROVIDERS_READ_AT_ONCE = 16
-/** Transactions of a provider, and of all, that its earnings name. */
+/** Transactions listed in the earnings, per provider and in all. */
 export const SETTLEMENTS_SHOWN_MAX = 10
-/** Gas of the steps as their limits are set, with room: a claim of one row, each further row, settling, a first payout. */
+/** Gas limit of a claim of one row. */
 export const CLAIM_GAS = 110_000n
+/** Gas limit of each further row. */
 export const CLAIM_ROW_GAS = 25_000n
+/** Gas limit of settling. */
 export const SETTLE_GAS = 90_000n
+/** Gas limit of a first payout. */
 export const DISTRIBUTE_GAS = 220_000n
-/** Gas of bringing a deposit in, and of giving back what was not spent, as their limits are set. */
+/** Gas limit of collecting a deposit. */
 export const DEPOSIT_GAS = 150_000n
+/** Gas limit of a refund. */
 export const REFUND_GAS = 100_000n
-/** Gas of a payment into the node's wallet by a signed authorization, and of one out of it, as their limits are set. */
+/** Gas limit of a signed transfer into the wallet. */
 export const WALLET_DEPOSIT_GAS = 86_000n
+/** Gas limit of a transfer from the wallet. */
 export const WALLET_TRANSFER_GAS = 65_000n
-/** Gas of a withdrawal, beginning and end, as its limits are set. */
+/** Gas of a withdrawal, start and end together. */
 export const WITHDRAW_GAS = 260_000n
-/** An owner opens a channel only with gas for so many claims. */
+/** An owner accepts a channel only with gas for this many claims. */
 export const CLAIMS_IN_HAND_MIN = 3n
-/**
- * An owner pays gas for a payer beyond what the payer's channel earned only within these, in a UTC day. Of one node and of one
- * payer address: two early departures, as a newcomer tries an API, leaves, and may err once.
- */
+/** Transactions per UTC day that an owner pays for a payer or node beyond its earnings. A new user may leave twice. */
 export const UNEARNED_STEPS_MAX = 2
-/** Of an owner in all, at current fees: about 200 departures after one call at what Base usually asks. */
+/** Cost per UTC day of all transactions that an owner pays for beyond earnings: about 200 on Base. */
 export const UNEARNED_GAS_ATOMS_MAX = 3n * USDC
-/** However dear gas is, so many such steps of an owner are paid for: a newcomer may leave also where fees are high. */
+/** Transactions beyond earnings that an owner pays for at any gas price, so that a new user can always leave. */
 export const UNEARNED_STEPS_MIN = 10
-/** Nodes and payer addresses that are counted in a day. Past it the day's allowance is used up: each costs memory. */
+/** Nodes and payers counted per day for transactions beyond earnings. Further ones get none. */
 export const UNEARNED_NAMES_MAX = 10_000
-/** What an ether is taken to be worth when a step is weighed against its gas: rather too much, as waiting costs nothing. */
+/** Assumed price of an ether for gas decisions. Too high on purpose, because waiting is free. */
 export const ETHER_ATOMS = 5_000n * USDC
 
 // ── The process ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** How long the event loop may not turn before the watchdog ends the process. Nothing that a call runs takes a tenth of it. */
+/** Time the event loop may block before the watchdog ends the process. No call takes a tenth of it. */
 export const WATCHDOG_MS = 30 * SECOND
-/** The longest limit that can be set, in seconds: a limit is for nodes that nobody watches. */
+/** Longest watchdog limit that can be set, in seconds. */
 export const WATCHDOG_S_MAX = 3_600
-/** Ticks of the watchdog in its limit: a hang is seen that part of the limit late, and one tick a second costs nothing. */
+/** Watchdog ticks per limit: one a second. */
 export const WATCHDOG_TICKS = 30
-/** A tick that comes this many ticks after the last does not count: the process was stopped, or the machine slept. */
+/** A tick later than this many ticks is ignored: the process was stopped or the machine slept. */
 export const WATCHDOG_LATE_TICKS = 2
-/** The limit while a node starts, in limits: a large database that gets a new schema blocks the loop for minutes. */
+/** Factor of the limit at start. A schema migration of a large database blocks for minutes. */
 export const WATCHDOG_START_FACTOR = 20
-/** How long the watchdog waits for the main thread's stack. Native code cannot be interrupted to get it. */
+/** Wait for the main thread's stack. Native code cannot be interrupted. */
 export const WATCHDOG_STACK_MS = 5 * SECOND
-/** Frames of that stack which are written, innermost first, and the length of a function's name. */
+/** Innermost stack frames that are logged. */
 export const WATCHDOG_FRAMES_MAX = 12
+/** Length of a function name in that log. */
 export const WATCHDOG_NAME_CHARS_MAX = 80
-/** How long stderr may take the watchdog's lines and exit(3) may take, before the process is killed. */
+/** Time for stderr and exit(3) before the process is killed. */
 export const WATCHDOG_EXIT_MS = 5 * SECOND
-/** Heap of the watchdog thread: the inspector tells it of every script that the process has loaded. */
+/** Heap of the watchdog thread. The inspector reports every loaded script to it. */
 export const WATCHDOG_HEAP_MB_MAX = 32
 /** A commit that takes this long is logged: an idle disk takes a hundredth of it, and each paid call waits for one. */
 export const SLOW_COMMIT_MS = 250

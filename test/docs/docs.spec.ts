@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { commandsOf, problemOf } from './commands.ts'
 import { anchor, read, ROOT } from './markdown.ts'
 import { commandTree } from './pages/cli.ts'
+import { limitsIn } from './pages/limits.ts'
 import { markdownPaths, referencePages } from './reference.ts'
 
 describe('the documentation', () => {
@@ -16,6 +17,26 @@ describe('the documentation', () => {
   it('says what the code says', async () => {
     for (const [path, page] of await referencePages())
       assert.equal(pages.get(path), page, `run: npm run docs (${path})`)
+  })
+
+  it('gives each limit a short reason of its own', async () => {
+    const limits = limitsIn(await read('lib/base/limits.ts'))
+    const reasons = new Map<string, string>()
+    for (const { name, reason } of limits) {
+      assert.notEqual(reason, '', `${name} has no comment right above it`)
+      assert.ok(reason.split(' ').length <= 26, `${name}: shorten its reason`)
+      assert.equal(reasons.get(reason), undefined, `${name} repeats a reason`)
+      reasons.set(reason, name)
+    }
+  })
+
+  it('does not give a limit the reason of the one above it', () => {
+    const source =
+      '/** First. */\nexport const A = 1\nexport const B = 2\n\n/**\n * Third,\n * long.\n */\nexport const C = 3'
+    assert.deepEqual(
+      limitsIn(source).map(({ reason }) => reason),
+      ['First.', '', 'Third, long.']
+    )
   })
 
   it('has no TypeScript that is not a file of docs/examples', () => {

@@ -1,26 +1,43 @@
 import * as limits from '../../../lib/base/limits.ts'
 import { NOTICE, read } from '../markdown.ts'
 
+export interface Limit {
+  readonly heading: string
+  readonly name: string
+  /** Text of the comment right above the limit. Empty where there is none. */
+  readonly reason: string
+}
+
 export async function limitsPage(): Promise<string> {
-  const source = await read('lib/base/limits.ts')
   const values = new Map<string, unknown>(Object.entries(limits))
   const lines: string[] = []
-  let reason = ''
-  for (const line of oneLineComments(source).split('\n')) {
-    const heading = /^\/\/ ── (.+?) ─+$/.exec(line)?.[1]
-    const comment = /^\/\*\* (.+) \*\/$/.exec(line)?.[1]
-    const name = /^export const (\w+)/.exec(line)?.[1]
-    if (heading !== undefined) lines.push('', `## ${heading}`, '', '| Limit | Value | Why |', '|---|---|---|')
-    if (comment !== undefined) reason = comment
-    if (name !== undefined) lines.push(`| \`${name}\` | ${inList(name, values.get(name))} | ${reason} |`)
+  let section: string | undefined
+  for (const { heading, name, reason } of limitsIn(await read('lib/base/limits.ts'))) {
+    if (heading !== section) lines.push('', `## ${heading}`, '', '| Limit | Value | Reason |', '|---|---|---|')
+    section = heading
+    lines.push(`| \`${name}\` | ${inList(name, values.get(name))} | ${reason} |`)
   }
   return `${NOTICE}
 
 # Limits
 
-All of them live in \`lib/base/limits.ts\`, with the unit at the end of the name: \`_BYTES\`, \`_MS\`, \`_CHARS\`; others are counts.
+\`lib/base/limits.ts\` defines every limit. The end of a name is its unit: \`_BYTES\`, \`_MS\`, \`_CHARS\`, \`_ATOMS\` (a millionth of a USDC). Other limits are counts.
 ${lines.join('\n')}
 `
+}
+
+/** The limits of a source text, in order. A comment belongs to the next line only, so grouped limits do not share one. */
+export function limitsIn(source: string): Limit[] {
+  const found: Limit[] = []
+  let heading = ''
+  let reason = ''
+  for (const line of oneLineComments(source).split('\n')) {
+    heading = /^\/\/ ── (.+?) ─+$/.exec(line)?.[1] ?? heading
+    const name = /^export const (\w+)/.exec(line)?.[1]
+    if (name !== undefined) found.push({ heading, name, reason })
+    reason = /^\/\*\* (.+) \*\/$/.exec(line)?.[1] ?? ''
+  }
+  return found
 }
 
 function oneLineComments(source: string): string {
