@@ -105,7 +105,8 @@ class Builder {
     // A schema within a definition, such as in its documentation, defines nothing.
     const defines = !defined && namespace === NS.xsd && name.local === 'schema'
     const children = node[key] as ParsedNode[]
-    for (const [index, child] of children.entries()) {
+    for (let index = 0; index < children.length; index++) {
+      const child = children[index] ?? NOTHING
       // Frees the parser's node: two whole trees at once would take twice the memory.
       children[index] = NOTHING
       const text = textIn(child)
