@@ -47,9 +47,13 @@ export function isPublicIp(address: string): boolean {
   return GLOBAL_UNICAST.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6')
 }
 
-/** Whether a multiaddr starts with a non-public IP address. Host names are checked when they are resolved. */
+/** Sockets of this machine: libp2p's TCP dials Unix sockets as well. */
+const LOCAL: ReadonlySet<string> = new Set(['unix', 'memory'])
+
+/** Whether a multiaddr starts with a non-public IP address or a socket of this machine. Host names are checked when they are resolved. */
 export function isNotPublic(address: Multiaddr): boolean {
   const components = address.getComponents()
+  if (components.some(({ name }) => LOCAL.has(name))) return true
   const ip = components.find(({ name }) => name === 'ip4' || name === 'ip6')
   return ip?.value !== undefined && NOT_PUBLIC.check(ip.value, ip.name === 'ip4' ? 'ipv4' : 'ipv6')
 }

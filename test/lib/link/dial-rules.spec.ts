@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -45,6 +48,23 @@ describe('what a node dials', function () {
       `/ip6/::ffff:127.0.0.1/tcp/${port}`
     ])
     assert.equal(knocks, 0)
+  })
+
+  it('is no Unix socket of its own machine where the network is public', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'souk-dial-'))
+    const path = join(directory, 'socket')
+    const local = createServer((socket) => {
+      knocks++
+      socket.destroy()
+    }).listen(path)
+    try {
+      await once(local, 'listening')
+      await dial(false, [`/unix/${encodeURIComponent(path)}`])
+      assert.equal(knocks, 0)
+    } finally {
+      local.close()
+      await rm(directory, { recursive: true })
+    }
   })
 
   it('is private addresses where the network has no others', async () => {
