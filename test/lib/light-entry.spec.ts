@@ -32,4 +32,8 @@ describe('the entry point of the library', function () {
     assert.deepEqual(heavy, [])
     assert.ok((await packagesOf('souk/pay')).includes('viem'))
   })
+
+  it('is not needed for the list of protocols: the command line and the console load data only', async () => {
+    assert.deepEqual(await packagesOf('../../protocols/protocol-descriptors.ts'), [''])
+  })
 })
