@@ -195,7 +195,7 @@ function database({ store, away }: DoctorInit): DoctorCheck[] {
   return [fail('database', away.message, 'look at the PostgreSQL server of --store')]
 }
 
-function listing({ registration, listing, problem }: RegistrationStatus): Finding {
+function listing({ registration, listing, problem, warnings }: RegistrationStatus): Finding {
   const name = `listing ${registration.name}`
   if (problem !== undefined || listing === undefined) {
     return fail(name, problem ?? 'It is not served.', `souk api show ${registration.name}`)
@@ -204,7 +204,10 @@ function listing({ registration, listing, problem }: RegistrationStatus): Findin
   if (published !== undefined && published.asked > 0 && published.stored === 0) {
     return warn(name, `None of ${published.asked} peers took the announcement.`, 'souk peers')
   }
-  return ok(name, listing.state)
+  const [warning] = warnings
+  if (warning === undefined) return ok(name, listing.state)
+  const more = warnings.length === 1 ? '' : ` (and ${warnings.length - 1} more)`
+  return warn(name, `${warning}${more}`, `souk api show ${registration.name}`)
 }
 
 async function upstream(

@@ -83,6 +83,8 @@ export interface ApiDescription {
 export interface Adapter {
   readonly protocol: Protocol
   readonly description: ApiDescription
+  /** Rules of the description or the provider that calls are not checked against: sentences for the provider. Calls may add some. */
+  readonly warnings?: readonly string[]
   /**
    * Whether a request other than the plain POST belongs to the protocol itself. Such requests are accepted whatever the
    * listing forwards. Default: none.
@@ -264,8 +266,12 @@ export interface MappingSupport {
   of(snapshot: string): unknown
   /** Mismatches between a document and the API; empty when there are none. */
   check(snapshot: string, document: unknown): Promise<readonly MappingProblem[]>
-  /** The API with a new document. @throws SoukError `invalid_request`, with the `problems` */
-  with(snapshot: string, document: unknown): Promise<Inspection>
+  /**
+   * The API with a new document.
+   * @param isKept - the API had this document before. Patterns that this version does not match are then left unchecked
+   * @throws SoukError `invalid_request`, with the `problems`
+   */
+  with(snapshot: string, document: unknown, isKept?: boolean): Promise<Inspection>
 }
 
 /** One protocol: it inspects upstreams at registration and opens them for calls. */

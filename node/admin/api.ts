@@ -151,7 +151,8 @@ export const apiViewSchema = viewWith(
     }),
     metered: z.string().describe('What the captured calls are worth, and what was really charged.'),
     charged: z.string(),
-    problem: z.string().nullable().describe('Why it is not served at the moment, where it should be.')
+    problem: z.string().nullable().describe('Why it is not served at the moment, where it should be.'),
+    warnings: list(z.string()).describe('Rules of its description or mapping that calls are not checked against.')
   },
   'An API this node serves, as its provider sees it.'
 )

@@ -34,7 +34,7 @@ export interface ApiViewInit {
 }
 
 export function apiView(status: RegistrationStatus, { usage, self, now }: ApiViewInit): ApiView {
-  const { registration, listing, problem } = status
+  const { registration, listing, problem, warnings } = status
   const { upstream } = registration
   const known =
     listing === undefined ? unservedView(status, self) : { ...listingView(listing.signed, now), state: listing.state }
@@ -52,7 +52,8 @@ export function apiView(status: RegistrationStatus, { usage, self, now }: ApiVie
     calls: { captured: row?.captured ?? 0, voided: row?.voided ?? 0 },
     metered: formatUsdc(row?.metered ?? 0n),
     charged: formatUsdc(row?.charged ?? 0n),
-    problem: problem ?? (listing === undefined ? 'It is not served.' : null)
+    problem: problem ?? (listing === undefined ? 'It is not served.' : null),
+    warnings
   }
 }
 

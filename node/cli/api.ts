@@ -83,6 +83,7 @@ function show(api: ApiView): string[] {
     ['api', api.id],
     ['state', api.state],
     ...(api.problem === null ? [] : [['problem', api.problem] as const]),
+    ...api.warnings.map((warning) => ['warning', warning] as const),
     ['protocol', api.protocol],
     ['endpoint', api.endpoint],
     ...termsFacts(api.price, api),

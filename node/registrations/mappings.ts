@@ -55,7 +55,7 @@ export async function keepingMapping(
   if (support === undefined || before === undefined) return inspection
   const document = support.of(before.snapshot)
   if (isSame(document, support.of(inspection.snapshot))) return inspection
-  const mapped = await support.with(inspection.snapshot, document)
+  const mapped = await support.with(inspection.snapshot, document, true)
   return { ...mapped, warnings: [...inspection.warnings, ...mapped.warnings] }
 }
 

@@ -32,6 +32,8 @@ export interface RegistrationStatus {
   readonly registration: Registration
   readonly listing: Listing | undefined
   readonly problem: string | undefined
+  /** What calls of it are not checked against. */
+  readonly warnings: readonly string[]
 }
 
 export function isListingOf(registration: Registration, manifest: { name: string; provider: string }): boolean {

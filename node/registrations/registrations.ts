@@ -161,7 +161,7 @@ export class Registrations {
     if (registration === undefined)
       throw new SoukError('api_not_found', `No API "${name.slice(0, 80)}" is registered here.`)
     const listing = this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
-    return { registration, listing, problem: this.#serving.problemOf(name) }
+    return { registration, listing, problem: this.#serving.problemOf(name), warnings: this.#serving.warningsOf(name) }
   }
 
   /** @throws SoukError `api_not_found`, `invalid_request` */

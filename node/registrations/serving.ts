@@ -23,6 +23,7 @@ export interface ServingInit {
 export class Serving {
   readonly #init: ServingInit
   readonly #problems = new Map<string, string>()
+  readonly #adapters = new Map<string, Adapter>()
   #retry: Timer | undefined
   #isStopped = false
 
@@ -33,6 +34,11 @@ export class Serving {
   /** Why an API is not served, where it should be. */
   problemOf(name: string): string | undefined {
     return this.#problems.get(name)
+  }
+
+  /** What calls of an API are not checked against, while it is served. */
+  warningsOf(name: string): readonly string[] {
+    return this.#adapters.get(name)?.warnings ?? []
   }
 
   /** @param looks - the API may say something else of itself than what is known of it */
@@ -46,6 +52,7 @@ export class Serving {
         : souk.serveReplica(`${name}@${registration.provider}`, adapter)
     )
     this.#problems.delete(name)
+    this.#adapters.set(name, adapter)
     if (registration.kind === 'own') {
       await health.watch(name, adapter)
       adapter.follow?.((snapshot) => news.heard(name, snapshot), looks)
@@ -64,6 +71,7 @@ export class Serving {
 
   async forget(name: string): Promise<void> {
     this.#problems.delete(name)
+    this.#adapters.delete(name)
     await this.#init.health.forget(name)
   }
 
@@ -89,6 +97,9 @@ export class Serving {
       // It may have changed while this node was off.
       await this.serve(registration, undefined, true)
       if (before !== undefined) log(`${name} is served again.`)
+      const [warning, ...more] = this.warningsOf(name)
+      const others = more.length === 0 ? '' : ` There are ${more.length} more warnings: souk api show ${name}`
+      if (warning !== undefined) log(`${name} is served, with a warning: ${warning}${others}`)
     } catch (error) {
       const why = asSoukError(error).message
       if (before !== why) log(`${name} is not served: ${why}`)

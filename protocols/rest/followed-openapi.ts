@@ -34,6 +34,11 @@ export class FollowedOpenapi {
     return this.#calls !== undefined
   }
 
+  /** As `OpenapiCalls.warnings`. */
+  get warnings(): readonly string[] {
+    return this.#calls?.warnings ?? []
+  }
+
   /** @throws SoukError `invalid_request`, `operation_not_found` */
   async map(call: JsonObject, signal: AbortSignal): Promise<MappedCall | undefined> {
     try {

@@ -6,7 +6,7 @@ import { within } from '../../lib/base/within.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { type JsonObject, plainly } from '../exact-json.ts'
 import { CallCheck } from './call-check/call-check.ts'
-import { callSchemas } from './call-check/call-schemas.ts'
+import { callSchemas, NOT_CHECKED } from './call-check/call-schemas.ts'
 import type { CallProblem } from './call-check/check-runtime.ts'
 import { SlowChecks } from './call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
@@ -29,6 +29,8 @@ interface Prepared {
   readonly check: CallCheck | undefined
 }
 
+const PARTLY_CHECKED = 'are not all checked: the check that is made of its schemas fails for some.'
+
 /** One caller may leave; others wait for the same. */
 const FOREVER = new AbortController().signal
 
@@ -41,11 +43,17 @@ export class OpenapiCalls {
     sizeCalculation: ({ check }) => Math.max(1, check?.code.length ?? 0)
   })
   readonly #slow = new SlowChecks(systemClock)
+  readonly #unchecked = new Map<string, string>()
   readonly #preparing = new Map<string, Promise<Prepared>>()
 
   constructor(api: RestApi) {
     this.#api = api
     this.#operations = new Map(api.operations.map((operation) => [operation.name, operation]))
+  }
+
+  /** What is found out by calls: which of them cannot be checked, in sentences. */
+  get warnings(): readonly string[] {
+    return [...this.#unchecked].map(([name, problem]) => `Calls of ${name} ${problem}`)
   }
 
   /**
@@ -95,8 +103,10 @@ export class OpenapiCalls {
     const { name } = operation
     const prepare = async (): Promise<Prepared> => {
       const schemas = callSchemas(operation, this.#api.definitions)
-      const check =
-        schemas === undefined ? undefined : new CallCheck(await this.#slow.code(schemas, FOREVER), this.#slow)
+      const code = schemas && (await this.#slow.code(schemas, FOREVER))
+      if (schemas !== undefined && code === undefined) this.#unchecked.set(name, NOT_CHECKED)
+      const onFault = () => void this.#unchecked.set(name, PARTLY_CHECKED)
+      const check = code === undefined ? undefined : new CallCheck(code, this.#slow, onFault)
       const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
       this.#prepared.set(name, prepared)
       return prepared

@@ -1,8 +1,9 @@
-import { CALL_SCHEMA_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../lib/base/limits.ts'
+import { CALL_CODES_TRIED_BYTES_MAX, CALL_SCHEMA_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../lib/base/limits.ts'
 import type { Inspection } from '../../lib/interface/adapter.ts'
 import { isObject } from '../exact-json.ts'
 import { PatternBudget } from '../pattern/pattern-budget.ts'
-import { callSchemas } from './call-check/call-schemas.ts'
+import { callSchemas, NOT_CHECKED } from './call-check/call-schemas.ts'
+import { type CallSchemas, checkCode } from './call-check/check-code.ts'
 import { mentionsOf } from './call-check/checkable-schema.ts'
 import { describeOpenapi } from './openapi-description.ts'
 import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
@@ -23,15 +24,16 @@ export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
   const document = readOpenapi(text)
   const { api, warnings } = operationsOf(document)
   const described = describeOpenapi(api)
+  const unchecked = checkWarnings(api)
   return {
     description: described.description,
-    snapshot: writeSnapshot(api, described.description),
-    warnings: [...baseWarnings(document, endpoint), ...warnings, ...checkWarnings(api), ...described.warnings]
+    snapshot: writeSnapshot(api, described.description, unchecked),
+    warnings: [...baseWarnings(document, endpoint), ...warnings, ...unchecked, ...described.warnings]
   }
 }
 
 /** What of the document calls are not checked against. @throws SoukError `invalid_request` for patterns that are too large together */
-function checkWarnings(api: RestApi): string[] {
+export function checkWarnings(api: RestApi): string[] {
   const { operations, definitions } = api
   const warnings: string[] = []
   const all = operations.flatMap(({ parameters, body }) => [...parameters.map(({ schema }) => schema), body?.schema])
@@ -44,14 +46,34 @@ function checkWarnings(api: RestApi): string[] {
       `The pattern ${JSON.stringify(pattern.slice(0, PATTERN_CHARS_SHOWN))} ${problem}: calls are not checked against it.`
     )
   }
-  const unchecked = operations.filter((operation) => callSchemas(operation, definitions) === undefined)
-  for (const { name } of unchecked) {
-    warnings.push(`Calls of ${name} are not checked: its schemas are larger than ${CALL_SCHEMA_BYTES_MAX} bytes.`)
-  }
+  warnings.push(...codeWarnings(api))
   const more = warnings.length - WARNINGS_SHOWN
   return more > 0
     ? [...warnings.slice(0, WARNINGS_SHOWN), `${more} further patterns or operations are not checked.`]
     : warnings
+}
+
+/** Generates the code that checks calls, as the first call of an operation does, for as many operations as are tried. */
+function codeWarnings({ operations, definitions }: RestApi): string[] {
+  let bytesLeft = CALL_CODES_TRIED_BYTES_MAX
+  return operations.flatMap((operation) => {
+    const schemas = callSchemas(operation, definitions)
+    const { name } = operation
+    if (schemas === undefined) {
+      return [`Calls of ${name} are not checked: its schemas are larger than ${CALL_SCHEMA_BYTES_MAX} bytes.`]
+    }
+    bytesLeft -= bytesLeft > 0 ? JSON.stringify(schemas).length : 0
+    const problem = bytesLeft > 0 ? codeProblem(schemas) : undefined
+    return problem === undefined ? [] : [`Calls of ${name} ${problem}`]
+  })
+}
+
+function codeProblem(schemas: CallSchemas): string | undefined {
+  try {
+    return checkCode(schemas) === undefined ? NOT_CHECKED : undefined
+  } catch {
+    return 'are refused: the check that its schemas need is too large.'
+  }
 }
 
 /** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */

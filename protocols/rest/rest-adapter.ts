@@ -54,6 +54,7 @@ export function restAdapter(config: UpstreamConfig, snapshot: string, read?: () 
 class RestAdapter implements Adapter {
   readonly protocol = 'REST'
   readonly description: ApiDescription
+  readonly #unchecked: readonly string[]
   readonly #config: UpstreamConfig
   readonly #method: UpstreamMethod
   readonly #upstream: Upstream
@@ -66,6 +67,7 @@ class RestAdapter implements Adapter {
     if (collect !== undefined) checkBounds(collect)
     this.#config = config
     this.#method = method
+    this.#unchecked = snapshot?.unchecked ?? []
     this.description = passing(snapshot?.description ?? REST_DESCRIPTION, requestHeaders)
     const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
@@ -78,6 +80,10 @@ class RestAdapter implements Adapter {
       confinesRedirects: true
     })
     if (config.healthPath !== undefined) targetOf(this.#upstream.endpoint, config.healthPath)
+  }
+
+  get warnings(): readonly string[] {
+    return [...new Set([...this.#unchecked, ...this.#openapi.warnings])]
   }
 
   async call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply> {

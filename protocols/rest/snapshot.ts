@@ -7,10 +7,12 @@ export interface Snapshot {
   readonly version: 1
   readonly api: RestApi
   readonly description: ApiDescription
+  /** What of the document calls are not checked against, in sentences. Absent: nothing, or an earlier version read it. */
+  readonly unchecked?: readonly string[]
 }
 
-export function writeSnapshot(api: RestApi, description: ApiDescription): string {
-  const snapshot: Snapshot = { version: 1, api, description }
+export function writeSnapshot(api: RestApi, description: ApiDescription, unchecked: readonly string[]): string {
+  const snapshot: Snapshot = { version: 1, api, description, ...(unchecked.length === 0 ? {} : { unchecked }) }
   return JSON.stringify(snapshot)
 }
 

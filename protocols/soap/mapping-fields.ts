@@ -49,22 +49,30 @@ export interface OpenedMapping {
 export interface CompiledMapping {
   readonly operations: ReadonlyMap<string, MappedOperation>
   readonly problems: readonly MappingProblem[]
+  /** Patterns that cannot be matched in linear time. Earlier versions took them. */
+  readonly unmatched: readonly MappingProblem[]
+}
+
+/** What is wrong with a mapping, as it is found. */
+interface Findings {
+  readonly problems: MappingProblem[]
+  readonly unmatched: MappingProblem[]
 }
 
 /** Holds a mapping against the operations that it is for. What has a problem is left out of the result. */
 export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): CompiledMapping {
-  const problems: MappingProblem[] = []
+  const findings: Findings = { problems: [], unmatched: [] }
   const compiled = new Map<string, MappedOperation>()
   const patterns = new RulePatterns()
   for (const [name, rules] of Object.entries(mapping.operations)) {
     const operation = operations.get(name)
-    if (operation !== undefined) compiled.set(name, compileOperation(name, operation, rules, problems, patterns))
-    else problems.push({ at: pointer(['operations', name]), problem: `There is no operation ${name}.` })
+    if (operation !== undefined) compiled.set(name, compileOperation(name, operation, rules, findings, patterns))
+    else findings.problems.push({ at: pointer(['operations', name]), problem: `There is no operation ${name}.` })
   }
-  return { operations: compiled, problems }
+  return { operations: compiled, ...findings }
 }
 
-/** The same of a mapping that was found to fit, each operation when a call first needs it. */
+/** The same of a mapping that was found to fit, each operation when a call first needs it. Unmatched patterns are left unchecked. */
 export function openMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): OpenedMapping {
   const compiled = new Map<string, MappedOperation>()
   const patterns = new RulePatterns()
@@ -74,7 +82,7 @@ export function openMapping(operations: ReadonlyMap<string, SoapOperation>, mapp
       const operation = operations.get(name)
       const rules = Object.hasOwn(mapping.operations, name) ? mapping.operations[name] : undefined
       if (known !== undefined || operation === undefined || rules === undefined) return known
-      const made = compileOperation(name, operation, rules, [], patterns)
+      const made = compileOperation(name, operation, rules, { problems: [], unmatched: [] }, patterns)
       compiled.set(name, made)
       return made
     }
@@ -85,7 +93,7 @@ function compileOperation(
   name: string,
   operation: SoapOperation,
   { mtom, input = {}, output = {} }: SoapMapping['operations'][string],
-  problems: MappingProblem[],
+  findings: Findings,
   patterns: RulePatterns
 ): MappedOperation {
   const compile = (
@@ -95,7 +103,7 @@ function compileOperation(
   ) =>
     message === undefined && Object.keys(rules).length === 0
       ? NO_FIELDS
-      : new FieldCompiler(message, rules, ['operations', name, side], problems, patterns).compile()
+      : new FieldCompiler(message, rules, ['operations', name, side], findings, patterns).compile()
   return {
     ...(mtom === undefined ? {} : { mtom }),
     input: compile('input', operation.input(), input),
@@ -140,7 +148,7 @@ class FieldCompiler {
   readonly #rules: Readonly<Record<string, InputRule>>
   readonly #at: readonly string[]
   readonly #isInput: boolean
-  readonly #problems: MappingProblem[]
+  readonly #findings: Findings
   readonly #patterns: RulePatterns
   readonly #meter = new Meter(SOAP_STEPS_MAX)
 
@@ -148,14 +156,14 @@ class FieldCompiler {
     message: MessageModel | undefined,
     rules: Readonly<Record<string, InputRule>>,
     at: readonly [...string[], 'input' | 'output'],
-    problems: MappingProblem[],
+    findings: Findings,
     patterns: RulePatterns
   ) {
     this.#message = message
     this.#rules = rules
     this.#at = at
     this.#isInput = at.at(-1) === 'input'
-    this.#problems = problems
+    this.#findings = findings
     this.#patterns = patterns
   }
 
@@ -170,8 +178,8 @@ class FieldCompiler {
     return this.#finish(root, '', this.#message?.content)
   }
 
-  #problem(path: string, problem: string): void {
-    this.#problems.push({ at: pointer([...this.#at, path]), problem })
+  #problem(path: string, problem: string, kind: keyof Findings = 'problems'): void {
+    this.#findings[kind].push({ at: pointer([...this.#at, path]), problem })
   }
 
   #draft(root: Map<string, Draft>, path: string): Draft | undefined {
@@ -232,7 +240,8 @@ class FieldCompiler {
     }
     const pattern = rule.pattern === undefined ? undefined : this.#patterns.take(rule.pattern)
     if (typeof pattern === 'string') {
-      this.#problem(path, `The pattern ${JSON.stringify(rule.pattern?.slice(0, 200))} ${pattern}.`)
+      const told = `The pattern ${JSON.stringify(rule.pattern?.slice(0, 200))} ${pattern}.`
+      this.#problem(path, told, pattern === NO_EXPRESSION ? 'problems' : 'unmatched')
     }
     for (const value of [rule.value, rule.default, ...(rule.enum ?? [])]) {
       if (value === undefined || simple === undefined) continue
@@ -286,10 +295,12 @@ class FieldCompiler {
   }
 }
 
+const NO_EXPRESSION = 'is no JavaScript regular expression (u)'
+
 function compilePattern(pattern: string): LinearPattern | string {
   try {
     // On its own, because `a)|(b` would become one by what is put around it.
-    if (!isExpression(pattern)) return 'is no JavaScript regular expression (u)'
+    if (!isExpression(pattern)) return NO_EXPRESSION
     return ecmaPattern(anchored(pattern))
   } catch (error) {
     if (error instanceof PatternRefused) return error.message

@@ -20,6 +20,8 @@ interface Head {
   /** Version of its plan, where it is seen without parsing; older snapshots do not have it. */
   readonly planned?: number
   readonly mapping?: SoapMapping
+  /** What of the mapping calls are not checked against, in sentences. */
+  readonly unchecked?: readonly string[]
   /** Names of header blocks that consumers neither see nor send. */
   readonly own?: readonly string[]
   readonly description: ApiDescription
@@ -47,6 +49,7 @@ const CURRENT = `{"version":2,"planned":${PLAN_VERSION},`
 interface Snapshot {
   readonly files: readonly WsdlFile[]
   readonly mapping?: SoapMapping | undefined
+  readonly unchecked?: readonly string[] | undefined
   readonly own?: readonly string[] | undefined
   readonly description: ApiDescription
   /** Undefined when it has to be made from the files. */
@@ -77,13 +80,18 @@ export function takeSnapshot(
  * Opens what `renewedSnapshot` gave: nothing is parsed or compiled before a call needs it.
  * @throws SoukError `invalid_request` for a snapshot of another version, or none.
  */
-export function openSnapshot(text: string): { readonly service: SoapService; readonly description: ApiDescription } {
-  const { mapping, description, plan, files, own } = parseSnapshot(text)
+export function openSnapshot(text: string): {
+  readonly service: SoapService
+  readonly description: ApiDescription
+  readonly warnings: readonly string[]
+} {
+  const { mapping, unchecked = [], description, plan, files, own } = parseSnapshot(text)
   if (plan === undefined) throw new SoukError('invalid_request', 'The stored WSDL was read by another version of Souk.')
   const service = opened({ plan, files, own })
   return {
     service: mapping === undefined ? service : { ...service, mapping: openMapping(service.operations, mapping) },
-    description
+    description,
+    warnings: unchecked
   }
 }
 
@@ -94,16 +102,16 @@ export function isCurrent(text: string): boolean {
 
 /**
  * The snapshot as this version makes it, from the files in it.
- * @throws SoukError `invalid_request`, `description_too_complex`, as when the WSDL is registered; with the member `problems` where the
- *   mapping has a pattern that is not matched any more
+ * Patterns of the mapping that are not matched any more are left unchecked.
+ * @throws SoukError `invalid_request`, `description_too_complex`, as when the WSDL is registered
  */
 export function renewedSnapshot(text: string): string {
   const before = parseSnapshot(text)
   if (before.plan !== undefined) return text
   const { mapping, own } = before
   const { service, plan, files } = planned(before)
-  const { api } = describe(mapping === undefined ? service : mapped(service, mapping))
-  return written({ files, mapping, own, description: api, plan })
+  const { mapped, unchecked } = mapping === undefined ? { mapped: service } : withRules(service, mapping, true)
+  return written({ files, mapping, unchecked, own, description: describe(mapped).api, plan })
 }
 
 /** The provider's mapping in a registration's snapshot; an empty one when there is none. @throws SoukError `invalid_request` */
@@ -115,15 +123,17 @@ export function mappingOf(snapshot: string): SoapMapping {
 export function checkMapping(snapshot: string, mapping: unknown): readonly MappingProblem[] {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return parsed
-  return compileMapping(planned(parseSnapshot(snapshot)).service.operations, parsed).problems
+  const { problems, unmatched } = compileMapping(planned(parseSnapshot(snapshot)).service.operations, parsed)
+  return [...problems, ...unmatched]
 }
 
 /**
  * The snapshot with another mapping, and the description of the API with it: what a listing publishes from then on.
  * @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit, or when its revision is not
  *   above that of the mapping before it
+ * @param isKept - the API had the mapping before: patterns that cannot be matched are left unchecked, with a warning
  */
-export function withMapping(snapshot: string, mapping: unknown): Inspection {
+export function withMapping(snapshot: string, mapping: unknown, isKept = false): Inspection {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return refuseMapping(parsed)
   const before = parseSnapshot(snapshot)
@@ -132,16 +142,33 @@ export function withMapping(snapshot: string, mapping: unknown): Inspection {
     refuseMapping([{ at: '/revision', problem: `The stored mapping is of revision ${revision}; count it up.` }])
   }
   const { service, plan, files } = planned(before)
-  const { api, warning } = describe(mapped(service, parsed))
-  const next = written({ files, mapping: parsed, own: before.own, description: api, plan })
-  return { snapshot: next, description: api, warnings: warning === undefined ? [] : [warning] }
+  const { mapped, unchecked } = withRules(service, parsed, isKept)
+  const { api, warning } = describe(mapped)
+  const next = written({ files, mapping: parsed, unchecked, own: before.own, description: api, plan })
+  return { snapshot: next, description: api, warnings: [...(warning === undefined ? [] : [warning]), ...unchecked] }
 }
 
 /** @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit */
-function mapped(service: SoapService, mapping: SoapMapping): SoapService {
-  const { operations, problems } = compileMapping(service.operations, mapping)
-  if (problems.length > 0) refuseMapping(problems)
-  return { ...service, mapping: operations }
+function withRules(
+  service: SoapService,
+  mapping: SoapMapping,
+  isKept: boolean
+): { readonly mapped: SoapService; readonly unchecked: readonly string[] } {
+  const { operations, problems, unmatched } = compileMapping(service.operations, mapping)
+  if (problems.length > 0 || (unmatched.length > 0 && !isKept)) refuseMapping([...problems, ...unmatched])
+  return { mapped: { ...service, mapping: operations }, unchecked: uncheckedRules(unmatched) }
+}
+
+const UNCHECKED_SHOWN = 20
+
+function uncheckedRules(unmatched: readonly MappingProblem[]): readonly string[] {
+  const rules = unmatched.slice(0, UNCHECKED_SHOWN).map(uncheckedRule)
+  const more = unmatched.length - rules.length
+  return more === 0 ? rules : [...rules, `${more} further patterns of the mapping are not checked.`]
+}
+
+function uncheckedRule({ at, problem }: MappingProblem): string {
+  return `The mapping at ${at}: ${problem} Calls are not checked against it; the next change of the mapping has to replace it.`
 }
 
 function opened({ plan, files, own }: Pick<Snapshot, 'files' | 'own'> & { readonly plan: StoredPlan }): SoapService {
@@ -176,12 +203,19 @@ function normal(files: readonly WsdlFile[]): WsdlFile[] {
   return files.map(({ url, text }) => ({ url, text: normalXml(text) }))
 }
 
-function written({ files, mapping, own = [], ...rest }: Snapshot & { readonly plan: StoredPlan }): string {
+function written({
+  files,
+  mapping,
+  unchecked = [],
+  own = [],
+  ...rest
+}: Snapshot & { readonly plan: StoredPlan }): string {
   const head: Head = {
     version: 2,
     planned: PLAN_VERSION,
     ...rest,
     ...(mapping === undefined ? {} : { mapping }),
+    ...(unchecked.length === 0 ? {} : { unchecked }),
     ...(own.length === 0 ? {} : { own }),
     files: files.map(({ url, text }) => ({ url, length: text.length }))
   }
@@ -206,11 +240,11 @@ function parseSnapshot(text: string): Snapshot {
   throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
 }
 
-function withTexts({ files, plan, description, mapping, own }: Head, texts: string): Snapshot {
+function withTexts({ files, plan, description, mapping, unchecked, own }: Head, texts: string): Snapshot {
   let at = 0
   const cut = files.map(({ url, length }) => ({ url, text: texts.slice(at, (at += length)) }))
   if (at !== texts.length) {
     throw new SoukError('invalid_request', 'The stored WSDL is not whole; register the API again.')
   }
-  return { files: cut, mapping, own, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
+  return { files: cut, mapping, unchecked, own, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
 }

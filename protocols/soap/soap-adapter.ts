@@ -27,13 +27,19 @@ const PASSED_ON: ReadonlySet<string> = new Set(['traceparent', 'idempotency-key'
 export class SoapAdapter implements Adapter {
   readonly protocol = 'SOAP'
   readonly description: ApiDescription
+  readonly warnings: readonly string[]
   readonly #service: SoapService
   readonly #translator: Translator
   readonly #target: Targeting
   readonly #upstreams = new Map<string, Upstream>()
 
   /** @throws SoukError `invalid_request` for an endpoint or time limit that cannot be used. */
-  constructor(config: UpstreamConfig, service: SoapService, translator: Translator, description: ApiDescription) {
+  constructor(
+    config: UpstreamConfig,
+    service: SoapService,
+    translator: Translator,
+    { description, warnings }: Pick<Adapter, 'description'> & { readonly warnings: readonly string[] }
+  ) {
     // The WSDL itself is in the snapshot.
     const { wsdl: _, ...rest } = config
     const addresses = [...service.operations.values()].map(({ address }) => address)
@@ -41,6 +47,7 @@ export class SoapAdapter implements Adapter {
     this.#service = service
     this.#translator = translator
     this.description = description
+    this.warnings = warnings
     for (const address of addresses) {
       const { url } = this.#target(address)
       if (!this.#upstreams.has(url))

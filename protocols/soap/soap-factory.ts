@@ -38,7 +38,7 @@ export const soapFactory: AdapterFactory = {
     schema: SOAP_MAPPING_SCHEMA,
     of: mappingOf,
     check: (snapshot, mapping) => descriptionWorker.run('checkWsdlMapping', { snapshot, mapping }),
-    with: (snapshot, mapping) => descriptionWorker.run('mapWsdl', { snapshot, mapping })
+    with: (snapshot, mapping, isKept = false) => descriptionWorker.run('mapWsdl', { snapshot, mapping, isKept })
   },
 
   async renewed(snapshot) {
@@ -47,9 +47,9 @@ export const soapFactory: AdapterFactory = {
 
   open(config, snapshot) {
     const { secrets } = credentialsOf(config.auth, parseEndpoint(config.endpoint))
-    const { service: opened, description } = openSnapshot(snapshot)
+    const { service: opened, ...published } = openSnapshot(snapshot)
     const service: SoapService = { ...opened, auth: authOf(config), secrets: secrets.filter(isTelling) }
-    return new SoapAdapter(config, service, new Translator(service, snapshot), description)
+    return new SoapAdapter(config, service, new Translator(service, snapshot), published)
   }
 }
 

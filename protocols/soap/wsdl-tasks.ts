@@ -68,14 +68,16 @@ export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlO
 export interface MappingInput {
   readonly snapshot: string
   readonly mapping: unknown
+  /** The API had it before. */
+  readonly isKept?: boolean
 }
 
 export function checkWsdlMapping({ snapshot, mapping }: MappingInput): readonly MappingProblem[] {
   return checkMapping(snapshot, mapping)
 }
 
-export function mapWsdl({ snapshot, mapping }: MappingInput): Inspection {
-  return withMapping(snapshot, mapping)
+export function mapWsdl({ snapshot, mapping, isKept }: MappingInput): Inspection {
+  return withMapping(snapshot, mapping, isKept)
 }
 
 export function renewWsdl(snapshot: string): string {

@@ -1,12 +1,34 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CallHead, MappingCheckView, RegisteredView } from '../../node/admin/api.ts'
+import { DatabaseSync } from 'node:sqlite'
+import type { ApiView, CallHead, DoctorView, MappingCheckView, RegisteredView } from '../../node/admin/api.ts'
 import { startAccount } from '../../node/demo/account.ts'
 import type { DemoServer } from '../../node/demo/demo-server.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 type Called = CallHead & { readonly body: unknown }
+
+/** The registrations of a store as a version wrote them that took every pattern: this one reads such a snapshot anew. */
+function asFromBefore(path: string, pattern: string, older: string): void {
+  using db = new DatabaseSync(path)
+  const written = db.prepare("SELECT key, value FROM documents WHERE collection = 'registrations'").all()
+  for (const { key, value } of written) {
+    const registration = JSON.parse(String(value)) as { snapshot: string }
+    const { snapshot } = registration
+    const changed = {
+      ...registration,
+      snapshot: snapshot
+        .replaceAll(pattern, older)
+        .replace('"planned":3,', '')
+        .replace('"plan":{"version":3', '"plan":{"version":2')
+    }
+    db.prepare("UPDATE documents SET value = ? WHERE collection = 'registrations' AND key = ?").run(
+      JSON.stringify(changed),
+      key ?? null
+    )
+  }
+}
 
 /** A provider who wants other names and rules than a WSDL has, by command line. */
 describe('souk mapping', function () {
@@ -71,6 +93,35 @@ describe('souk mapping', function () {
     await node.cli('mapping rm account')
     assert.equal((await call({ operation: 'getBalance', accountId: 'ACC-1001' })).status, 200)
     assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 2, operations: {} })
+  })
+
+  it('of an earlier version stays in use without a pattern that is not matched any more, and says so', async () => {
+    const rule = { rename: 'account', pattern: 'ACC-[0-9]+', maxLength: 8 }
+    await node.cli('mapping set account', await file(mapping(3, { accountId: rule })))
+    await node.end()
+    asFromBefore(join(home.directory, 'provider', 'souk.db'), 'ACC-[0-9]+', '(?=ACC).+')
+    node = await home.up('provider')
+    const told = /pattern "\(\?=ACC\)\.\+" looks around/
+    assert.ok(node.stderr.some((line) => line.startsWith('account is served, with a warning: ') && told.test(line)))
+    const { warnings, problem } = await node.cli<ApiView>('api show account')
+    assert.equal(problem, null)
+    assert.match(warnings.join(), told)
+    const { checks } = await node.cli<DoctorView>('doctor')
+    const { result, message } = checks.find(({ name }) => name === 'listing account') ?? assert.fail('not looked at')
+    assert.equal(result, 'warn')
+    assert.match(message, told)
+    assert.equal((await call({ operation: 'getBalance', account: 'ACC-1001' })).status, 200)
+    const tooLong = await home.run('--profile provider call account', [
+      '{"operation":"getBalance","account":"ACC-10010"}'
+    ])
+    assert.match(tooLong.stderr, /at most 8 characters/)
+    assert.match((await register()).warnings.join(), told, 'a registration of the same API gave it up')
+    const kept = await node.cli<{ operations: object }>('mapping get account')
+    const changed = await home.run('--profile provider mapping set account', [await file({ ...kept, revision: 4 })])
+    assert.notEqual(changed.code, 0)
+    assert.match(changed.stderr, told)
+    await node.cli('mapping set account', await file(mapping(4, { accountId: rule })))
+    assert.deepEqual((await node.cli<ApiView>('api show account')).warnings, [])
   })
 
   it('is a thing of SOAP, and of files that are JSON', async () => {

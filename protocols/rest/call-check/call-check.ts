@@ -16,9 +16,10 @@ export class CallCheck {
   readonly #check: Check
   readonly #slow: SlowChecks
 
-  constructor(code: string, slow: SlowChecks) {
+  /** @param onFault - told of each call that the code fails on, which is not checked then */
+  constructor(code: string, slow: SlowChecks, onFault: () => void) {
     this.code = code
-    this.#check = loadCheck(code)
+    this.#check = loadCheck(code, onFault)
     this.#slow = slow
   }
 

@@ -5,6 +5,9 @@ import type { Definitions } from '../openapi-schemas.ts'
 import { mentionsOf } from './checkable-schema.ts'
 import type { CallSchemas } from './check-code.ts'
 
+/** The end of a sentence about calls of an operation. */
+export const NOT_CHECKED = 'are not checked: no check can be made of its schemas.'
+
 /** What calls of an operation are checked against; undefined where that is more than is checked. */
 export function callSchemas({ parameters, body }: RestOperation, all: Definitions): CallSchemas | undefined {
   const own = parametersSchema(parameters)

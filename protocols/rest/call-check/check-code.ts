@@ -18,10 +18,11 @@ export interface CallSchemas {
 }
 
 /**
- * The source of a function that checks `{parameters, body}`, for `loadCheck`.
+ * The source of a function that checks `{parameters, body}`, for `loadCheck`. Undefined where Ajv cannot make it from these schemas:
+ * then the API alone says what it takes.
  * @throws SoukError `description_too_complex`
  */
-export function checkCode({ parameters, body, definitions }: CallSchemas): string {
+export function checkCode({ parameters, body, definitions }: CallSchemas): string | undefined {
   const budget = new PatternBudget(PATTERNS_SIZE_MAX)
   const schemas = new CheckableSchemas(definitions, (pattern) => budget.problemOf(pattern) === undefined)
   const ajv = new Ajv2020({
@@ -46,20 +47,20 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
     properties: { parameters: schemas.of(parameters), ...(body === undefined ? {} : { body: schemas.of(body) }) },
     $defs: schemas.definitions()
   })
-  if (code.length <= CALL_CHECK_CHARS_MAX) return code
+  if (code === undefined || code.length <= CALL_CHECK_CHARS_MAX) return code
   throw new SoukError(
     'description_too_complex',
     `Checking a call of this operation would take more than ${CALL_CHECK_CHARS_MAX} characters of code, which is the limit.`
   )
 }
 
-/** Ajv refuses, or stumbles over, some schemas: then the API alone says what it takes. */
-function generated(ajv: Ajv2020, schema: JsonObject): string {
+/** Ajv refuses some schemas, such as one with a reference that leads nowhere, and fails on others. */
+function generated(ajv: Ajv2020, schema: JsonObject): string | undefined {
   try {
     return standaloneCode.default(ajv, ajv.compile(schema))
   } catch (error) {
     if (error instanceof RangeError) throw error
-    return 'module.exports = () => true'
+    return undefined
   }
 }
 

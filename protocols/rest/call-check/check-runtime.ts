@@ -34,7 +34,7 @@ export type Check = (values: CallValues, steps: number) => CallProblem | undefin
  *
  * @returns a function that gives what is wrong with a value, and throws `OutOfSteps` where telling takes more than `steps`
  */
-export function loadCheck(code: string): Check {
+export function loadCheck(code: string, onFault: () => void = () => {}): Check {
   let meter = new Meter(0)
   const runtime = {
     formats: FORMATS,
@@ -62,7 +62,7 @@ export function loadCheck(code: string): Check {
   const validate = module.exports
   return (value, steps) => {
     meter = new Meter(steps)
-    if (accepts(validate, value)) return undefined
+    if (accepts(validate, value, onFault)) return undefined
     const [error] = validate.errors ?? []
     const { instancePath, message, params } = error ?? { instancePath: '', message: 'is not as described', params: {} }
     return { instancePath, params, ...(message === undefined ? {} : { message }) }
@@ -70,12 +70,13 @@ export function loadCheck(code: string): Check {
 }
 
 /** Some code that Ajv generates fails (`unevaluatedProperties` within `if`): then the API alone says what it takes. */
-function accepts(validate: ValidateFunction, value: unknown): boolean {
+function accepts(validate: ValidateFunction, value: unknown, onFault: () => void): boolean {
   try {
     return validate(value)
   } catch (error) {
-    if (error instanceof ReferenceError || error instanceof TypeError) return true
-    throw error
+    if (!(error instanceof ReferenceError || error instanceof TypeError)) throw error
+    onFault()
+    return true
   }
 }
 

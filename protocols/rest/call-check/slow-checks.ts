@@ -26,8 +26,8 @@ export class SlowChecks {
     return this.#asking > 0 || this.#clock.elapsed() < this.#restsUntil
   }
 
-  /** The code for `loadCheck`. @throws SoukError those of `TaskWorker.run` */
-  code(schemas: CallSchemas, signal: AbortSignal): Promise<string> {
+  /** As `checkCode`. @throws SoukError those of `TaskWorker.run` */
+  code(schemas: CallSchemas, signal: AbortSignal): Promise<string | undefined> {
     return this.#run(() => checkWorker.run('checkCode', schemas, signal), signal)
   }
 

@@ -4,14 +4,18 @@ import addFormats from 'ajv-formats'
 import * as fc from 'fast-check'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { OutOfSteps } from '../../../protocols/pattern/meter.ts'
-import { checkCode } from '../../../protocols/rest/call-check/check-code.ts'
+import { type CallSchemas, checkCode } from '../../../protocols/rest/call-check/check-code.ts'
 import { loadCheck } from '../../../protocols/rest/call-check/check-runtime.ts'
+import { OpenapiCalls } from '../../../protocols/rest/openapi-call.ts'
+import { checkWarnings } from '../../../protocols/rest/openapi-import.ts'
+import type { RestOperation } from '../../../protocols/rest/openapi-operations.ts'
 import type { Definitions } from '../../../protocols/rest/openapi-schemas.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const PLENTY = 1e9
+const WARNING = 'Calls of bad are not checked: no check can be made of its schemas.'
 const accepts = (body: JsonSchema, value: unknown, definitions: Definitions = {}, steps = PLENTY) =>
-  loadCheck(checkCode({ parameters: {}, body, definitions }))({ parameters: {}, body: value }, steps) === undefined
+  loadCheck(codeOf({ parameters: {}, body, definitions }))({ parameters: {}, body: value }, steps) === undefined
 
 const name = fc.constantFrom('a', 'b', 'ab', 'constructor')
 const scalar = fc.oneof(
@@ -72,6 +76,8 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
   }
 })
 
+const codeOf = (schemas: CallSchemas): string => checkCode(schemas) ?? assert.fail('no code can be generated')
+
 describe('a check of calls', () => {
   it('takes what Ajv takes', () => {
     fc.assert(
@@ -80,7 +86,7 @@ describe('a check of calls', () => {
         const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, addUsedSchema: false })
         addFormats.default(ajv)
         const expected = ajv.compile({ ...body, $defs: definitions })
-        const check = loadCheck(checkCode({ parameters: {}, body, definitions }))
+        const check = loadCheck(codeOf({ parameters: {}, body, definitions }))
         for (const given of values) {
           const outcome = outcomeOf(() => expected(given))
           const problem = check({ parameters: {}, body: given }, PLENTY)
@@ -143,6 +149,37 @@ describe('a check of calls', () => {
       assert.throws(() => accepts(body, given, { item }, 2_000_000), OutOfSteps, JSON.stringify(body).slice(0, 100))
       assert.ok(performance.now() - start < 5_000)
     }
+  })
+
+  it('is not made where a reference leads nowhere, which is a warning when the document is read', () => {
+    const dangling = { $ref: '#/$defs/gone' }
+    const operation = (name: string, schema: JsonSchema): RestOperation => ({
+      name,
+      method: 'POST',
+      path: `/${name}`,
+      parameters: [],
+      body: { type: 'application/json', schema, required: true }
+    })
+    const api = { operations: [operation('good', {}), operation('bad', dangling)], definitions: {} }
+    assert.equal(checkCode({ parameters: {}, body: dangling, definitions: {} }), undefined)
+    assert.deepEqual(checkWarnings(api), [WARNING])
+  })
+
+  it('is a warning of the API once a call finds out', async () => {
+    const dangling = { $ref: '#/$defs/gone' }
+    const body = { type: 'application/json', schema: dangling, required: true }
+    const operations = [{ name: 'bad', method: 'POST', path: '/bad', parameters: [], body }]
+    const calls = new OpenapiCalls({ operations, definitions: {} })
+    assert.deepEqual(calls.warnings, [])
+    await calls.map({ operation: 'bad', body: { a: 1 } }, new AbortController().signal)
+    assert.deepEqual(calls.warnings, [WARNING])
+  })
+
+  it('tells of each value that its code fails on', () => {
+    let faults = 0
+    const check = loadCheck('module.exports = (value) => value.body.missing.length > 0', () => faults++)
+    assert.equal(check({ parameters: {}, body: {} }, PLENTY), undefined)
+    assert.equal(faults, 1)
   })
 })
 

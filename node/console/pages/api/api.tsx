@@ -53,6 +53,11 @@ export function Api() {
               <span className="quiet">revision {view.revision}</span>
             </p>
             {view.problem !== null && <p className="notice warn">{view.problem}</p>}
+            {view.warnings.map((warning) => (
+              <p key={warning} className="notice warn">
+                {warning}
+              </p>
+            ))}
             <Tabs
               label={`Pages of ${name}`}
               at={`/apis/${name}/${tab}`}
