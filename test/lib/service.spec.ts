@@ -1,5 +1,56 @@
 import assert from 'node:assert/strict'
-import { createNode } from '../../lib/index.ts'
+import {
+  createFreeTill,
+  createMemoryStore,
+  createNode,
+  handler,
+  type NodeOptions,
+  type SoukNode
+} from '../../lib/index.ts'
+import type { Adapter, Store, Till } from '../../lib/interface/index.ts'
+import { createTestnet } from '../../lib/testing/index.ts'
+
+/** Options of a node whose parts note when they start and stop. `fails` is the step that throws. */
+function noting(fails?: string) {
+  const steps: string[] = []
+  const take = (step: string): void => {
+    steps.push(step)
+    if (step === fails) throw new Error(`${step} failed`)
+  }
+  const [arrived, leaving] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const inner = createMemoryStore()
+  const store: Store = {
+    ...inner,
+    open: async () => (take('store opens'), inner.open()),
+    close: async () => (take('store closes'), inner.close())
+  }
+  const till: NodeOptions['till'] = (components) => {
+    const free: Till = createFreeTill('this is a test')(components)
+    return Object.assign(Object.create(free) as Till, {
+      start: async () => take('till starts'),
+      stop: async () => take('till stops')
+    })
+  }
+  const adapter: Adapter = Object.assign(
+    handler(async () => {
+      arrived.resolve()
+      await leaving.promise
+      take('a call is answered')
+      return { ok: true }
+    }),
+    { close: async () => take('adapter closes') }
+  )
+  const prepare: NodeOptions['prepare'] = async (souk) => {
+    await souk.serve({ name: 'echo', price: '0' }, adapter)
+    take('prepared')
+  }
+  return {
+    steps,
+    arrived: arrived.promise,
+    leave: leaving.resolve,
+    options: { store, till, prepare } satisfies NodeOptions
+  }
+}
 
 describe('the service', () => {
   it('starts again after it was stopped', async () => {
@@ -21,4 +72,55 @@ describe('the service', () => {
       await assert.rejects(createNode(init), { code: 'invalid_request' })
     })
   }
+
+  it('starts its parts in order, and stops them in reverse', async () => {
+    const { steps, options } = noting()
+    const node = await createNode(options)
+    for (let i = 0; i < 2; i++) {
+      steps.length = 0
+      await node.start()
+      assert.deepEqual(steps, ['store opens', 'till starts', 'prepared'])
+      steps.length = 0
+      await node.stop()
+      assert.deepEqual(steps, ['adapter closes', 'till stops', 'store closes'])
+    }
+  })
+
+  it('answers the calls that run before it stops anything they need', async () => {
+    const { steps, options, arrived, leave } = noting()
+    const network = await createTestnet({ options: (index) => (index === 0 ? options : {}) })
+    const [owner, consumer] = network.nodes as [SoukNode, SoukNode]
+    const called = consumer.souk.call({ api: 'echo', body: new TextEncoder().encode('{}') })
+    await arrived
+    steps.length = 0
+    const stopped = owner.stop()
+    setImmediate(leave)
+    assert.equal((await called).status, 200)
+    await stopped
+    await network.stop()
+    assert.deepEqual(steps, ['a call is answered', 'adapter closes', 'till stops', 'store closes'])
+  })
+
+  for (const [fails, expected] of [
+    ['store opens', ['store opens', 'store closes']],
+    ['till starts', ['store opens', 'till starts', 'till stops', 'store closes']],
+    ['prepared', ['store opens', 'till starts', 'prepared', 'adapter closes', 'till stops', 'store closes']]
+  ] as const) {
+    it(`stops what was started where this fails: ${fails}`, async () => {
+      const { steps, options } = noting(fails)
+      const node = await createNode(options)
+      await assert.rejects(node.start(), { message: `${fails} failed` })
+      assert.deepEqual(steps, expected)
+      assert.throws(() => node.souk.status(), { code: 'internal_error' })
+    })
+  }
+
+  it('stops the other parts where one fails to stop', async () => {
+    const { steps, options } = noting('till stops')
+    const node = await createNode(options)
+    await node.start()
+    steps.length = 0
+    await assert.rejects(Promise.resolve(node.stop()), { message: 'till stops failed' })
+    assert.deepEqual(steps, ['adapter closes', 'till stops', 'store closes'])
+  })
 })

@@ -1,0 +1,36 @@
+import { logOf, reasonOf } from '../base/component-log.ts'
+import { DAY_MS } from '../base/limits.ts'
+import type { Store } from '../interface/store.ts'
+import type { Till } from '../interface/till.ts'
+import type { SoukOptions } from '../options.ts'
+import { Trimmer } from '../retention/trimmer.ts'
+import type { Part } from './part.ts'
+import type { SoukComponents } from './souk-components.ts'
+
+export interface HousekeepingInit {
+  readonly components: Pick<SoukComponents, 'logger'>
+  readonly options: SoukOptions
+  readonly store: Store
+  readonly till: Till
+}
+
+/** Deletes old rows of the stores while the node runs. */
+export function housekeepingPart({ components, options, store, till: { retention } }: HousekeepingInit): Part {
+  const { clock, sharedStore, keepDays, trimmedKinds } = options
+  const log = logOf(components.logger, 'souk:store')
+  const trimmer = new Trimmer({
+    clock,
+    store,
+    keepMs: keepDays * DAY_MS,
+    kinds: trimmedKinds,
+    onError: (error) => log('old rows could not be deleted: %s', reasonOf(error)),
+    ...(sharedStore && { sharedStore }),
+    ...(retention && { till: retention })
+  })
+  return {
+    async start() {
+      trimmer.start()
+    },
+    [Symbol.asyncDispose]: () => trimmer.stop()
+  }
+}

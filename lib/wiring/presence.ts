@@ -1,0 +1,61 @@
+import type { Libp2pEvents } from '@libp2p/interface'
+import type { TypedEventTarget } from 'main-event'
+import { type Clock, sleep } from '../base/clock.ts'
+import { DRAIN_MS } from '../base/limits.ts'
+import type { CallProtocol } from '../call/call-protocol.ts'
+import type { Libp2pLink } from '../link/libp2p-link.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Discovery } from '../resolve/discovery.ts'
+import type { Part } from './part.ts'
+import type { Reach } from './reach.ts'
+import type { Selling } from './selling.ts'
+
+export interface ServingInit {
+  readonly clock: Clock
+  readonly link: Libp2pLink
+  readonly owner: Owner
+  readonly calls: CallProtocol
+}
+
+/** Takes calls of peers. To stop it tells them to go elsewhere, gives running calls their time, and sends the last responses. */
+export function servingPart({ clock, link, owner, calls }: ServingInit): Part {
+  return {
+    start: () => link.start(),
+    async [Symbol.asyncDispose]() {
+      calls.drain()
+      await Promise.race([owner.drain(), sleep(clock, DRAIN_MS)])
+      // libp2p stops its parts at the same time, connections among them: the last responses have to be out before that.
+      await link.stop()
+    }
+  }
+}
+
+export interface PresenceInit {
+  readonly events: TypedEventTarget<Libp2pEvents>
+  readonly reach: Reach
+  readonly selling: Selling
+  readonly discovery: Discovery
+}
+
+/** Is found by others, and keeps up with the network. */
+export function presencePart({ events, reach, selling, discovery }: PresenceInit): Part {
+  const { announcer, provider } = selling
+  const onPeer = () => {
+    announcer.peerJoined()
+    discovery.catalogue.peerJoined()
+  }
+  return {
+    async start() {
+      discovery.start()
+      events.addEventListener('peer:identify', onPeer)
+      announcer.start(() => provider.renew())
+      await reach.join()
+    },
+    async [Symbol.asyncDispose]() {
+      reach.neighbours.stop()
+      events.removeEventListener('peer:identify', onPeer)
+      announcer.stop()
+      discovery.stop()
+    }
+  }
+}

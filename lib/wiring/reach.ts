@@ -1,0 +1,81 @@
+import type { GossipSub } from '@libp2p/gossipsub'
+import { deadline, sleep } from '../base/clock.ts'
+import { logOf } from '../base/component-log.ts'
+import { SoukError } from '../base/errors.ts'
+import { JOIN_MS } from '../base/limits.ts'
+import type { Directory } from '../interface/directory.ts'
+import type { Gossip } from '../interface/gossip.ts'
+import type { Documents } from '../interface/store.ts'
+import { transportAddresses } from '../link/interface-addresses.ts'
+import { Libp2pGossip } from '../link/libp2p-gossip.ts'
+import { Libp2pLink } from '../link/libp2p-link.ts'
+import { Neighbours } from '../link/neighbours.ts'
+import { announcementTopic } from '../link/souk-gossip.ts'
+import type { SoukOptions } from '../options.ts'
+import { createKadDirectory } from '../resolve/kad-directory.ts'
+import type { SoukComponents } from './souk-components.ts'
+
+/** How this node reaches others, and they reach it. It exists before the service starts. */
+export interface Reach {
+  readonly link: Libp2pLink
+  readonly directory: Directory
+  readonly neighbours: Neighbours
+  readonly gossip: Gossip | undefined
+  /** Multiaddrs with the peer id: those that peers are told, else those listened on. */
+  addresses(): string[]
+  /** Resolves when this node is on the network, or found nobody and goes on looking. */
+  join(): Promise<void>
+}
+
+/** @throws SoukError `invalid_request` where the libp2p node has no `dht` */
+export function createReach(components: SoukComponents, options: SoukOptions, documents: Documents): Reach {
+  const { clock, bootstrap } = options
+  // One by one: libp2p's components are a proxy that must not be spread.
+  const { connectionManager, events, addressManager, peerStore, peerId, logger } = components
+  const link = new Libp2pLink(components, clock)
+  const directory = options.directory ?? kadDirectory(components, options)
+  const log = logOf(logger, 'souk:link')
+  const neighbours = new Neighbours({ connectionManager, events, documents, clock, bootstrap, log })
+  return {
+    link,
+    directory,
+    neighbours,
+    gossip: gossipOf(components, options.network),
+    addresses() {
+      const announced = addressManager.getAddresses().map(String)
+      if (announced.length > 0) return announced
+      return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${link.self}`)
+    },
+    async join() {
+      // The DHT tells others where this node is from its own peer store, which libp2p fills only a second later.
+      await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
+      const limit = deadline(clock, JOIN_MS, () => new Error('joining took too long'))
+      await Promise.race([neighbours.start(), sleep(clock, JOIN_MS)])
+      if (link.peers().length > 0) await directory.ready(limit.signal)
+      limit.clear()
+    }
+  }
+}
+
+function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, providerKey }: SoukOptions): Directory {
+  if (dht === undefined) {
+    throw new SoukError(
+      'invalid_request',
+      'Souk needs a libp2p service called "dht": add `dht: soukDht({ network })` before it.'
+    )
+  }
+  const log = logOf(logger, 'souk:resolve')
+  return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
+}
+
+/** libp2p's components throw where one is asked for that nobody made. */
+function gossipOf(components: SoukComponents, network: string): Gossip | undefined {
+  let pubsub: GossipSub | undefined
+  try {
+    pubsub = components.pubsub
+  } catch {
+    return undefined
+  }
+  const log = logOf(components.logger, 'souk:announce')
+  return pubsub === undefined ? undefined : new Libp2pGossip(pubsub, announcementTopic(network), log)
+}

@@ -1,0 +1,90 @@
+import type { ApiId } from '../base/api-name.ts'
+import { logOf, reasonOf } from '../base/component-log.ts'
+import type { CallHandler } from '../interface/call.ts'
+import type { Directory } from '../interface/directory.ts'
+import type { Notary } from '../interface/manifest.ts'
+import type { Store } from '../interface/store.ts'
+import type { Till } from '../interface/till.ts'
+import type { SoukOptions } from '../options.ts'
+import { Announcer, type Teller } from '../owner/announcer.ts'
+import { loggedCalls } from '../owner/logged-calls.ts'
+import { Owner } from '../owner/owner.ts'
+import { Provider } from '../owner/provider.ts'
+import { TrackRecord } from '../owner/track-record.ts'
+import { PlanDesk } from '../plans/plan-desk.ts'
+import type { Part } from './part.ts'
+import type { SoukComponents } from './souk-components.ts'
+
+export interface SellingInit {
+  readonly components: Pick<SoukComponents, 'logger'>
+  readonly options: SoukOptions
+  readonly store: Store
+  /** This node's peer id. */
+  readonly self: string
+  /** Boot epoch of this process. */
+  readonly epoch: bigint
+  /** When the books were restored from a backup, milliseconds since the epoch; 0 for never. */
+  readonly restoredAt: number
+  readonly till: Till
+  readonly notary: Notary
+  readonly directory: Directory
+  readonly teller: Teller
+}
+
+/** What this node serves: its calls, its listings and their announcement, the subscriptions it sells. */
+export interface Selling extends Part {
+  readonly owner: Owner
+  readonly provider: Provider
+  readonly announcer: Announcer
+  readonly desk: PlanDesk
+  /** Runs a call of a peer, or of this node. */
+  readonly handler: CallHandler
+}
+
+export function createSelling(init: SellingInit): Selling {
+  const { options, store, self, epoch, restoredAt, till, notary, directory, teller } = init
+  const { logger } = init.components
+  const { clock, sharedStore, onSold } = options
+  const { calls, claims, documents } = store
+  const desk = new PlanDesk({
+    clock,
+    documents,
+    self,
+    log: logOf(logger, 'souk:plans'),
+    ...(sharedStore && { shared: sharedStore.documents }),
+    ...(onSold && { onSold })
+  })
+  const refusal = () => store.refusal?.()
+  const owner = new Owner({ clock, till, calls, claims, self, epoch, restoredAt, plans: desk, refusal })
+  const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
+  const track = new TrackRecord({ documents, clock, isOwn })
+  const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
+  const log = logOf(logger, 'souk:announce')
+  const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
+  const announcer = new Announcer({ clock, directory, onError, teller, log })
+  const report = options.selfReport ? track.report.bind(track) : undefined
+  const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
+  return {
+    owner,
+    provider,
+    announcer,
+    desk,
+    handler: valuing(options, till, handler),
+    async start() {
+      await track.start()
+      await desk.start()
+      await provider.restore()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { adapter } of owner.list()) await adapter.close?.()
+      await desk.stop()
+      await track.stop()
+    }
+  }
+}
+
+/** The handler of calls, its callers valued where somebody wants to know. */
+function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHandler): CallHandler {
+  worth?.learn(bootstrap, () => till.boundPeers?.() ?? [])
+  return worth?.watching(handler) ?? handler
+}
