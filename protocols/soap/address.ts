@@ -2,25 +2,25 @@ import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { parseEndpoint } from '../upstream/target.ts'
 import { isHandedOver } from './wsdl-source.ts'
 
-/** Where an operation is called, and what about it is worth telling. */
+/** The URL of an operation, and a warning for the provider. */
 export interface Target {
   readonly url: string
   readonly warning: string | undefined
 }
 
-/** The address of an operation, by the one that the WSDL gives it. */
+/** Resolves an operation's URL from the address in the WSDL. */
 export type Targeting = (address: string | undefined) => Target
 
-/** What frameworks publish their WSDL at: the service's own address with such a query. */
+/** The query under which frameworks publish a service's WSDL at the service's own address. */
 const WSDL_QUERY = /^\?(?:single)?wsdl\d?(?:[=&]|$)/i
 
 /**
- * Where the operations of an API are called. What a provider registered decides where its node sends requests, not what a
- * document says; WSDLs name inner hosts, test machines and placeholders.
+ * Decides the URLs of an API's operations. The provider's registration decides where its node sends requests, not the WSDL,
+ * because WSDLs name internal hosts, test machines and placeholders.
  *
- * - A WSDL that was read from the endpoint: each at the path that the WSDL gives it, at the endpoint's origin.
- * - One that was handed over: all at the endpoint, without a query like `?wsdl`. Where the endpoint is nothing but an origin, or is
- *   itself one of the WSDL's addresses, each at the path that the WSDL gives it, at the endpoint's origin.
+ * - A WSDL that was read from the endpoint: each operation at its path in the WSDL, at the endpoint's origin.
+ * - An uploaded WSDL: all operations at the endpoint, without a query such as `?wsdl`. If the endpoint is only an origin, or is
+ * one of the WSDL's addresses: each operation at its path in the WSDL, at the endpoint's origin.
  */
 export function targetsOf(
   config: Pick<UpstreamConfig, 'endpoint' | 'wsdl'>,
@@ -40,11 +40,11 @@ export function targetsOf(
   const warning =
     paths.size < 2
       ? undefined
-      : `The WSDL has ${paths.size} addresses, and the endpoint is none of them: all operations are called at ${url}. For paths as in the WSDL, register ${endpoint.origin} alone.`
+      : `The WSDL has ${paths.size} addresses, and the endpoint is none of them. All operations are called at ${url}. To use the paths of the WSDL, register only ${endpoint.origin}.`
   return () => ({ url, warning })
 }
 
-/** Always at the endpoint's origin. */
+/** The URL is always at the endpoint's origin. */
 function addressOf(endpoint: URL, address: string | undefined): Target {
   const own = endpoint.origin + endpoint.pathname
   if (address === undefined || address === '') return { url: own, warning: undefined }

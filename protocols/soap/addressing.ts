@@ -3,10 +3,10 @@ import { type Policies, requires } from './policy.ts'
 import { type XmlElement, attribute } from './xml-tree.ts'
 import type { XmlWriter } from './xml-write.ts'
 
-/** What WS-Addressing wants to be said of a request (WS-Addressing 1.0 Core, section 3.2). */
+/** The fields that WS-Addressing requires in a request (WS-Addressing 1.0 Core, section 3.2). */
 export interface Addressing {
   readonly action: string
-  /** The address as the WSDL has it: services compare it with their own. */
+  /** The address as in the WSDL, because services compare it with their own. */
   readonly to: string
 }
 
@@ -28,7 +28,10 @@ function isAssertion({ namespace, name }: XmlElement): boolean {
   return METADATA.has(namespace) && (name === 'UsingAddressing' || name === 'Addressing')
 }
 
-/** The action of an input: as it says, else SOAP's own, else by its name (WS-Addressing 1.0 Metadata, section 4.4). */
+/**
+ * The action of an input: its own attribute, else the SOAP action, else built from its name (WS-Addressing 1.0 Metadata, section
+ * 4.4).
+ */
 export function actionOf(
   input: XmlElement,
   soapAction: string,
@@ -45,7 +48,7 @@ export function actionOf(
   return [namespace.replace(/[/:]$/, ''), portType, name].join(separator)
 }
 
-/** Within the open header. */
+/** Must be called within the open header. */
 export function writeAddressing(writer: XmlWriter, { action, to }: Addressing): void {
   const block = (name: string, text: string) => {
     writer.open(WSA, name)

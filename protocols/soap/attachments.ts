@@ -5,7 +5,7 @@ import { type Encoding, isObject, type JsonObject } from './encoding.ts'
 import type { Attachment } from './multipart.ts'
 import { NS } from './names.ts'
 
-/** An attachment as JSON has it; on input, base64 text alone is accepted where the type is known or does not matter. */
+/** An attachment in JSON. Input may also be plain base64 text if the type is known or does not matter. */
 export const ATTACHMENT_SCHEMA = {
   type: ['object', 'string'],
   contentEncoding: 'base64',
@@ -14,14 +14,14 @@ export const ATTACHMENT_SCHEMA = {
 } as const
 
 const BINARY = 'application/octet-stream'
-/** RFC 2045, section 5.1, with nothing that could end a header. */
+/** RFC 2045, section 5.1, without characters that could end a header. */
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,80}\/[\w!#$&^.+-]{1,80}(?:\s*;\s*[\w.+-]{1,40}=(?:[\w.+-]{1,80}|"[\w .+:/@-]{0,80}"))*$/
 const BASE64 = BUILTINS.get('base64Binary')
 
-/** What goes beside the envelope of one request. */
+/** The attachments of one request. */
 export class Attachments {
-  /** Binary elements go beside the envelope, too (XOP). */
+  /** True if binary elements are sent as attachments as well (XOP). */
   readonly mtom: boolean
   readonly parts: Attachment[] = []
 
@@ -29,21 +29,21 @@ export class Attachments {
     this.mtom = mtom
   }
 
-  /** Takes base64 text out of an element, if that is worth it; else false. */
+  /** True if the base64 text of an element should be sent as an attachment. */
   takes(base64: string): boolean {
     const bytes = (base64.length / 4) * 3
     return this.mtom && bytes >= SOAP_MTOM_BYTES_MIN && this.parts.length < SOAP_ATTACHMENTS_MAX
   }
 
-  /** The id by which the envelope can point to it. */
+  /** Adds an attachment and returns the id for references to it. */
   add(bytes: Uint8Array, type: string | undefined, name = ''): string {
-    // WS-I Attachments Profile 1.0, R2933: the name of its part, then what makes it unique.
+    // WS-I Attachments Profile 1.0, R2933: the name of the part, then a unique suffix.
     const id = `${name === '' ? '' : `${encodeURIComponent(name)}=`}${randomUUID()}@souk`
     this.parts.push({ id, type: type ?? BINARY, bytes })
     return id
   }
 
-  /** Base64 in its element, or what XOP has in its place (XOP, section 3.1). */
+  /** Replaces an element's base64 with a XOP reference (XOP, section 3.1). */
   write(encoder: Encoding, base64: string, type: unknown): void {
     const { writer } = encoder
     const id = this.add(Buffer.from(base64, 'base64'), typeof type === 'string' && isMediaType(type) ? type : undefined)
@@ -52,7 +52,7 @@ export class Attachments {
     writer.close()
   }
 
-  /** An attachment of its own, `{contentType, content}` or base64. @throws SoukError `invalid_request` */
+  /** Adds an attachment from `{contentType, content}` or base64. @throws SoukError `invalid_request` */
   given(encoder: Encoding, value: unknown, types: readonly string[], name = ''): string {
     const { content, contentType } = isObject(value) ? value : ({ content: value } as JsonObject)
     if (isObject(value)) {

@@ -2,22 +2,22 @@ import type { JsonSchema } from '../../lib/interface/adapter.ts'
 import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
 
 /**
- * A built-in type of XML Schema part 2, as JSON sees it. Nothing is lost: what a JavaScript number cannot hold exactly is
- * a string in JSON, and accepted as string or number; dates and times stay as written.
+ * A built-in type of XML Schema part 2 and its JSON form, without loss. A value that a JavaScript number cannot hold exactly is a
+ * string in JSON, and accepted as string or number. Dates and times stay as written.
  */
 export interface Builtin {
   readonly name: string
   readonly whitespace: 'preserve' | 'replace' | 'collapse'
-  /** Lexical form of a JSON value, or undefined when it is not of this type. */
+  /** The lexical form of a JSON value; undefined if it is not of this type. */
   write(value: unknown): string | undefined
-  /** JSON value of a lexical form, white space done; undefined when it is not one. */
+  /** The JSON value of a lexical form with normalised white space; undefined if it is invalid. */
   read(text: string): JsonScalar | undefined
-  /** What is expected, for messages: completes "must be …". */
+  /** The expected form, for messages: completes "must be …". */
   readonly expects: string
   readonly schema: JsonSchema
-  /** Values are ordered numbers, so ranges and digits can be checked. */
+  /** True if values are ordered numbers, so that ranges and digits can be checked. */
   readonly numeric: boolean
-  /** Bytes of a lexical form, where lengths count those. */
+  /** The byte length of a lexical form, if lengths count bytes. */
   readonly bytes?: (text: string) => number
 }
 
@@ -26,7 +26,10 @@ export type JsonScalar = string | number | boolean
 const ZONE = '(Z|[+-]\\d{2}:\\d{2})?'
 const YEAR = '-?\\d{4,}'
 const TIME = '\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?'
-/** Lexical forms of XML Schema part 2, section 3.2; what is said in words there (days of a month) is left to the upstream. */
+/**
+ * Lexical forms of XML Schema part 2, section 3.2. Rules without a lexical form, such as days of a month, are left to the
+ * upstream.
+ */
 const TEMPORAL: Readonly<Record<string, string>> = {
   dateTime: `${YEAR}-\\d{2}-\\d{2}T${TIME}${ZONE}`,
   dateTimeStamp: `${YEAR}-\\d{2}-\\d{2}T${TIME}(Z|[+-]\\d{2}:\\d{2})`,
@@ -40,7 +43,7 @@ const TEMPORAL: Readonly<Record<string, string>> = {
   duration: '-?P(?=[\\dT])(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?'
 }
 
-/** Least and greatest value; undefined is no bound. */
+/** Minimum and maximum; undefined means unbounded. */
 const INTEGERS: Readonly<Record<string, readonly [string | undefined, string | undefined]>> = {
   byte: ['-128', '127'],
   unsignedByte: ['0', '255'],
@@ -77,7 +80,7 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
   ].map((builtin) => [builtin.name, builtin])
 )
 
-/** Lists among the built-in types, with their items' type. */
+/** Built-in list types, with the type of their items. */
 export const BUILTIN_LISTS: Readonly<Record<string, string>> = {
   NMTOKENS: 'NMTOKEN',
   IDREFS: 'IDREF',
@@ -148,7 +151,7 @@ function integer(name: string, least: string | undefined, greatest: string | und
   }
 }
 
-/** So few digits that a double has them all. Zero is added because `-0` is no number of XML Schema's decimals. */
+/** Texts with so few digits that a double is exact. The caller adds 0 because `-0` is not a valid xs:decimal. */
 const SHORT_INTEGER = /^-?\d{1,15}$/
 const SHORT_DECIMAL = /^-?(?:\d{1,7}\.\d{1,7}|\d{1,15})$/
 
@@ -214,7 +217,7 @@ function floating(name: string): Builtin {
 }
 
 function base64(): Builtin {
-  // Checked in two linear steps: one pattern for quartets and padding would use the stack for each quartet.
+  // Checked in two linear steps, because a single pattern for quartets and padding would use stack for each quartet.
   const isBase64 = (text: string) => {
     const packed = text.replaceAll(/\s+/g, '')
     return packed.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(packed) ? packed : undefined

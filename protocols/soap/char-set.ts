@@ -1,7 +1,7 @@
-/** First and last code point. */
+/** First and last code point, both inclusive. */
 export type Range = readonly [from: number, to: number]
 
-/** The characters of all of `ranges` that are in each of the categories: `L` for `\p{L}`, `^L` for `\P{L}`. */
+/** The characters of `ranges` that are in all of the categories: `L` for `\p{L}`, `^L` for `\P{L}`. */
 interface Term {
   readonly ranges: readonly Range[]
   readonly categories: ReadonlySet<string>
@@ -10,7 +10,7 @@ interface Term {
 const LAST = 0x10_ffff
 const ALL: readonly Range[] = [[0, LAST]]
 const NO_CATEGORIES: ReadonlySet<string> = new Set()
-/** An intersection of unions can have exponentially many terms. Classes of real patterns have fewer than ten. */
+/** An intersection of unions can have exponentially many terms. Real patterns need fewer than ten. */
 const TERMS_MAX = 64
 
 /**
@@ -28,7 +28,7 @@ export class CharSet {
     return new CharSet(ranges.length === 0 ? [] : [{ ranges: merged(ranges), categories: NO_CATEGORIES }])
   }
 
-  /** A general category of Unicode, such as `Lu`. */
+  /** The characters of a Unicode general category, such as `Lu`. */
   static ofCategory(name: string): CharSet {
     return new CharSet([{ ranges: ALL, categories: new Set([name]) }])
   }
@@ -37,7 +37,7 @@ export class CharSet {
     return new CharSet(joined(sets.flatMap((set) => set.#terms)))
   }
 
-  /** Undefined when the result has too many terms. */
+  /** Undefined if the result has too many terms. */
   complement(): CharSet | undefined {
     let terms: readonly Term[] = [{ ranges: ALL, categories: NO_CATEGORIES }]
     for (const { ranges, categories } of this.#terms) {
@@ -51,14 +51,14 @@ export class CharSet {
     return new CharSet(terms)
   }
 
-  /** Undefined when the result has too many terms. */
+  /** Undefined if the result has too many terms. */
   without(other: CharSet): CharSet | undefined {
     const rest = other.complement()
     const terms = rest && intersection(this.#terms, rest.#terms)
     return terms && new CharSet(terms)
   }
 
-  /** As an expression for one character, for RE2 and for ECMA-262 with the `u` flag. */
+  /** An expression for one character, for RE2 and for ECMA-262 with the `u` flag. */
   toString(): string {
     let ranges: readonly Range[] = []
     let inClass = ''
@@ -75,7 +75,7 @@ export class CharSet {
   }
 }
 
-/** One character as itself. */
+/** An expression that matches exactly this character. */
 export function literal(code: number): string {
   if (code === 0x09) return '\\t'
   if (code === 0x0a) return '\\n'
@@ -90,7 +90,7 @@ function classOf(ranges: readonly Range[], properties: string): string[] {
   const rest = inverted(ranges)
   if (properties !== '')
     return ranges.length === 0 && properties.length <= 6 ? [properties] : [`[${written(ranges)}${properties}]`]
-  // A set up to the last code point is easier to read by what is not in it.
+  // A set that reaches the last code point is shorter as a complement.
   return [ranges.at(-1)?.[1] === LAST && rest.length > 0 ? `[^${written(rest)}]` : `[${written(ranges)}]`]
 }
 
@@ -116,8 +116,8 @@ function both(one: Term, other: Term): Term | undefined {
 }
 
 /**
- * The same intersection in fewer categories; undefined where it is empty. Two categories have nothing in common unless one, such as
- * `L`, is the start of the other, such as `Lu`.
+ * The same intersection with fewer categories; undefined if it is empty. Two categories are disjoint unless the name of one, such
+ * as `L`, is a prefix of the other, such as `Lu`.
  */
 function simplified(names: readonly string[]): ReadonlySet<string> | undefined {
   const [first, ...rest] = names.filter((name) => !name.startsWith('^')).toSorted((a, b) => b.length - a.length)
@@ -130,7 +130,7 @@ function simplified(names: readonly string[]): ReadonlySet<string> | undefined {
   return new Set([first, ...not.filter((name) => name.startsWith(first)).map(flipped)])
 }
 
-/** Terms without categories are one, and the same term is not kept twice. */
+/** Merges the terms without categories, and removes duplicate terms. */
 function joined(terms: readonly Term[]): readonly Term[] {
   const ranges: Range[] = []
   const others = new Map<string, Term>()

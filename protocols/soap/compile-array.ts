@@ -4,12 +4,14 @@ import { once } from './once.ts'
 import { type Definition, derivationOf, nameIn } from './schema-set.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** What compiling an array needs of the rest of the schemas. */
+/** The services that compiling an array needs. */
 export interface Arrays {
-  /** The type that an attribute of `definition` names. */
+  /** The type named by an attribute of `definition`. */
   typeNamed(definition: Definition, text: string): Type
   element(definition: Definition): ElementUse | undefined
-  /** Notes what a type is made of, and gives it back. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX` */
+  /**
+   * Records the bases of a type and returns the type. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX`
+   */
   derived<T extends Type>(type: T, bases: readonly Type[]): T
 }
 
@@ -20,7 +22,7 @@ export function isArrayName({ namespace, name }: QName): boolean {
   return ENCODINGS.has(namespace) && name === 'Array'
 }
 
-/** `soapenc:Array` itself: of anything. */
+/** `soapenc:Array` itself, an array of anything. */
 export function anyArray(): ArrayType {
   return {
     kind: 'array',
@@ -32,8 +34,9 @@ export function anyArray(): ArrayType {
 }
 
 /**
- * A complex type derived from `soapenc:Array`. What its items are is said by `wsdl:arrayType` at the attribute (WSDL 1.1,
- * section 2.2), or by an element of its content, or by both; `inherited` is the array that it restricts.
+ * Compiles a complex type derived from `soapenc:Array`. The item type comes from `wsdl:arrayType` at the attribute (WSDL 1.1,
+ * section 2.2), from an element of its content, or from both.
+ * @param inherited the array that it restricts
  */
 export function compileArray(
   definition: Definition,
@@ -63,7 +66,7 @@ export function compileArray(
   return arrays.derived(type, [inherited])
 }
 
-/** SOAP 1.1: `wsdl:arrayType="t:Name[,][]"`. SOAP 1.2: `enc:itemType` with the name alone. */
+/** SOAP 1.1: `wsdl:arrayType="t:Name[,][]"`. SOAP 1.2: `enc:itemType` with only the name. */
 function arrayTypeOf(
   derivation: Definition
 ): { readonly definition: Definition; readonly type: string; readonly ranks: readonly number[] } | undefined {
@@ -87,7 +90,7 @@ function fixedOf(node: XmlElement): string | undefined {
   return attribute(node, 'fixed') ?? attribute(node, 'default')
 }
 
-/** `int[][,]` is an array with two dimensions of arrays (SOAP 1.1, section 5.4.2), so the last brackets are the outermost. */
+/** `int[][,]` is a two-dimensional array of arrays (SOAP 1.1, section 5.4.2), so the last brackets are the outermost. */
 function ranksOf(brackets: string): number[] {
   return [...brackets.matchAll(/\[([^\]]*)\]/g)].map(([, inner = '']) => inner.split(',').length).toReversed()
 }

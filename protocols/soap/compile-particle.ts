@@ -3,21 +3,21 @@ import { NS, clark } from './names.ts'
 import { type Definition, nameIn } from './schema-set.ts'
 import { attribute, elements, firstElement, lineOf } from './xml-tree.ts'
 
-/** What compiling content needs of the rest of the schemas. */
+/** The services that compiling content needs. */
 export interface Contents {
-  /** A local element, or the global one it refers to; undefined when that is missing. */
+  /** A local element, or the global one that it refers to; undefined if that is missing. */
   element(definition: Definition): ElementUse | undefined
-  /** Elements that may stand in for a global one, at any distance, without those that are abstract. */
+  /** Concrete elements that may substitute a global one, directly or indirectly. */
   substitutes(key: string): readonly ElementUse[]
-  /** A group's content; undefined when it is missing or contains itself. */
+  /** A group's content; undefined if it is missing or contains itself. */
   group(definition: Definition, ref: string): GroupParticle | undefined
-  /** Counts what a group consists of, and gives it back. @throws SoukError `description_too_complex` past the limits of a schema */
+  /** Counts a group's parts and returns the group. @throws SoukError `description_too_complex` past the limits of a schema */
   counted(group: GroupParticle): GroupParticle
 }
 
 const GROUPS: ReadonlySet<string> = new Set(['sequence', 'choice', 'all'])
 
-/** The content model written directly within `definition`: at most one group (XML Schema part 1, 3.4.2). */
+/** Compiles the content model directly within `definition`, which has at most one group (XML Schema part 1, 3.4.2). */
 export function compileContent(definition: Definition, contents: Contents): Particle | undefined {
   for (const node of elements(definition.node, NS.xsd)) {
     if (GROUPS.has(node.name) || node.name === 'group') {
@@ -54,7 +54,7 @@ function compileElement(
 ): Particle | undefined {
   const ref = attribute(definition.node, 'ref')
   const name = ref === undefined ? undefined : nameIn(definition, ref)
-  // A .NET DataSet: a schema, then whatever that schema says.
+  // A .NET DataSet: a schema, then content as that schema describes it.
   if (name?.namespace === NS.xsd) return { kind: 'any', namespace: '', min, max }
   const element = contents.element(definition)
   if (element === undefined) return { kind: 'any', namespace: name?.namespace ?? '', min: 0, max }
@@ -65,7 +65,7 @@ function compileElement(
   return contents.counted(groupOf('choice', items, { min, max }))
 }
 
-/** A group with what is known of everything within, so that whoever uses it need not look inside. */
+/** Builds a group with a summary of its whole content, so that callers need not descend. */
 export function groupOf(
   kind: GroupParticle['kind'],
   items: readonly Particle[],
@@ -81,14 +81,15 @@ export function groupOf(
       slots.set(key, {
         element: before?.element ?? slot.element,
         count: once,
-        // What a repeated group leaves out is an empty array, as anywhere; what a single one leaves out is absent with it.
+        // Content missing from a repeated group is an empty array. Content missing from a single optional group is absent with
+        // the group.
         free: slot.free && (max > 1 || (!choice && min > 0)),
         required: (slot.required || before?.required === true) && !choice && min > 0
       })
     }
   }
   if (max > 1) for (const [key, slot] of slots) slots.set(key, { ...slot, count: slot.count * max })
-  // What a wildcard wants is not known here, so its absence is left to the upstream to judge.
+  // The schema does not say what a wildcard requires, so its absence is left to the upstream.
   const empty = (item: Particle) => item.min === 0 || item.kind === 'any' || (item.kind !== 'element' && item.emptiable)
   return {
     kind,
@@ -118,7 +119,7 @@ function wildcardOf(item: Particle): AnyParticle | undefined {
   return item.kind === 'any' ? item : item.kind === 'element' ? undefined : item.wildcard
 }
 
-/** A wildcard for exactly one namespace names elements without it in JSON. */
+/** A wildcard for exactly one namespace: JSON names its elements without the namespace. */
 function namespaceOf({ node, context }: Definition): string {
   const allowed = (attribute(node, 'namespace') ?? '##any').trim()
   if (allowed === '##targetNamespace') return context.namespace
@@ -135,7 +136,7 @@ function occursOf({ node }: Definition): { min: number; max: number } {
   return { min: Math.min(count('minOccurs'), max), max }
 }
 
-/** Text of the first `xs:documentation`. */
+/** The text of the first `xs:documentation`. */
 export function documentationOf({ node }: Definition): string | undefined {
   const annotation = firstElement(node, NS.xsd, 'annotation')
   return annotation && lineOf(firstElement(annotation, NS.xsd, 'documentation'))

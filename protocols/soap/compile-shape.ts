@@ -16,14 +16,14 @@ import { type Definition, contentNode, derivationOf, nameIn } from './schema-set
 import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
 
 export interface Shapes extends Contents, SimpleTypes {
-  /** Counts elements or attributes of one type. @throws SoukError `description_too_complex` past the limits of a schema */
+  /** Counts the elements or attributes of one type. @throws SoukError `description_too_complex` past the limits of a schema */
   spendOnType(definition: Definition, parts: number): void
-  /** Attributes of a named group, each where it is defined; empty when it is missing. */
+  /** The attributes of a named group, each with its defining context; empty if the group is missing. */
   attributeGroup(definition: Definition, ref: string): readonly Definition[]
   globalAttribute(name: QName): Definition | undefined
 }
 
-/** An attribute before it has a name in JSON. */
+/** An attribute without a JSON name yet. */
 type Attribute = Omit<AttributeUse, 'json'>
 
 interface Parts {
@@ -42,7 +42,7 @@ const NOTHING: Parts = {
   particle: undefined
 }
 
-/** What an `xs:complexType` consists of, with what it inherits from `base`. */
+/** The content of an `xs:complexType`, including content inherited from `base`. */
 export function compileShape(definition: Definition, base: Type, shapes: Shapes): Shape {
   const { node, context } = definition
   const content = contentNode(node)
@@ -62,7 +62,7 @@ export function compileShape(definition: Definition, base: Type, shapes: Shapes)
   })
 }
 
-/** The shape of elements that are listed by a WSDL instead of a schema type. */
+/** The shape of elements that a WSDL lists without a schema type. */
 export function shapeOfParticle(particle: GroupParticle): Shape {
   return shapeOf({ ...NOTHING, particle })
 }
@@ -85,7 +85,7 @@ function textType({ node, context }: Definition, base: Type, shapes: Shapes): Si
   return restrict(narrowed, { node, context }, undefined, shapes)
 }
 
-/** An extension's content is the base's, then its own (XML Schema part 1, 3.4.2). */
+/** The content of an extension is the base's content, then its own (XML Schema part 1, 3.4.2). */
 function contentOf(own: Definition, inherited: Particle | undefined, shapes: Shapes): Particle | undefined {
   const added = compileContent(own, shapes)
   const content = inherited === undefined || added === undefined ? (inherited ?? added) : lengthened(inherited, added)
@@ -94,13 +94,13 @@ function contentOf(own: Definition, inherited: Particle | undefined, shapes: Sha
   return content
 }
 
-/** A chain of extensions is one long sequence, not one within the other. */
+/** Flattens a chain of extensions into one sequence instead of nesting them. */
 function lengthened(inherited: Particle, added: Particle): GroupParticle {
   const isPlain = inherited.kind === 'sequence' && inherited.min === 1 && inherited.max === 1
   return groupOf('sequence', [...(isPlain ? inherited.items : [inherited]), added])
 }
 
-/** Adds the attributes declared within `own` to `attributes`. Tells whether there is an `xs:anyAttribute`. */
+/** Adds the attributes declared within `own` to `attributes`. Returns true if there is an `xs:anyAttribute`. */
 function addAttributes(own: Definition, attributes: Map<string, Attribute>, shapes: Shapes): boolean {
   let any = false
   for (const node of elements(own.node, NS.xsd)) {
@@ -136,7 +136,7 @@ function addAttribute(definition: Definition, attributes: Map<string, Attribute>
   attributes.set(key, { ...name, type: attributeType(declared, shapes), required: use === 'required', fixed })
 }
 
-/** Standard attributes (`xml:lang`, `xmime:contentType`) are texts, and so is what is defined nowhere. */
+/** Standard attributes (`xml:lang`, `xmime:contentType`) and undefined ones are text. */
 function attributeType(declared: Definition | undefined, shapes: Shapes): SimpleType {
   if (declared === undefined) return stringType()
   const named = attribute(declared.node, 'type')
@@ -145,14 +145,14 @@ function attributeType(declared: Definition | undefined, shapes: Shapes): Simple
   return within === undefined ? stringType() : compileSimple({ node: within, context: declared.context }, shapes)
 }
 
-/** Gives everything its name in JSON: elements first, then attributes, which step aside with an `@`. */
+/** Assigns JSON names: to elements first, then to attributes, which get an `@` if the name is taken. */
 function shapeOf(parts: Parts): Shape {
   const { particle, text, mixed, anyAttribute } = parts
   const members = new Map<string, Member>()
   const membersByName = new Map<string, Member>()
   const group = particle === undefined ? undefined : asGroup(particle)
   for (const [key, { element, count, free, required }] of group?.slots ?? []) {
-    // Two elements that differ by namespace only: the second shows it.
+    // If two elements differ only by namespace, the JSON name of the second contains it.
     const json = members.has(element.name) ? key : element.name
     const member: Member = { json, element, many: count > 1, free, required }
     members.set(json, member)
@@ -187,7 +187,7 @@ function shapeOf(parts: Parts): Shape {
   }
 }
 
-/** With more members, looking for each of them takes longer than sorting those that are given. */
+/** From this many members on, sorting the given members is faster than looking up every declared one. */
 const SPARSE_MIN = 32
 
 function sparseOf(plain: readonly PlainMember[]): SparseMembers {
@@ -195,10 +195,10 @@ function sparseOf(plain: readonly PlainMember[]): SparseMembers {
   return { index: new Map(plain.map(({ json }, index) => [json, index])), needed }
 }
 
-/** Undefined unless every element has its one place. */
+/** Undefined unless each element has exactly one place. */
 function plainOf(group: GroupParticle, members: ReadonlyMap<string, Member>): PlainMember[] | undefined {
   const plain: PlainMember[] = []
-  // A named group that comes twice brings its elements twice, and nested ones would be walked without end.
+  // A named group used twice would contribute its elements twice, and nested groups would be walked exponentially often.
   const seen = new Set<Particle>()
   const collect = (particle: Particle): boolean => {
     if (particle.kind === 'any') return false

@@ -7,21 +7,23 @@ import type { Definition } from './schema-set.ts'
 import { normalise, valueOf } from './simple.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
-/** What compiling one type needs of the others. */
+/** The services that compiling a simple type needs. */
 export interface SimpleTypes {
-  /** The type that an attribute of `definition` names. */
+  /** The type named by an attribute of `definition`. */
   typeNamed(definition: Definition, text: string): Type
   warn(definition: Definition, text: string): void
   readonly patterns: PatternBook
-  /** Counts parts that were compiled. @throws SoukError `description_too_complex` past `SCHEMA_PARTS_MAX` */
+  /** Counts compiled parts. @throws SoukError `description_too_complex` past `SCHEMA_PARTS_MAX` */
   spend(parts: number): void
-  /** Notes what a type is made of, and gives it back. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX` */
+  /**
+   * Records the bases of a type and returns the type. @throws SoukError `description_too_complex` past `SCHEMA_DERIVATIONS_MAX`
+   */
   derived<T extends Type>(type: T, bases: readonly Type[]): T
 }
 
 const STRING = BUILTINS.get('string')
 
-/** Types by the names they had before: in SOAP's encoding, and in drafts of XML Schema. */
+/** Former names of types, in SOAP encoding and in drafts of XML Schema. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['base64', 'base64Binary'],
   ['binary', 'base64Binary'],
@@ -31,7 +33,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['uri', 'anyURI']
 ])
 
-/** The built-in type of that name, of XML Schema or, as old WSDLs write, of SOAP's encoding. */
+/** The built-in type with this name, of XML Schema or, in old WSDLs, of SOAP encoding. */
 export function builtinType({ namespace, name }: QName): SimpleType | undefined {
   if (namespace !== NS.xsd && namespace !== NS.encoding11 && namespace !== NS.encoding12) return undefined
   const itemName = Object.hasOwn(BUILTIN_LISTS, name) ? BUILTIN_LISTS[name] : undefined
@@ -48,7 +50,7 @@ export function builtinType({ namespace, name }: QName): SimpleType | undefined 
   return itemName === undefined ? atomic : { kind: 'list', name: atomic.name, item: atomic, facets: NO_FACETS }
 }
 
-/** A reference to an attachment (WS-I Attachments Profile 1.0, section 4.4), which JSON has in its place. */
+/** A reference to an attachment (WS-I Attachments Profile 1.0, section 4.4). JSON has the attachment in its place. */
 export const SWA_REF: AtomicType = {
   kind: 'atomic',
   name: { namespace: NS.swaRef, name: 'swaRef' },
@@ -99,7 +101,7 @@ function baseOf(restriction: XmlElement, { context }: Definition, types: SimpleT
   return simpleFrom({ node: restriction, context }, 'base', types)
 }
 
-/** Lists have no lists as items (XML Schema part 2, section 2.5.1.2): white space could not tell them apart. */
+/** A list cannot have lists as items (XML Schema part 2, section 2.5.1.2), because white space could not separate them. */
 function itemOf(list: XmlElement, definition: Definition, types: SimpleTypes): SimpleType {
   const item = simpleFrom({ node: list, context: definition.context }, 'itemType', types)
   if (!isList(item)) return item
@@ -111,13 +113,15 @@ function isList(type: SimpleType): boolean {
   return type.kind === 'list' || (type.kind === 'union' && type.hasList)
 }
 
-/** The text in XML is the text in JSON: binary content may be written in several ways, and a QName has a prefix in XML only. */
+/**
+ * True if the text in XML equals the text in JSON. Binary content has several notations, and a QName has a prefix only in XML.
+ */
 export function isText(type: SimpleType): boolean {
   if (type.kind === 'union') return type.isText
   return type.kind === 'atomic' && type.builtin.bytes === undefined && type.builtin.name !== 'QName'
 }
 
-/** The simple type that is named by an attribute, or written within. */
+/** The simple type that is named by an attribute or defined inline. */
 function simpleFrom(definition: Definition, by: string, types: SimpleTypes): SimpleType {
   const { node, context } = definition
   const named = attribute(node, by)
@@ -144,13 +148,13 @@ function membersOf(union: XmlElement, { context }: Definition, types: SimpleType
   return [...flat]
 }
 
-/** A complex type with simple content counts as that content; anything else as text. */
+/** A complex type with simple content counts as that content; other types count as text. */
 export function asSimple(type: Type): SimpleType {
   if (type.kind === 'complex') return type.shape().text ?? stringType()
   return type.kind === 'any' || type.kind === 'array' ? stringType() : type
 }
 
-/** `base` with the facets that `restriction` adds; those it states again replace the inherited ones. */
+/** `base` with the facets of `restriction`, which override inherited ones of the same kind. */
 export function restrict(
   base: SimpleType,
   restriction: Definition,
@@ -180,7 +184,7 @@ function facetsOf(restriction: Definition, base: SimpleType, types: SimpleTypes)
   }
   types.spend(1 + enumeration.size + patterns.length)
   if (enumeration.size > 0) facets.enumeration = enumeration
-  // Those of one step are alternatives, those of several steps must all hold (XML Schema part 2, section 4.3.4.2).
+  // Patterns of one step are alternatives; patterns of several steps must all match (XML Schema part 2, section 4.3.4.2).
   const pattern = patterns.length === 0 ? undefined : types.patterns.take(patterns)
   if (typeof pattern === 'object') facets.patterns = [...(base.facets.patterns ?? []), pattern]
   else if (pattern !== undefined) types.warn(restriction, unchecked(patterns, pattern))
@@ -189,7 +193,7 @@ function facetsOf(restriction: Definition, base: SimpleType, types: SimpleTypes)
 
 function unchecked(patterns: readonly string[], reason: string): string {
   const shown = patterns.map((pattern) => JSON.stringify(pattern.slice(0, 80))).slice(0, 3)
-  return `has the pattern ${shown.join(', ')}, which is left to the service to check: it ${reason}`
+  return `has the pattern ${shown.join(', ')}, which only the service checks: it ${reason}`
 }
 
 function enumerated(node: XmlElement, value: string, base: SimpleType): string {

@@ -24,8 +24,8 @@ import { Prefixes } from './xml-write.ts'
 const BUSY: unique symbol = Symbol('busy')
 
 /**
- * Turns the definitions of a `SchemaSet` into the model, each once and only when asked for. What is missing or contradicts
- * itself becomes open content with a warning: a flaw in one corner of a schema must not take the whole WSDL away.
+ * Compiles the definitions of a `SchemaSet` into the model, each once and only when needed. A missing or contradictory part
+ * becomes open content with a warning, because a flaw in one part of a schema must not disable the whole WSDL.
  */
 export class SchemaCompiler implements TypeIndex, Shapes {
   readonly prefixes = new Prefixes()
@@ -38,16 +38,16 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
   readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
   readonly #arrays = new Map<Definition, boolean>()
-  /** Types whose derivation ends, with the steps to its end. */
+  /** Types whose chain of bases ends, with its length. */
   readonly #rooted = new Map<Type, number>()
-  /** Steps from simple types and arrays to those that are built in. */
+  /** The number of derivation steps from simple types and arrays to built-in types. */
   readonly #depths = new Map<Type, number>()
   #parts = 0
-  /** Types and groups that are being compiled, each for the one before. */
+  /** The number of nested types and groups that are being compiled. */
   #nesting = 0
   readonly #substitutes = new Map<string, readonly ElementUse[]>()
 
-  /** @param patterns - those of the same WSDL; default: none is known yet */
+  /** @param patterns the patterns of the same WSDL; default: none yet */
   constructor(set: SchemaSet, warn: (text: string) => void, patterns: PatternBook = new PatternBook()) {
     this.#set = set
     this.#warn = warn
@@ -126,7 +126,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return this.#set.typesWithName(name).length > 1 ? `{${namespace}}${name}` : name
   }
 
-  /** The type with this name; open content when it is not defined. */
+  /** The type with this name; undefined if it is not defined. */
   type(name: QName): Type | undefined {
     if (ANYTHING.has(name.name) && name.namespace === NS.xsd) return ANY_TYPE
     if (isArrayName(name)) return ANY_ARRAY
@@ -210,7 +210,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     }
     const known = this.#attributeGroups.get(found)
     if (known !== undefined) return known
-    // Set before its content is known, so that a group within itself ends.
+    // Set before its content is known, so that a group within itself terminates.
     this.#attributeGroups.set(found, [])
     const members = new Set<Definition>()
     this.#nested(() => {
@@ -266,7 +266,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return this.#headType(definition)
   }
 
-  /** Without a type of its own, an element has that of the one it substitutes (XML Schema part 1, 3.3.2). */
+  /** An element without a type has the type of the element that it substitutes (XML Schema part 1, 3.3.2). */
   #headType(definition: Definition): Type {
     const seen = new Set<Definition>()
     for (let one: Definition | undefined = definition; one !== undefined && !seen.has(one); ) {
@@ -286,7 +286,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (known !== undefined) return known
     const { node } = definition
     if (node.name === 'complexType') return this.#complex(definition, attribute(node, 'name') ?? '')
-    // A type that is made of itself finds open content in its own place, and so ends.
+    // A type that contains itself finds open content in its place, so that compilation terminates.
     this.#types.set(definition, ANY_TYPE)
     try {
       const type = this.#nested(() => compileSimple(definition, this))
@@ -321,7 +321,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return type
   }
 
-  /** The array of SOAP's encoding that a type is derived from, at whatever distance; undefined for any other type. */
+  /** The SOAP array that a type is derived from, directly or indirectly; undefined for any other type. */
   #arrayBase(definition: Definition): ArrayType | undefined {
     if (!this.#isArray(definition)) return undefined
     const base = this.#baseName(definition)
@@ -329,7 +329,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return inherited?.kind === 'array' ? inherited : ANY_ARRAY
   }
 
-  /** Follows the names of bases; what was found for one type holds for all on the way. */
+  /** Follows the names of the bases. The result holds for every type on the way. */
   #isArray(definition: Definition): boolean {
     const seen = new Set<Definition>()
     let found: boolean | undefined
@@ -366,14 +366,14 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return ANY_TYPE
   }
 
-  /** Follows the names, not the compiled bases: those are not there yet. What was followed to its end is not followed again. */
+  /** Follows names instead of compiled bases, which do not exist yet. Each chain is followed once. */
   #derivesFromItself(definition: Definition, base: Type): boolean {
     const own = this.#types.get(definition)
     const seen = new Set<Type>()
     let one = base
     for (; one.kind === 'complex' && !this.#rooted.has(one); one = this.#namedBase(one)) {
       if (one === own) return true
-      // A circle further up, which is the matter of those within it.
+      // A cycle further up is reported by the types within it.
       if (seen.has(one)) return false
       seen.add(one)
       if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
@@ -392,7 +392,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     return items.length === 1 && only !== undefined && 'slots' in only ? only : this.counted(groupOf('sequence', items))
   }
 
-  /** @throws SoukError `description_too_complex` where definitions refer to each other past `SCHEMA_DERIVATIONS_MAX` */
+  /** @throws SoukError `description_too_complex` if definitions refer to each other past `SCHEMA_DERIVATIONS_MAX` */
   #nested<T>(compile: () => T): T {
     if (this.#nesting >= SCHEMA_DERIVATIONS_MAX) throw tooDeep()
     this.#nesting++
@@ -414,15 +414,15 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 
 const ANY_ARRAY = anyArray()
 const ATTRIBUTES: ReadonlySet<string> = new Set(['attribute', 'anyAttribute'])
-/** `xs:anyType`, which drafts of XML Schema called the ur-type. */
+/** `xs:anyType`. Drafts of XML Schema called it ur-type. */
 const ANYTHING: ReadonlySet<string> = new Set(['anyType', 'ur-type'])
 
-/** The built-in type of that name, meant by those who forgot its prefix. */
+/** The built-in type with this name, for schemas that omit its prefix. */
 function unprefixed({ name }: QName): Type | undefined {
   return builtinType({ namespace: NS.xsd, name })
 }
 
-/** Types of these namespaces are known; a copy of their schemas, which often comes along, says nothing more. */
+/** True for namespaces with known types. WSDLs often include copies of their schemas, which are not needed. */
 function isStandard(namespace: string): boolean {
   return namespace === NS.xsd || namespace === NS.encoding11 || namespace === NS.encoding12
 }
@@ -443,7 +443,7 @@ function hasType({ node }: Definition): boolean {
   )
 }
 
-/** `type` is `base`, or derived from it. */
+/** True if `type` is `base` or derived from it. */
 export function derives(type: Type, base: Type): boolean {
   if (base.kind === 'any' || type === base) return true
   const seen = new Set<Type>()

@@ -1,9 +1,9 @@
-/** Decimal numbers as text: XML Schema's xs:decimal has no largest digit count, a JavaScript number has. */
+/** Decimal numbers as text, because xs:decimal has no limit of digits and a JavaScript number has. */
 
 /** XML Schema part 2, section 3.2.3.1. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** Shortest form: no plus sign, no needless zeros. Undefined for what is not a decimal number. */
+/** The shortest form: no plus sign, no redundant zeros. Undefined for text that is not a decimal number. */
 export function canonicalDecimal(text: string): string | undefined {
   if (!DECIMAL.test(text)) return undefined
   const unsigned = text.replace(/^[+-]?0*/, '')
@@ -14,7 +14,7 @@ export function canonicalDecimal(text: string): string | undefined {
   return text.startsWith('-') && digits !== '0' ? `-${digits}` : digits
 }
 
-/** A number without an exponent, which xs:decimal does not know. */
+/** The number without an exponent, which xs:decimal does not allow. */
 export function plainDecimal(value: number): string {
   const printed = String(value)
   if (!printed.includes('e')) return printed
@@ -28,12 +28,12 @@ export function plainDecimal(value: number): string {
   return sign + text.replace(/\.$/, '')
 }
 
-/** The nearest JavaScript number prints as the same digits. */
+/** True if the nearest JavaScript number prints the same digits. */
 export function isExactNumber(canonical: string): boolean {
   return canonical.length <= 24 && plainDecimal(Number(canonical)) === canonical
 }
 
-/** Negative, zero or positive, as `a` is below, equal to or above `b`; both are canonical. */
+/** Negative, zero or positive if `a` is below, equal to or above `b`. Both must be canonical. */
 export function compareDecimals(a: string, b: string): number {
   const [x, y] = [parts(a), parts(b)]
   if (x.negative !== y.negative) return x.negative ? -1 : 1

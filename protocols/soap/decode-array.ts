@@ -5,7 +5,7 @@ import { NS } from './names.ts'
 import { XmlError } from './xml-error.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** An array of SOAP's encoding as a JSON array, nested once for each dimension. What a sparse one leaves out is null. */
+/** Reads a SOAP-encoded array as a JSON array, nested once per dimension. Elements omitted from a sparse array are null. */
 export function readArray(
   type: ArrayType,
   element: XmlElement,
@@ -23,7 +23,7 @@ export function readArray(
   return nested(values, sizesOf(element))
 }
 
-/** Elements of `[2,3]` come row by row (SOAP 1.1, section 5.4.2). */
+/** The elements of `[2,3]` come row by row (SOAP 1.1, section 5.4.2). */
 function nested(values: unknown[], sizes: readonly number[]): unknown[] {
   const expected = sizes.reduce((product, size) => product * size, 1)
   if (sizes.length < 2 || expected !== values.length) return values
@@ -45,7 +45,7 @@ function sizesOf(element: XmlElement): number[] {
   return sizes.every((size) => Number.isSafeInteger(size) && size > 0) ? sizes : []
 }
 
-/** `[3]`: the place of what follows. Positions in several dimensions are left to the order of the elements. */
+/** Parses `[3]`, the position of the next element. Multi-dimensional positions are ignored; the order of the elements applies. */
 function positionOf(text: string | undefined): number | undefined {
   const digits = text === undefined ? undefined : /^\s*\[\s*(\d{1,9})\s*\]\s*$/.exec(text)?.[1]
   return digits === undefined ? undefined : Number(digits)

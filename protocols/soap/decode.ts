@@ -15,21 +15,21 @@ import { type XmlElement, attribute, qnameIn, textOf } from './xml-tree.ts'
 type Json = { [name: string]: unknown }
 
 /**
- * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the sense is clear, since an upstream's slip
- * should not cost a consumer the answer: an element in the wrong namespace is known by its local name; one that the schema
- * does not have goes to `$any`; one that comes more often than allowed becomes an array; text that is not of its type stays
- * text. Repeated elements are always arrays, empty ones too unless they belong to a choice or an absent group. In SOAP's
- * encoding, `references` follows `href` to the elements that have the values.
+ * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the meaning is clear, because a small fault of
+ * an upstream should not cost the consumer the response. An element in the wrong namespace is matched by its local name. An
+ * undeclared element goes to `$any`. An element that occurs too often becomes an array. Text of the wrong type stays text.
+ * Repeated elements are always arrays, even empty ones, unless they belong to a choice or an absent group. In SOAP encoding,
+ * `references` resolves `href`.
  */
 export class Decoder {
   readonly #types: TypeIndex
   readonly #meter: Meter
-  /** Parts of types that were paid for. */
+  /** Number of type parts already charged to the meter. */
   #paid: number
   readonly #references: References | undefined
   readonly #attachments: Map<string, Attachment> | undefined
 
-  /** @param meter - pays for what the schema makes of each element; when it is used up, all methods throw OutOfSteps */
+  /** @param meter charged for the work per element; when it is used up, all methods throw OutOfSteps */
   constructor(types: TypeIndex, meter: Meter, references?: References, attachments?: Map<string, Attachment>) {
     this.#types = types
     this.#meter = meter
@@ -38,7 +38,7 @@ export class Decoder {
     this.#attachments = attachments
   }
 
-  /** @throws XmlError for references that lead nowhere, in a circle, or to too much. */
+  /** @throws XmlError for references that are unresolved, circular, or too many. */
   element(use: ElementUse, element: XmlElement): unknown {
     if (this.#references === undefined) return this.#element(use, element)
     return this.#references.follow(element, (target) => this.#element(use, target))
@@ -65,7 +65,7 @@ export class Decoder {
     return this.#text(actual, use.default, element)
   }
 
-  /** Content of a complex element: an object, or the bare value of simple content that no attribute can go with. */
+  /** Reads a complex element: an object, or the bare value of simple content that can have no attributes. */
   complex(type: ComplexType, element: XmlElement): unknown {
     const shape = type.shape()
     const { parts } = this.#types
@@ -81,12 +81,12 @@ export class Decoder {
     return json
   }
 
-  /** Content without a schema. */
+  /** Reads content without a schema. */
   open(element: XmlElement, namespace = ''): unknown {
     return readGeneric(element, (child) => this.declared(child), namespace)
   }
 
-  /** An element that the schemas declare; undefined for any other. */
+  /** Reads an element that the schemas declare; undefined for any other. */
   declared(element: XmlElement): { readonly json: unknown } | undefined {
     const use = this.#types.globalElement(clark(element.namespace, element.name))
     return use === undefined ? undefined : { json: this.element(use, element) }
@@ -124,14 +124,14 @@ export class Decoder {
     return readSimple(type, text, { read: (name) => qnameIn(element, name), meter: this.#meter })
   }
 
-  /** What `xsi:type` says, where that is the declared type or derived from it. */
+  /** The type named by `xsi:type`, if it is the declared type or derived from it. */
   #actual(declared: Type, element: XmlElement): Type {
     if (declared.kind !== 'complex' && declared.kind !== 'any') return declared
     const text = attribute(element, 'type', NS.xsi)
     const name = text === undefined ? undefined : qnameIn(element, text)
     if (name === undefined) return declared
     const named = this.#types.type(name)
-    // Of open content, a simple value says by its type what it is, and is read as such: see `generic.ts`.
+    // For open content, `generic.ts` reads simple values by their `xsi:type`.
     if (named === undefined || (declared.kind === 'any' && isSimple(named))) return declared
     return derives(named, declared) ? named : declared
   }
@@ -153,7 +153,7 @@ function memberOf(shape: Shape, element: XmlElement): Member | undefined {
   return shape.members.get(element.name)
 }
 
-/** `repeated` holds the members that became arrays though they should occur once. */
+/** @param repeated members that became arrays although they should occur once */
 function add(json: Json, member: Member, value: unknown, repeated: Set<string>): void {
   const name = member.json
   const before = Object.hasOwn(json, name) ? json[name] : undefined

@@ -5,12 +5,12 @@ import type { SoapService } from './service.ts'
 
 type Parts = { readonly input: boolean; readonly output: boolean; readonly text: boolean }
 
-/** What is given up first when a description is too large: a consumer needs to know what to send before anything else. */
+/** The parts to omit, in order, when a description is too large. The input is kept longest, because consumers need it first. */
 const STEPS: ReadonlyArray<Parts & { readonly warning: string }> = [
   { input: true, output: true, text: true, warning: '' },
-  { input: true, output: false, text: true, warning: 'the schemas of answers are not in it' },
-  { input: false, output: false, text: true, warning: 'JSON Schemas are not in it' },
-  { input: false, output: false, text: false, warning: 'JSON Schemas and descriptions are not in it' }
+  { input: true, output: false, text: true, warning: 'it omits the schemas of responses' },
+  { input: false, output: false, text: true, warning: 'it omits JSON Schemas' },
+  { input: false, output: false, text: false, warning: 'it omits JSON Schemas and descriptions' }
 ]
 
 /** The operations for the manifest, as complete as `API_DESCRIPTION_BYTES_MAX` allows. */
@@ -21,10 +21,10 @@ export function describe(service: SoapService): { readonly api: ApiDescription; 
     const warning = step.warning === '' ? undefined : `The description is too large for a manifest: ${step.warning}.`
     return { api: { operations }, warning }
   }
-  return { api: { operations: [] }, warning: 'There are too many operations for a manifest; none is described.' }
+  return { api: { operations: [] }, warning: 'There are too many operations for a manifest, so it describes none.' }
 }
 
-/** Undefined as soon as they are too large. */
+/** Undefined as soon as the operations are too large. */
 function operationsWithin(service: SoapService, parts: Parts): Operation[] | undefined {
   const operations: Operation[] = []
   let bytes = 0
@@ -38,7 +38,7 @@ function operationsWithin(service: SoapService, parts: Parts): Operation[] | und
   return operations
 }
 
-/** Undefined where it is larger than that. */
+/** Undefined if the operation is larger than `bytesMax`. */
 function operationOf(service: SoapService, name: string, parts: Parts, bytesMax: number): Operation | undefined {
   try {
     return described(service, name, parts, bytesMax)

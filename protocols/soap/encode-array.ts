@@ -4,8 +4,8 @@ import { NS, type QName } from './names.ts'
 import type { SoapVersion } from './wsdl.ts'
 
 /**
- * Writes an array of SOAP's encoding into its open element: a JSON array, nested once for each dimension. An object with the
- * items under their element's name, which is how the XML looks, is written as it stands.
+ * Writes a SOAP-encoded array into its open element, from a JSON array nested once per dimension. Also accepts an object with the
+ * items under their element name, as in the XML.
  */
 export function writeArray(encoder: Encoding, type: ArrayType, value: unknown, encoded: SoapVersion | undefined): void {
   const item = itemOf(type)
@@ -16,7 +16,7 @@ export function writeArray(encoder: Encoding, type: ArrayType, value: unknown, e
   writeItems(encoder, item, value, sizes.length)
 }
 
-/** One item as it is written; with further brackets, an array itself. */
+/** The element of one item; with further dimensions, the item is an array itself. */
 export function itemOf(type: ArrayType): ElementUse {
   const item = type.item()
   if (type.ranks.length <= 1) return item
@@ -47,7 +47,7 @@ function writeItems(encoder: Encoding, item: ElementUse, values: readonly unknow
   }
 }
 
-/** Length of each dimension. @throws SoukError `invalid_request` when rows differ in length. */
+/** The length of each dimension. @throws SoukError `invalid_request` if rows differ in length. */
 function sizesOf(encoder: Encoding, value: readonly unknown[], rank: number): number[] {
   const sizes = [value.length]
   if (rank === 1) return sizes
@@ -63,7 +63,7 @@ function sizesOf(encoder: Encoding, value: readonly unknown[], rank: number): nu
   return [...sizes, ...(inner ?? Array.from({ length: rank - 1 }, () => 0))]
 }
 
-/** Says what the items are and how many (SOAP 1.1, section 5.4.2; SOAP 1.2 part 2, sections 3.1.4 and 3.1.6). */
+/** Writes the type and number of the items (SOAP 1.1, section 5.4.2; SOAP 1.2 part 2, sections 3.1.4 and 3.1.6). */
 function writeKind(
   { writer }: Encoding,
   type: ArrayType,
@@ -89,7 +89,7 @@ function writeKind(
   writer.attribute(NS.encoding11, 'arrayType', `${leaf}${inner}[${sizes.join(',')}]`)
 }
 
-/** What `xsi:type` says; undefined for an anonymous type. */
+/** The type name for `xsi:type`; undefined for an anonymous type. */
 export function typeName(type: Type): QName | undefined {
   if (type.kind === 'any') return undefined
   if (type.kind === 'array') return { namespace: NS.encoding11, name: 'Array' }

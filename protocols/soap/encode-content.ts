@@ -3,7 +3,7 @@ import type { ElementParticle, GroupParticle, Member, Particle, Shape } from './
 import { clark } from './names.ts'
 import { CHAR_STEPS, ELEMENT_STEPS, MEMBER_STEPS } from './steps.ts'
 
-/** Values of one element that are still to be written. */
+/** The remaining values of one element. */
 interface Queue {
   readonly member: Member
   readonly values: readonly unknown[]
@@ -11,14 +11,14 @@ interface Queue {
 }
 
 /**
- * Writes the child elements of one complex value: walks the content model, and at each element takes the next values that
- * JSON has for it. A repeated group goes round as long as it has values, so `(key, value)*` comes out in pairs; of a choice,
- * the branch is taken that has most of the values at hand.
+ * Writes the child elements of one complex value. It walks the content model and takes the next JSON values at each element. A
+ * repeated group repeats while it has values, so `(key, value)*` comes out in pairs. A choice takes the branch that has the most
+ * of the remaining values.
  */
 export class ContentWriter {
   readonly #encoder: Encoding
   readonly #shape: Shape
-  /** By `{namespace}name`; an element without values left is not in it. */
+  /** By `{namespace}name`. Elements without remaining values are removed. */
   readonly #pending = new Map<string, Queue>()
   #any: unknown
 
@@ -121,7 +121,7 @@ export class ContentWriter {
     refuseCount(this.#encoder, { json, min, max: Number.POSITIVE_INFINITY }, taken)
   }
 
-  /** Names what a group without any value lacks. */
+  /** Reports the missing elements of a group without any value. */
   #missing(group: GroupParticle): void {
     if (group.kind !== 'choice' || group.items.length === 1) {
       for (const item of group.items) {
@@ -135,14 +135,17 @@ export class ContentWriter {
   }
 }
 
-/** JSON gives a repeated element as an array, though a lone value is accepted; null stands for absence where it is no value. */
+/**
+ * A repeated element is an array in JSON; a single value is accepted as well. Null means absent, unless the element is nillable
+ * or required.
+ */
 function valuesOf(member: Member, value: unknown): readonly unknown[] {
   if (value === undefined) return []
   if (member.many) return Array.isArray(value) ? value : value === null && !member.element.nillable ? [] : [value]
   return value === null && !member.element.nillable && !member.required ? [] : [value]
 }
 
-/** Says that an element comes too seldom or too often. @throws SoukError `invalid_request` */
+/** Reports that an element occurs too seldom or too often. @throws SoukError `invalid_request` */
 export function refuseCount(
   encoder: Encoding,
   { json, min, max }: { readonly json: string; readonly min: number; readonly max: number },

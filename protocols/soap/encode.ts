@@ -28,34 +28,34 @@ import type { SoapVersion } from './wsdl.ts'
 import { type XmlWriter, xmlText } from './xml-write.ts'
 
 export interface EncodeOptions {
-  /** Values are checked against their types, and required ones must be there. Default true. */
+  /** Values are checked against their types, and required ones must be present. Default true. */
   readonly checks?: boolean
-  /** Refusals say which value was seen. False for what is secret. Default true. */
+  /** Errors contain the rejected value. Set to false for secrets. Default true. */
   readonly showsValues?: boolean
-  /** Values say by `xsi:type` what they are, arrays by `arrayType`: SOAP's encoding of this version. */
+  /** Writes `xsi:type` on values and `arrayType` on arrays: SOAP encoding of this version. */
   readonly encoded?: SoapVersion | undefined
-  /** Pays for what the schema makes of each value. Default: a new one with `SOAP_STEPS_MAX`. */
+  /** Charged for the work per value. Default: a new meter with `SOAP_STEPS_MAX`. */
   readonly meter?: Meter | undefined
-  /** Takes what goes beside the envelope. Default: binary content stays within, and there is no other. */
+  /** Collects attachments. Default: binary content stays in the envelope, and attachments are not available. */
   readonly attachments?: Attachments | undefined
-  /** A path as the consumer knows it, where a mapping has renamed fields. */
+  /** Maps a path to the consumer's names, if a mapping renamed fields. */
   readonly shownPath?: ((path: readonly (string | number)[]) => readonly (string | number)[]) | undefined
 }
 
 /**
- * Writes JSON as XML, in the order and the namespaces that the schema wants, whatever the order in JSON.
+ * Writes JSON as XML, in the order and the namespaces of the schema, whatever the order in JSON.
  *
  * | JSON                                   | XML                                                                  |
  * |----------------------------------------|----------------------------------------------------------------------|
  * | member                                 | child element of that name, or attribute                             |
  * | `@name`                                | attribute, always accepted                                           |
- * | array                                  | the element once for each item                                       |
+ * | array                                  | one element per item                                                 |
  * | `value`, or the bare scalar            | text of an element that has attributes                               |
- * | `null`                                 | `xsi:nil` where nillable; as if absent where the element is optional |
+ * | `null`                                 | `xsi:nil` if nillable; absent if the element is optional             |
  * | `$type`: `name` or `{namespace}name`   | `xsi:type`                                                           |
- * | `$any`: `[{ name: … }, …]`             | elements that the schema leaves open, see `generic.ts`               |
+ * | `$any`: `[{ name: … }, …]`             | elements of open content, see `generic.ts`                           |
  *
- * Every refusal is a SoukError `invalid_request` that names the JSON path, the rule and the value seen. When the meter is used up, all
+ * Every rejection is a SoukError `invalid_request` with the JSON path, the rule and the value. When the meter is used up, all
  * methods throw OutOfSteps.
  */
 export class Encoder implements Encoding {
@@ -68,7 +68,7 @@ export class Encoder implements Encoding {
   readonly #attachments: Attachments | undefined
   readonly #path: Array<string | number> = []
   readonly #meter: Meter
-  /** Parts of types that were paid for. */
+  /** Number of type parts already charged to the meter. */
   #paid: number
   readonly #writing: Writing
 
@@ -151,14 +151,14 @@ export class Encoder implements Encoding {
     if (value.value !== undefined) this.at('value', () => this.#text(type, value.value))
   }
 
-  /** In SOAP's encoding every value says what it is; servers of that time depend on it. */
+  /** In SOAP encoding, each value states its type; old servers depend on it. */
   #announce(type: Type): void {
     if (type.kind === 'any' || type.kind === 'array') return
     const name = typeName(type)
     if (name !== undefined) this.writer.attribute(NS.xsi, 'type', this.writer.qname(name.namespace, name.name))
   }
 
-  /** Attributes and content of an open element. */
+  /** Writes the attributes and content of an open element. */
   complex(type: ComplexType, value: unknown): void {
     const shape = type.shape()
     this.spend(
@@ -180,7 +180,7 @@ export class Encoder implements Encoding {
     else if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
   }
 
-  /** The content of most types: what `ContentWriter` does for any content, without its bookkeeping. */
+  /** Writes plain content, which most types have, without the bookkeeping of `ContentWriter`. */
   #plain(members: readonly PlainMember[], value: JsonObject): void {
     for (const member of members) {
       const given = ownMember(value, member.json)
@@ -242,7 +242,7 @@ export class Encoder implements Encoding {
     this.writer.raw(text)
   }
 
-  /** Lexical form of a scalar, with the place in any refusal. */
+  /** The lexical form of a scalar. Errors contain the path. */
   #lexical(type: SimpleType, value: unknown): string {
     const text = (this.checks ? writeSimple : writeUnchecked)(type, value, this.#writing)
     if (text instanceof Refusal) throw this.refuse(`must ${text.rule}`, value)
@@ -283,7 +283,7 @@ export class Encoder implements Encoding {
       if (shape.attributesByJson.has(name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
       this.at(name, () => {
-        // With a mapping, the names in the schema are not those that the consumer knows.
+        // With a mapping, consumers do not know the names of the schema.
         throw this.refuse(`is not known here${this.#shownPath === undefined ? known(shape) : ''}`)
       })
     }
@@ -305,7 +305,7 @@ export class Encoder implements Encoding {
 const BASE64 = BUILTINS.get('base64Binary')
 const MEDIA_TYPE = clark(NS.xmime, 'contentType')
 
-/** What an element says of its binary content (Describing Media Content of Binary Data in XML, section 2). */
+/** The media type of an element's binary content (Describing Media Content of Binary Data in XML, section 2). */
 function mediaTypeOf(shape: Shape, value: JsonObject): unknown {
   const use = shape.attributesByName.get(MEDIA_TYPE)
   return use && attributeValue(use, value)
@@ -313,7 +313,7 @@ function mediaTypeOf(shape: Shape, value: JsonObject): unknown {
 
 const NO_CONTROL = 'must not hold control characters: XML cannot carry them'
 
-/** Members that are given, and those that are needed, in their order. */
+/** The given and the required members, in schema order. */
 function present(
   plain: readonly PlainMember[],
   { index, needed }: SparseMembers,
@@ -330,7 +330,7 @@ function present(
     .filter((member) => member !== undefined)
 }
 
-/** JSON has its own members only; an element may be called `constructor`. */
+/** Only own members count, because an element may be called `constructor`. */
 function ownMember(value: JsonObject, name: string): unknown {
   const given = value[name]
   return given !== undefined && name in Object.prototype && !Object.hasOwn(value, name) ? undefined : given
@@ -358,7 +358,7 @@ function attributeValue(use: AttributeUse, value: JsonObject): unknown {
   return undefined
 }
 
-/** `@name` or `@{namespace}name` of an attribute that the type has. */
+/** True for `@name` or `@{namespace}name` of an attribute that the type declares. */
 function isDeclared(shape: Shape, name: string): boolean {
   if (!name.startsWith('@')) return false
   const plain = name.slice(1)

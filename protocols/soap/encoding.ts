@@ -8,25 +8,25 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the parts of the encoder share: where the XML goes, and where in the JSON it comes from. */
+/** The interface that the parts of the encoder share: the XML output and the current JSON path. */
 export interface Encoding {
   readonly writer: XmlWriter
-  /** Values are checked against their types, and required ones must be there. */
+  /** True if values are checked against their types and required ones must be present. */
   readonly checks: boolean
-  /** Pays for work that is not in proportion to the JSON. @throws OutOfSteps */
+  /** Charges work that is not proportional to the size of the JSON. @throws OutOfSteps */
   spend(steps: number): void
   /** Runs `write` one step deeper in the JSON. @throws SoukError `invalid_request` past `JSON_DEPTH_MAX` */
   at(step: string | number, write: () => void): void
-  /** An error about the value at the current place. `rule` completes "`path` …". */
+  /** An error about the value at the current path. `rule` completes "`path` …". */
   refuse(rule: string, value?: unknown): SoukError
   element(use: ElementUse, value: unknown): void
-  /** Elements that the schema leaves open; `namespace` is that of names without one. */
+  /** Writes open content. @param namespace the namespace of names without one */
   any(items: unknown, namespace: string): void
-  /** An attribute that no schema declares: `@name` or `@{namespace}name`, as text. */
+  /** Writes an undeclared attribute, `@name` or `@{namespace}name`, as text. */
   openAttribute(name: string, value: unknown): void
 }
 
-/** `$.order.items[2].qty`, as in RFC 9535. */
+/** Formats `$.order.items[2].qty`, as in RFC 9535. */
 export function jsonPath(steps: ReadonlyArray<string | number>): string {
   let path = '$'
   for (const step of steps) {
@@ -36,7 +36,7 @@ export function jsonPath(steps: ReadonlyArray<string | number>): string {
   return path
 }
 
-/** Enough of a value to recognise it by. */
+/** A short form of a value for error messages. */
 export function glimpse(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'

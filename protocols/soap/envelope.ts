@@ -22,8 +22,8 @@ export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPa
 }
 
 /**
- * A request document (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5). `checks: false` writes what is given, whether the
- * schema allows it or not.
+ * Writes a request document (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5). `checks: false` skips the checks against the
+ * schema.
  *
  * @throws SoukError `invalid_request`, see `Encoder`.
  */
@@ -56,7 +56,8 @@ export function writeEnvelope(
     encoder.at('$headers', () => writeHeader(encoder, envelope, message, headers, isNeeded ? own : undefined))
   }
   writer.open(envelope, 'Body')
-  // SOAP 1.2 part 1, section 5.1.1, has the attribute on the body's children only, as 1.1's readers look for it on any.
+  // SOAP 1.2 part 1, section 5.1.1, allows the attribute only on the children of the body; readers of SOAP 1.1 accept it
+  // anywhere.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
   if (message.wrapper === undefined) encoder.complex(message.content, content)
   else if (message.encoded) {
@@ -70,7 +71,7 @@ export function writeEnvelope(
   return writer.document()
 }
 
-/** Takes the message's attachments, and gives what remains for the envelope. */
+/** Takes the message's attachments and returns the parameters for the envelope. */
 function attached(
   encoder: Encoder,
   message: MessageModel,
@@ -90,7 +91,7 @@ function attached(
   return rest
 }
 
-/** What the provider proves itself with. */
+/** Writes the provider's credentials. */
 function writeAuth(
   writer: XmlWriter,
   version: SoapVersion,
@@ -103,7 +104,7 @@ function writeAuth(
     writeOwnHeaders(writer, types, message, soapHeaders, message.encoded ? version : undefined)
 }
 
-/** The header with the node's own blocks, then those of the consumer; none at all when there is nothing to say. */
+/** Writes the header with the node's own blocks, then the consumer's. Omits an empty header. */
 function writeHeader(
   encoder: Encoder,
   envelope: string,
@@ -128,12 +129,15 @@ function writeHeader(
   encoder.writer.close()
 }
 
-/** The action as it can stand in quotes. */
+/** The action without characters that are invalid in quotes. */
 export function plainAction(action: string): string {
   return action.replaceAll(/["\\\r\n]/g, '')
 }
 
-/** HTTP headers of a request (SOAP 1.1, section 6.1.1; SOAP 1.2 part 2, section 6.5.3); `type` when it is not the envelope alone. */
+/**
+ * HTTP headers of a request (SOAP 1.1, section 6.1.1; SOAP 1.2 part 2, section 6.5.3).
+ * @param type content type, if the body is more than the envelope
+ */
 export function envelopeHeaders(version: SoapVersion, action: string, type?: string): Array<[string, string]> {
   const quoted = plainAction(action)
   if (version === '1.1') {
@@ -149,7 +153,7 @@ export function envelopeHeaders(version: SoapVersion, action: string, type?: str
   ]
 }
 
-/** The parts of a response, whichever version it answers in. */
+/** The parts of a response, of either SOAP version. */
 export interface Envelope {
   readonly header: XmlElement | undefined
   readonly body: XmlElement

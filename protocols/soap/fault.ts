@@ -8,27 +8,27 @@ import { type XmlElement, elements, firstElement, textOf } from './xml-tree.ts'
 
 /** The member `fault` of the problem document. */
 export interface Fault {
-  /** Local name of the fault code as sent: `Client`, `Server`, `Sender`, `Receiver`, or the service's own. */
+  /** Local name of the fault code as sent: `Client`, `Server`, `Sender`, `Receiver`, or a code of the service. */
   readonly code: string
-  /** SOAP 1.2: the most specific subcode, local name. */
+  /** SOAP 1.2: local name of the most specific subcode. */
   readonly subcode?: string
-  /** The service's own words. */
+  /** The service's own text. */
   readonly reason: string
   readonly actor?: string
-  /** By element name: typed where the WSDL declares it, else as it came. */
+  /** By element name: typed if the WSDL declares it, else untyped. */
   readonly detail?: unknown
 }
 
 const CLIENT = /^(?:Client|Sender)(?:\.|$)/
 
-/** The fault in a SOAP body, if there is one. */
+/** The fault of a SOAP body; undefined if there is none. */
 export function faultIn(body: XmlElement): XmlElement | undefined {
   return firstElement(body, body.namespace, 'Fault')
 }
 
 /**
- * A fault as the error that consumers see: 400 when the request is to blame, else 502.
- * @param secrets - blanked out: services like to repeat which password was wrong
+ * Converts a fault to the consumer's error: 400 if the request is at fault, else 502.
+ * @param secrets texts to redact, because services may repeat a wrong password
  */
 export function faultError(
   fault: XmlElement,
@@ -38,9 +38,7 @@ export function faultError(
 ): SoukError {
   const read = without(secrets, readFault(fault, decoder, declared))
   const sender = CLIENT.test(read.code)
-  const detail = sender
-    ? 'The SOAP service answered with a fault: it blames the request.'
-    : 'The SOAP service answered with a fault.'
+  const detail = sender ? 'The SOAP service rejected the request with a fault.' : 'The SOAP service returned a fault.'
   return new SoukError('soap_fault', detail, {
     source: 'upstream',
     members: { fault: read },
@@ -77,7 +75,7 @@ function readFault(fault: XmlElement, decoder: Decoder, declared: ReadonlyMap<st
   }
 }
 
-/** SOAP 1.1 has a fault's own children in no namespace; some services put them in the envelope's all the same. */
+/** SOAP 1.1 puts a fault's children in no namespace; some services use the envelope's namespace. */
 function child(element: XmlElement, name: string): XmlElement | undefined {
   return elements(element).find((one) => one.name === name)
 }
@@ -112,7 +110,7 @@ function readDetail(detail: XmlElement, decoder: Decoder, declared: ReadonlyMap<
   return Object.fromEntries(entries)
 }
 
-/** Undeclared detail is for reading, so it is plain at the price of namespaces: a member for each name, an array where it repeats. */
+/** Undeclared detail is for people to read, so it omits namespaces: one member per name, and an array for repeated names. */
 function loose(element: XmlElement): unknown {
   if (isNil(element)) return null
   const children = elements(element)
@@ -140,7 +138,7 @@ function append(entries: Map<string, unknown>, name: string, json: unknown): voi
   else entries.set(name, entries.has(name) ? new Repeated([before, json]) : json)
 }
 
-/** An error is held whole at each hop, so a detail past the limit is cut to a note. Also makes plain JSON of it. */
+/** Each hop keeps an error in memory, so a detail above the limit is truncated. Also makes plain JSON of it. */
 function bounded(detail: unknown): unknown {
   if (detail === undefined) return undefined
   const text = JSON.stringify(detail)

@@ -6,18 +6,18 @@ import type { XmlElement } from './xml-tree.ts'
 import { attribute, elements, textOf } from './xml-tree.ts'
 
 /**
- * JSON for content that the schema leaves open (`xs:any`, `xs:anyType`), without loss but for the places of comments:
+ * JSON for open content (`xs:any`, `xs:anyType`). Only the positions of comments are lost.
  *
  * | XML                                   | JSON                                                                      |
  * |---------------------------------------|---------------------------------------------------------------------------|
- * | text only                             | string (of `xsi:type` number or boolean: that)                            |
+ * | text only                             | string; number or boolean if `xsi:type` says so                           |
  * | `xsi:nil`                             | null                                                                      |
  * | attributes                            | `@name` or `@{namespace}name`, string                                     |
  * | text beside attributes                | `value`, string                                                           |
  * | child elements, text between them     | `$any`: array in document order, of `{ name: content }` and strings       |
  *
- * The name in `{ name: content }` is `{namespace}local`; without `{…}` it is in the one namespace that the wildcard allows,
- * else in none. An element that the WSDL's schemas declare has its content typed, as anywhere else.
+ * The name in `{ name: content }` is `{namespace}local`. A name without `{…}` is in the only namespace that the wildcard allows,
+ * else in none. The content of an element that the schemas declare is typed, as elsewhere.
  */
 export function writeGeneric(encoder: Encoding, types: TypeIndex, value: unknown, namespace = ''): void {
   const { writer } = encoder
@@ -52,7 +52,7 @@ function writeItem(encoder: Encoding, types: TypeIndex, item: unknown, namespace
   encoder.at(key, () => writeElement(encoder, types, name, content, namespace))
 }
 
-/** An element by its name: as the schemas have it, or as open content where they do not. */
+/** Writes an element by name: typed if the schemas declare it, else as open content. */
 export function writeElement(encoder: Encoding, types: TypeIndex, name: QName, content: unknown, namespace = ''): void {
   const declared = types.globalElement(clark(name.namespace, name.name))
   if (declared !== undefined) return encoder.element(declared, content)
@@ -66,7 +66,7 @@ export function writeElement(encoder: Encoding, types: TypeIndex, name: QName, c
   encoder.writer.close()
 }
 
-/** Numbers and booleans say by `xsi:type` what they are, so that they come back as such. */
+/** Writes `xsi:type` for numbers and booleans, so that they are read back as such. */
 export function writeType(encoder: Encoding, value: unknown): void {
   const { writer } = encoder
   if (typeof value === 'boolean') writer.attribute(NS.xsi, 'type', writer.qname(NS.xsd, 'boolean'))
@@ -87,7 +87,10 @@ function scalarText(encoder: Encoding, value: unknown): string {
 
 export type GenericJson = string | number | boolean | null | { [name: string]: unknown }
 
-/** The inverse; `typed` reads an element that the schemas declare, or gives undefined for any other. */
+/**
+ * The inverse of `writeGeneric`.
+ * @param typed reads an element that the schemas declare; returns undefined for any other
+ */
 export function readGeneric(
   element: XmlElement,
   typed: (element: XmlElement) => { readonly json: unknown } | undefined,
@@ -104,7 +107,7 @@ export function readGeneric(
   return json
 }
 
-/** Child elements and the text between them, layout aside. */
+/** Child elements and the text between them, without layout white space. */
 function readItems(
   parent: XmlElement,
   typed: (element: XmlElement) => { readonly json: unknown } | undefined,
@@ -129,7 +132,7 @@ export function readItem(
   return Object.fromEntries([[key, known === undefined ? readGeneric(element, typed, namespace) : known.json]])
 }
 
-/** Untyped text says by `xsi:type` when it is a number or boolean. */
+/** Reads untyped text as number or boolean if `xsi:type` says so. */
 function scalarOf(element: XmlElement): string | number | boolean {
   const text = textOf(element)
   const name = attribute(element, 'type', NS.xsi)?.split(':').at(-1)
@@ -137,7 +140,7 @@ function scalarOf(element: XmlElement): string | number | boolean {
   return builtin?.read(text.trim()) ?? text
 }
 
-/** The drafts before 2001 said `xsi:null`. */
+/** Drafts before 2001 used `xsi:null`. */
 export function isNil(element: XmlElement): boolean {
   const nil = attribute(element, 'nil', NS.xsi) ?? attribute(element, 'null', NS.xsi)
   return nil !== undefined && ['true', '1'].includes(nil.trim())

@@ -3,7 +3,10 @@ import type { Facets, SimpleType } from './model.ts'
 
 export type Schema = { [keyword: string]: unknown }
 
-/** JSON Schema of a simple type; `inner` gives that of a union's member or a list's item. */
+/**
+ * The JSON Schema of a simple type.
+ * @param inner the schema of a union's member or a list's item
+ */
 export function simpleSchema(type: SimpleType, inner: (type: SimpleType) => Schema): Schema {
   const { facets } = type
   if (type.kind === 'list') {
@@ -26,16 +29,16 @@ export function simpleSchema(type: SimpleType, inner: (type: SimpleType) => Sche
   }
 }
 
-/** What is ignored around a value whose white space is collapsed. */
+/** White space that is ignored around a value with collapsed white space. */
 const SPACE = '[\\t\\n\\r ]*'
 
-/** Patterns say nothing of numbers in JSON, and are not checked against them by a validator. */
+/** JSON Schema patterns do not apply to JSON numbers, so validators skip them there. */
 function patternSchema({ patterns = [] }: Facets, around: string): Schema {
   if (patterns.length === 0) return {}
   return { allOf: patterns.map(({ expression }) => ({ pattern: `^${around}(?:${expression})${around}$` })) }
 }
 
-/** Patterns are about the text in XML, which JSON does not have. */
+/** Patterns apply to the XML text, which JSON does not have, so they are only a comment. */
 function patternNote({ patterns = [] }: Facets): Schema {
   if (patterns.length === 0) return {}
   const sources = patterns.map(({ source }) => source.slice(0, 200))
@@ -46,7 +49,7 @@ function facetSchema(facets: Facets, numeric: boolean, binary: boolean): Schema 
   if (!numeric) return binary ? {} : lengthSchema(facets, 'Length')
   const schema: Schema = {}
   const bound = (keyword: string, text: string | undefined) => {
-    // These keywords say nothing of strings, so bounds that no number can hold exactly stay out.
+    // These keywords do not apply to strings, so bounds that are not exact numbers are omitted.
     if (text !== undefined && Number.isSafeInteger(Number(text))) schema[keyword] = Number(text)
   }
   bound('minimum', facets.minInclusive)

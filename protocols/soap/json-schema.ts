@@ -16,44 +16,47 @@ import {
 } from './model.ts'
 import { NS } from './names.ts'
 
-/** Which way the JSON goes: what comes out has all its arrays, and may carry what the schema did not announce. */
+/** Output always has all its arrays, and may contain undeclared content. */
 export type Direction = 'input' | 'output'
 
-/** The schema would have more characters than it may. */
+/** The schema exceeds the maximum number of characters. */
 export class SchemaTooLarge extends Error {}
 
-/** Writes the JSON Schema (draft 2020-12) of one message; named types, and complex ones other than the outermost, are under `$defs`. */
+/**
+ * Writes the JSON Schema (draft 2020-12) of one message. Named types, and complex types other than the outermost, are under
+ * `$defs`.
+ */
 export class SchemaWriter {
   readonly #direction: Direction
   readonly #types: TypeIndex
   readonly #names = new Map<Type, string>()
-  /** Definitions of derived types as they stand in for their base: with `$type`. */
+  /** Definitions of derived types in place of their base, with `$type`. */
   readonly #standIns = new Map<ComplexType, string>()
   readonly #definitions = new Map<string, Schema>()
   /** How many definitions were named after a label. */
   readonly #counts = new Map<string, number>()
-  /** Definitions that have a name, and nothing else yet. */
+  /** Definitions that have a name but no content yet. */
   readonly #waiting: Array<() => void> = []
   #charsLeft: number
 
-  /** @param charsMax - the schema may have as JSON. Writing stops soon after, with `SchemaTooLarge`. */
+  /** @param charsMax maximum size of the schema as JSON. Writing stops soon after it with `SchemaTooLarge`. */
   constructor(direction: Direction, types: TypeIndex, charsMax = Number.POSITIVE_INFINITY) {
     this.#direction = direction
     this.#types = types
     this.#charsLeft = charsMax
   }
 
-  /** Counts characters that the schema has at least. */
+  /** Counts a lower bound of the schema's characters. */
   #spend(chars: number): void {
     this.#charsLeft -= chars
     if (this.#charsLeft < 0) throw new SchemaTooLarge()
   }
 
-  /** What a consumer posts: the operation's name with its parameters beside it. */
+  /** The consumer's request: the operation's name and its parameters in one object. */
   request({ content, headers, attachments }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
     const shape = content.shape()
     const schema = this.#object(shape, { operation: { const: operation } }, fields)
-    // A parameter of that name has to step aside.
+    // A parameter with the same name is renamed.
     const own = shape.members.get('operation')
     if (own !== undefined && !this.#moved(own.json, fields)) {
       const properties = {
@@ -79,7 +82,7 @@ export class SchemaWriter {
     return field !== undefined && (field.hidden || field.shown !== name)
   }
 
-  /** The message itself may be of a derived type, whose members are those of the definitions that `$type` names. */
+  /** The message itself may be of a derived type. Its members are then those of the definition that `$type` names. */
   #withTypes({ additionalProperties, ...schema }: Schema, content: ComplexType): Schema {
     const derived = this.#types.derivedTypes(content)
     this.#spend(derived.length)
@@ -107,7 +110,7 @@ export class SchemaWriter {
     return { ...schema, properties: { ...(schema.properties as Schema), $headers } }
   }
 
-  /** Adds the definitions, which may refer to further ones: by turns, for types may be nested without an end. */
+  /** Adds the definitions one after the other, because a definition may refer to further ones at any depth. */
   #closed(schema: Schema): JsonSchema {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next()
     if (this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
@@ -116,7 +119,7 @@ export class SchemaWriter {
 
   #element(use: ElementUse, field?: Field): Schema {
     const type = use.type()
-    // Where a mapping changes something within, the type is not the one that others refer to.
+    // If a mapping changes a nested field, the type differs from its shared definition.
     const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
     if (use.fixed !== undefined && type.kind === 'atomic')
       return { const: type.builtin.read(use.fixed.trim()) ?? use.fixed }
@@ -126,9 +129,9 @@ export class SchemaWriter {
     return use.documentation === undefined ? nullable : { ...nullable, description: use.documentation }
   }
 
-  /** @param isInline - a mapping changes it, so that it is not what others refer to */
+  /** @param isInline true if a mapping changes the type, so that it differs from its shared definition */
   #type(type: Type, isInline = false): Schema {
-    // Any JSON: the true schema, in object form so that a description can stand beside it.
+    // Any JSON: an object instead of `true`, so that it can have a description.
     if (type.kind === 'any') return {}
     if (type.kind === 'array') return this.#array(type)
     return type.kind === 'complex' ? this.#reference(type) : this.#simple(type, isInline)
@@ -145,7 +148,7 @@ export class SchemaWriter {
     return this.#defined(this.#names, type, type.name?.name ?? '', write)
   }
 
-  /** An array type may be of items that have such an array again, so it is a definition as well. */
+  /** An array type is a definition as well, because its items may contain the same array type. */
   #array(type: ArrayType): Schema {
     return this.#defined(this.#names, type, type.label, () => {
       const depth = type.ranks.reduce((sum, rank) => sum + rank, 0)
@@ -189,7 +192,7 @@ export class SchemaWriter {
     let name = count === 1 ? plain : `${plain}_${count}`
     while (this.#definitions.has(name)) name = `${plain}_${++count}`
     this.#counts.set(plain, count)
-    // Taken at once, so that the definitions stand in the order in which they are referred to.
+    // Reserved at once, so that the definitions keep the order of their first reference.
     this.#definitions.set(name, {})
     return name
   }
@@ -246,7 +249,7 @@ export class SchemaWriter {
   }
 }
 
-/** Characters that a simple type has at least. */
+/** A lower bound of a simple type's characters. */
 function sizeOf({ facets, ...type }: SimpleType): number {
   let chars = type.kind === 'union' ? type.members.length : 1
   for (const value of facets.enumeration ?? []) chars += value.length
@@ -254,7 +257,7 @@ function sizeOf({ facets, ...type }: SimpleType): number {
   return chars
 }
 
-/** Parts beside the envelope are fields like others. */
+/** Attachments are fields like others. */
 function withAttachments(
   schema: Schema,
   attachments: MessageModel['attachments'],
@@ -267,7 +270,7 @@ function withAttachments(
     const field = byName.get(json)
     if (field?.hidden === true) continue
     const shown = field?.shown ?? json
-    // The same escape as for a parameter of that name.
+    // Escaped like a parameter with that name.
     const name = shown === 'operation' ? '$operation' : shown
     const description = `An attachment: ${types.slice(0, 20).join(', ')}`
     properties.push([name, types.length === 0 ? ATTACHMENT_SCHEMA : { ...ATTACHMENT_SCHEMA, description }])
@@ -282,7 +285,7 @@ function isRequired(byWsdl: boolean, field: Field | undefined): boolean {
   return (byWsdl && field?.rule.default === undefined) || field?.rule.required === true
 }
 
-/** What a mapping's rules add to the schema of a value. */
+/** Adds a mapping's rules to the schema of a value. */
 function constrained(schema: Schema, field: Field | undefined): Schema {
   if (field === undefined) return schema
   const { min, max, minLength, maxLength, pattern, enum: allowed, default: preset } = field.rule

@@ -8,8 +8,8 @@ import { MEMBER_STEPS } from './steps.ts'
 type Path = Array<string | number>
 
 /**
- * What a consumer gave, as the WSDL's JSON wants it: names put back, values filled in, rules checked.
- * @throws SoukError `invalid_request` naming the path as the consumer sees it, the rule and the value; OutOfSteps
+ * Converts a consumer's input to the JSON of the WSDL: restores names, fills in values, checks rules.
+ * @throws SoukError `invalid_request` with the consumer's path, the rule and the value; OutOfSteps
  */
 export function mapInput(fields: Fields, given: JsonObject, meter: Meter): JsonObject {
   return mapObject(fields, given, [], meter)
@@ -36,7 +36,7 @@ function mapObject(fields: Fields, given: JsonObject, path: Path, meter: Meter):
   return Object.fromEntries(mapped)
 }
 
-/** What is sent for a field that the consumer did not give. */
+/** The value to send for a field that the consumer did not give. */
 function absent(field: Field, path: Path, meter: Meter): unknown {
   const { rule, fields, many } = field
   const value = rule.value ?? rule.default
@@ -45,7 +45,7 @@ function absent(field: Field, path: Path, meter: Meter): unknown {
   return !many && fills(fields) ? mapObject(fields, {}, path, meter) : undefined
 }
 
-/** Something within has a value whether the consumer gives the object or not. */
+/** True if a nested field has a fixed value even without the consumer's object. */
 function fills({ byName }: Fields): boolean {
   return [...byName.values()].some(({ rule, fields, many }) => rule.value !== undefined || (!many && fills(fields)))
 }
@@ -99,7 +99,7 @@ function refusal(path: Path, rule: string, value?: unknown): SoukError {
   return new SoukError('invalid_request', `${where} ${rule}${seen}.`, { members: { path: where } })
 }
 
-/** An answer as consumers see it. */
+/** Converts a response to the consumer's JSON. */
 export function mapOutput(fields: Fields, value: unknown): unknown {
   if (fields.byName.size === 0) return value
   if (Array.isArray(value)) return value.map((item) => mapOutput(fields, item))
@@ -113,7 +113,7 @@ export function mapOutput(fields: Fields, value: unknown): unknown {
   return Object.fromEntries(shown)
 }
 
-/** A path of the WSDL's JSON as the consumer knows it. */
+/** Converts a path of the WSDL's JSON to the consumer's names. */
 export function shownPath(fields: Fields, path: readonly (string | number)[]): Path {
   let at: Fields | undefined = fields
   return path.map((step) => {

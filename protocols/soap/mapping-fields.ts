@@ -10,17 +10,17 @@ import type { SoapOperation } from './operation.ts'
 import { Refusal, writeSimple } from './simple.ts'
 import { clark } from './names.ts'
 
-/** A field that a mapping says something about, or that leads to one. */
+/** A field with a mapping rule, or with such a field inside. */
 export interface Field {
-  /** Name in the JSON that the WSDL gives. */
+  /** Name in the JSON derived from the WSDL. */
   readonly name: string
-  /** Name that consumers see. */
+  /** The consumer's name. */
   readonly shown: string
-  /** What it says about the field itself; of answers, only `rename` and `hide` occur. */
+  /** The rule of the field itself. Rules of responses are only `rename` and `hide`. */
   readonly rule: InputRule
   readonly pattern: LinearPattern | undefined
   readonly hidden: boolean
-  /** It is an array in JSON. */
+  /** True if the field is an array in JSON. */
   readonly many: boolean
   readonly fields: Fields
 }
@@ -32,7 +32,7 @@ export interface Fields {
 }
 
 export interface MappedOperation {
-  /** What the mapping says of it, if anything. */
+  /** The mapping's setting, if any. */
   readonly mtom?: boolean
   readonly input: Fields
   readonly output: Fields
@@ -40,9 +40,9 @@ export interface MappedOperation {
 
 export const NO_FIELDS: Fields = { byName: new Map(), byShown: new Map() }
 
-/** A mapping as calls use it. */
+/** A mapping ready for calls. */
 export interface OpenedMapping {
-  /** What it says of an operation, if anything. */
+  /** The compiled mapping of an operation, if there is one. */
   get(name: string): MappedOperation | undefined
 }
 
@@ -59,7 +59,7 @@ interface Findings {
   readonly unmatched: MappingProblem[]
 }
 
-/** Holds a mapping against the operations that it is for. What has a problem is left out of the result. */
+/** Checks a mapping against its operations. Operations and rules with a problem are omitted from the result. */
 export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): CompiledMapping {
   const findings: Findings = { problems: [], unmatched: [] }
   const compiled = new Map<string, MappedOperation>()
@@ -111,12 +111,12 @@ function compileOperation(
   }
 }
 
-/** The patterns of one mapping. All of a text has to match. */
+/** The patterns of one mapping. A pattern must match the whole text. */
 class RulePatterns {
   readonly #compiled = new Map<string, LinearPattern | string>()
   #size = 0
 
-  /** Why it cannot be used, in a text that completes "The pattern …", where that is so. */
+  /** Returns the pattern, or why it cannot be used, as a text that completes "The pattern …". */
   take(pattern: string): LinearPattern | string {
     const known = this.#compiled.get(pattern)
     if (known !== undefined) return known
@@ -129,7 +129,7 @@ class RulePatterns {
   }
 }
 
-/** What stands at a path: a field with its type, whether it has to be there, and whether it is an array. */
+/** The field at a path: its type, whether it is required, and whether it is an array. */
 interface Place {
   readonly type: Type | undefined
   readonly required: boolean
@@ -214,7 +214,7 @@ class FieldCompiler {
     return draft
   }
 
-  /** A part beside the envelope: the WSDL wants it in every request. */
+  /** An attachment, which the WSDL requires in every request. */
   #beside(name: string): Place | undefined {
     const isPart = this.#message?.attachments.has(name) === true
     return isPart ? { type: undefined, required: this.#isInput, many: false } : undefined
@@ -225,16 +225,16 @@ class FieldCompiler {
     const fixed = rule.value ?? rule.default
     const hidden = rule.hide === true || rule.value !== undefined
     if (this.#isInput && hidden && required && fixed === undefined) {
-      this.#problem(path, 'The WSDL wants the field, so hiding it needs a value or a default.')
+      this.#problem(path, 'The WSDL requires the field, so a hidden field needs a value or a default.')
     }
     if (path === '$headers' && rule.rename !== undefined)
-      this.#problem(path, 'This name stays; its blocks can be renamed.')
+      this.#problem(path, '$headers cannot be renamed; the blocks in it can.')
     if (rule.value !== undefined && rule.default !== undefined) this.#problem(path, 'Has both a value and a default.')
     const onText = rule.minLength ?? rule.maxLength ?? rule.pattern ?? rule.enum ?? rule.min ?? rule.max
     if (onText !== undefined && simple === undefined)
-      this.#problem(path, 'Rules about a value need a field that is one.')
+      this.#problem(path, 'Rules about a value need a field with a simple value.')
     if ((rule.minItems ?? rule.maxItems) !== undefined && !many)
-      this.#problem(path, 'Only an array can count its items.')
+      this.#problem(path, 'minItems and maxItems need an array.')
     for (const bound of [rule.min, rule.max]) {
       if (bound !== undefined && Number.isNaN(Number(bound))) this.#problem(path, 'min and max must be numbers.')
     }
@@ -316,7 +316,7 @@ function isExpression(pattern: string): boolean {
   }
 }
 
-/** An expression that all of a text has to match. */
+/** An expression that must match the whole text. */
 export function anchored(pattern: string): string {
   return `^(?:${pattern})$`
 }
@@ -334,7 +334,7 @@ function placeIn(type: Type | undefined, step: string): Place | undefined {
   return step === 'value' && shape.text !== undefined ? { type: shape.text, required: false, many: false } : undefined
 }
 
-/** An array of SOAP's encoding is passed through to its items. */
+/** For a SOAP-encoded array, the shape of its items. */
 function shapeOf(type: Type | undefined): Shape | undefined {
   if (type?.kind === 'array') return shapeOf(type.item().type())
   return type?.kind === 'complex' ? type.shape() : undefined

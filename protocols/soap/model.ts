@@ -4,9 +4,8 @@ import type { XsdPattern } from './pattern.ts'
 import type { Prefixes } from './xml-write.ts'
 
 /**
- * The compiled schema model: built once from a WSDL's schemas, and the only thing that request building, response decoding,
- * validation and JSON Schema look at. Types are compiled when first asked for, so that recursive ones end and unused
- * ones cost nothing.
+ * The compiled schema model of a WSDL. Request building, response decoding, validation and JSON Schema use nothing else. A type
+ * is compiled when it is first needed, so that recursive types terminate and unused ones cost nothing.
  */
 export type Type = SimpleType | ComplexType | ArrayType | AnyType
 
@@ -17,7 +16,7 @@ export interface AtomicType {
   readonly name: QName | undefined
   readonly builtin: Builtin
   readonly facets: Facets
-  /** Of SOAP's encoding: the same value as XML Schema's, which may also have an `id` or an `href`. */
+  /** A type of SOAP encoding: the same value as in XML Schema, but it may have an `id` or an `href`. */
   readonly encoding?: true
 }
 
@@ -31,18 +30,18 @@ export interface ListType {
 export interface UnionType {
   readonly kind: 'union'
   readonly name: QName | undefined
-  /** Without unions that have no facets: their members stand in their place (XML Schema part 2, section 2.5.1.3). */
+  /** Unions without facets are replaced by their members (XML Schema part 2, section 2.5.1.3). */
   readonly members: readonly SimpleType[]
-  /** One of them is a list, at whatever depth. */
+  /** True if a member is a list, at any depth. */
   readonly hasList: boolean
-  /** The text of each of them in XML is the text in JSON, at whatever depth. */
+  /** True if the XML text of every member equals the JSON text, at any depth. */
   readonly isText: boolean
   readonly facets: Facets
 }
 
-/** Facets of all steps of a restriction together. Lengths count characters, of binary types bytes, of lists items. */
+/** The combined facets of all restriction steps. Lengths count characters, bytes for binary types, and items for lists. */
 export interface Facets {
-  /** Lexical forms, normalised as the base type normalises. */
+  /** Lexical forms, normalised as by the base type. */
   readonly enumeration?: ReadonlySet<string>
   readonly length?: number
   readonly minLength?: number
@@ -57,24 +56,24 @@ export interface Facets {
   readonly patterns?: readonly XsdPattern[]
 }
 
-/** The one object that says that there are none, so that this is seen at a glance. */
+/** The shared empty object, so that a comparison by identity suffices. */
 export const NO_FACETS: Facets = {}
 
-/** xs:anyType, and whatever stands for a part of the schema that is missing. */
+/** xs:anyType, and any missing part of the schema. */
 export interface AnyType {
   readonly kind: 'any'
 }
 
 export const ANY_TYPE: AnyType = { kind: 'any' }
 
-/** An array of SOAP's encoding (SOAP 1.1, section 5.4.2; SOAP 1.2 part 2, section 3.1.6). */
+/** A SOAP-encoded array (SOAP 1.1, section 5.4.2; SOAP 1.2 part 2, section 3.1.6). */
 export interface ArrayType {
   readonly kind: 'array'
   readonly name: QName | undefined
   readonly label: string
-  /** How one item is written where it stands: name, and type at the innermost dimension. */
+  /** The element of one item: its name, and its type at the innermost dimension. */
   readonly item: () => ElementUse
-  /** Dimensions of `arrayType` from the outside in: `[][,]` is `[2, 1]`. At least one. */
+  /** Dimensions of `arrayType`, the outermost first: `[][,]` is `[2, 1]`. At least one. */
   readonly ranks: readonly number[]
 }
 
@@ -82,43 +81,43 @@ export interface ComplexType {
   readonly kind: 'complex'
   /** Undefined for an anonymous type. */
   readonly name: QName | undefined
-  /** The type's name, or its element's: for JSON Schema and messages. */
+  /** The name of the type, or of its element: for JSON Schema and messages. */
   readonly label: string
   readonly abstract: boolean
-  /** What it is derived from. */
+  /** The type that it is derived from. */
   readonly base: () => Type
   readonly shape: () => Shape
 }
 
-/** A complex type with everything inherited, ready for use. */
+/** A complex type including all inherited content. */
 export interface Shape {
   readonly attributes: readonly AttributeUse[]
   /** By `{namespace}name`. */
   readonly attributesByName: ReadonlyMap<string, AttributeUse>
   /** By JSON name. */
   readonly attributesByJson: ReadonlyMap<string, AttributeUse>
-  /** The first of each local name. */
+  /** The first attribute with each local name. */
   readonly attributesByLocalName: ReadonlyMap<string, AttributeUse>
   readonly anyAttribute: boolean
-  /** Simple content: the text, which is the JSON member `value`. */
+  /** Simple content: the text, as JSON member `value`. */
   readonly text: SimpleType | undefined
-  /** Text between the elements is allowed. */
+  /** True if text between the elements is allowed. */
   readonly mixed: boolean
   readonly particle: GroupParticle | undefined
   /** By JSON name. */
   readonly members: ReadonlyMap<string, Member>
-  /** Members whose absence is an empty array. */
+  /** Members that are empty arrays when absent. */
   readonly arrays: readonly Member[]
   /** By `{namespace}name`. */
   readonly membersByName: ReadonlyMap<string, Member>
   /**
-   * The members in the order of the document, when the content is nothing but a sequence of different elements: then
-   * there is nothing to choose when it is written. Undefined for any other content.
+   * The members in document order, if the content is a simple sequence of different elements, so that writing it needs no choice.
+   * Undefined for any other content.
    */
   readonly plain: readonly PlainMember[] | undefined
-  /** Of `plain` with many members: where each stands by its JSON name, and those whose absence means something. */
+  /** For `plain` with many members: the position of each by JSON name, and the members that matter when absent. */
   readonly sparse: SparseMembers | undefined
-  /** The first wildcard; undefined when only declared elements may occur. */
+  /** The first wildcard; undefined if only declared elements may occur. */
   readonly wildcard: AnyParticle | undefined
 }
 
@@ -133,22 +132,22 @@ export interface SparseMembers {
 }
 
 export interface AttributeUse extends QName {
-  /** Name in JSON: plain, or with `@` in front where an element (or the text) has the plain one. */
+  /** JSON name, with an `@` in front if an element or the text has the plain name. */
   readonly json: string
   readonly type: SimpleType
   readonly required: boolean
   readonly fixed: string | undefined
 }
 
-/** An element of a complex type as JSON sees it: all its occurrences together. */
+/** All occurrences of one element of a complex type, as one JSON member. */
 export interface Member {
   readonly json: string
   readonly element: ElementUse
-  /** It may occur more than once, so it is always an array. */
+  /** True if it may occur more than once, so it is always an array. */
   readonly many: boolean
-  /** It may occur whatever else does: its absence can be an empty array. */
+  /** True if it may occur whatever else does. Its absence is then an empty array. */
   readonly free: boolean
-  /** It occurs in every instance. */
+  /** True if it occurs in every instance. */
   readonly required: boolean
 }
 
@@ -156,14 +155,14 @@ export interface ElementUse extends QName {
   readonly type: () => Type
   readonly nillable: boolean
   readonly abstract: boolean
-  /** What an empty element stands for: its `default` or `fixed` value. */
+  /** The value of an empty element: its `default` or `fixed` value. */
   readonly default: string | undefined
-  /** The only value it may have, which is filled in where it has to be there. */
+  /** The only allowed value. It is filled in if the element is required. */
   readonly fixed?: string
   readonly documentation: string | undefined
 }
 
-/** An element that no schema declares: a part, an item of an array. */
+/** An element that no schema declares, such as a part or an array item. */
 export function synthetic(namespace: string, name: string, type: ElementUse['type'], nillable = false): ElementUse {
   return { namespace, name, type, nillable, abstract: false, default: undefined, documentation: undefined }
 }
@@ -172,7 +171,7 @@ export type Particle = ElementParticle | GroupParticle | AnyParticle
 
 interface Occurs {
   readonly min: number
-  /** Infinity when unbounded. Never 0: such particles are left out. */
+  /** Infinity if unbounded. Never 0, because such particles are omitted. */
   readonly max: number
 }
 
@@ -183,46 +182,46 @@ export interface ElementParticle extends Occurs {
 
 export interface AnyParticle extends Occurs {
   readonly kind: 'any'
-  /** Namespace of elements that JSON names without one. */
+  /** The namespace of elements whose JSON name has none. */
   readonly namespace: string
 }
 
 export interface GroupParticle extends Occurs {
-  /** `all` is written in declared order, which is one of those it allows. */
+  /** `all` is written in declared order, which is always allowed. */
   readonly kind: 'sequence' | 'choice' | 'all'
   readonly items: readonly Particle[]
   /** All elements within, at any depth, each once, by `{namespace}name`. */
   readonly slots: ReadonlyMap<string, Slot>
   readonly wildcard: AnyParticle | undefined
-  /** Groups within each other, this one included. */
+  /** The nesting depth of groups, including this one. */
   readonly depth: number
-  /** Nothing within has to occur. */
+  /** True if nothing within is required. */
   readonly emptiable: boolean
 }
 
 /** An element within a group. */
 export interface Slot {
   readonly element: ElementUse
-  /** How often it may occur in all, at most. */
+  /** The maximum number of occurrences. */
   readonly count: number
-  /** Not within a choice, or an optional group, that comes at most once. */
+  /** True unless it is within a choice or an optional group that occurs at most once. */
   readonly free: boolean
   readonly required: boolean
 }
 
-/** What is looked up while a document is written or read. */
+/** The lookups for writing and reading documents. */
 export interface TypeIndex {
-  /** Parts of types compiled so far: a type is compiled when it is first used, and that use pays for it. */
+  /** Number of type parts compiled so far. The first use of a type compiles it and is charged for it. */
   readonly parts: number
-  /** Of the namespaces in the schemas. */
+  /** The prefixes for the namespaces of the schemas. */
   readonly prefixes: Prefixes
-  /** The type with this name, of the schemas or built in. */
+  /** The type with this name, from the schemas or built in. */
   type(name: QName): Type | undefined
-  /** Global types by `{namespace}name`, or by bare name in whichever namespace. */
+  /** Global types by `{namespace}name`, or by local name in any namespace. */
   typesNamed(name: string): Type[]
   globalElement(key: string): ElementUse | undefined
-  /** Concrete types derived from this one, at any distance. */
+  /** Concrete types derived from this one, directly or indirectly. */
   derivedTypes(type: ComplexType): readonly ComplexType[]
-  /** What `$type` calls a named type: its local name, or `{namespace}name` where several share that. */
+  /** The `$type` name of a named type: its local name, or `{namespace}name` if several types share that. */
   nameOf(type: ComplexType): string
 }

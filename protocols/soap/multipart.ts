@@ -6,11 +6,11 @@ import type { SoapVersion } from './wsdl.ts'
 import { XmlError } from './xml-error.ts'
 import type { XmlElement } from './xml-tree.ts'
 
-/** A SOAP answer with its attachments (RFC 2387; SOAP with Attachments; XOP). */
+/** A SOAP response with its attachments (RFC 2387; SOAP with Attachments; XOP). */
 export interface Package {
   /** The part with the envelope. */
   readonly root: { readonly type: string | undefined; readonly bytes: Uint8Array }
-  /** The others by `Content-ID`; in the order of the message. */
+  /** The other parts by `Content-ID`, in message order. */
   readonly attachments: ReadonlyMap<string, Attachment>
 }
 
@@ -28,7 +28,7 @@ export function isMultipart(type: string | undefined): boolean {
   return type !== undefined && MULTIPART.test(type)
 }
 
-/** @throws XmlError for parts that cannot be told apart, or without an envelope. */
+/** @throws XmlError if the parts cannot be separated, or none has an envelope. */
 export function readMultipart(bytes: Uint8Array, type: string): Package {
   const boundary = parameter(type, 'boundary')
   if (boundary === undefined || boundary === '') throw new XmlError('has parts, but no boundary between them')
@@ -39,7 +39,7 @@ export function readMultipart(bytes: Uint8Array, type: string): Package {
   const attachments = new Map<string, Attachment>()
   for (const [index, part] of parts.entries()) {
     if (part === root) continue
-    // One without an id cannot be pointed to, and is known by its place.
+    // A part without an id cannot be referenced, so its position identifies it.
     const id = part.id ?? `#${index}`
     attachments.set(id, { ...part, id })
   }
@@ -93,9 +93,9 @@ function bare(id: string): string {
 }
 
 /**
- * The tree with attachments where it points to them, as base64: what XOP packed (XOP, section 3.2). Each one is taken
- * once, so that a small answer cannot stand for a large one.
- * @throws XmlError for a reference to nothing, or to the same thing again
+ * Replaces the references to attachments with base64, the inverse of XOP (XOP, section 3.2). Each attachment is used once, so
+ * that a small response cannot expand to a large one.
+ * @throws XmlError for an unresolved or a repeated reference
  */
 export function unpack(element: XmlElement, attachments: Map<string, Attachment>): XmlElement {
   const nodes = element.nodes.map((node) => {
@@ -108,7 +108,7 @@ export function unpack(element: XmlElement, attachments: Map<string, Attachment>
   return { ...element, nodes }
 }
 
-/** What a `cid:` points to, which is then gone. @throws XmlError */
+/** Removes and returns the attachment of a `cid:`. @throws XmlError */
 export function taken(attachments: Map<string, Attachment>, href: string): Attachment {
   const id = decoded(href.trim().replace(/^cid:/i, ''))
   const attachment = attachments.get(id)
@@ -117,7 +117,7 @@ export function taken(attachments: Map<string, Attachment>, href: string): Attac
   return attachment
 }
 
-/** A `cid:` is written as a URL (RFC 2392). */
+/** A `cid:` is URL-encoded (RFC 2392). */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id)
@@ -127,7 +127,7 @@ function decoded(id: string): string {
 }
 
 export interface Written {
-  /** The content type of the whole. */
+  /** The content type of the whole message. */
   readonly type: string
   readonly bytes: Uint8Array
 }
@@ -135,8 +135,9 @@ export interface Written {
 const ENVELOPE_TYPES: Readonly<Record<SoapVersion, string>> = { '1.1': 'text/xml', '1.2': 'application/soap+xml' }
 
 /**
- * An envelope with its attachments: as XOP (MTOM; XOP, section 4.1) when `mtom` says so, else as SOAP Messages with Attachments.
- * SOAP 1.2 has its action in the content type, where CXF and WCF look for it; `action` is without quotes and line ends.
+ * Writes an envelope with its attachments: as XOP (MTOM; XOP, section 4.1) if `mtom`, else as SOAP Messages with Attachments.
+ * SOAP 1.2 has its action in the content type, where CXF and WCF read it.
+ * @param action without quotes and line ends
  */
 export function writeMultipart(
   envelope: string,

@@ -1,4 +1,4 @@
-/** Namespaces of the standards that are read here. */
+/** Namespaces of the supported standards. */
 export const NS = {
   xml: 'http://www.w3.org/XML/1998/namespace',
   xmlns: 'http://www.w3.org/2000/xmlns/',
@@ -18,7 +18,7 @@ export const NS = {
   swaRef: 'http://ws-i.org/profiles/basic/1.1/xsd'
 } as const
 
-/** Drafts of XML Schema that WSDLs before 2001 are written in, as was the example in WSDL 1.1 itself. */
+/** Drafts of XML Schema in WSDLs before 2001, including the example in WSDL 1.1 itself. */
 const FORMER: ReadonlyMap<string, string> = new Map(
   ['1999', '2000/08', '2000/10'].flatMap((year) => [
     [`http://www.w3.org/${year}/XMLSchema`, NS.xsd],
@@ -26,29 +26,29 @@ const FORMER: ReadonlyMap<string, string> = new Map(
   ])
 )
 
-/** The namespace that took the place of this one, or itself: what they have in common is read the same way. */
+/** The successor of a draft namespace, else the namespace itself. Both are read alike. */
 export function currentNamespace(namespace: string): string {
   return FORMER.get(namespace) ?? namespace
 }
 
-/** An expanded name; no namespace is the empty string. */
+/** An expanded name. An empty namespace means none. */
 export interface QName {
   readonly namespace: string
   readonly name: string
 }
 
-/** James Clark's notation, `{namespace}name`: one string that tells expanded names apart. */
+/** James Clark's notation, `{namespace}name`: a unique string per expanded name. */
 export function clark(namespace: string, name: string): string {
   return namespace === '' ? name : `{${namespace}}${name}`
 }
 
-/** Reads `{namespace}name`, or a bare name as one without a namespace. */
+/** Parses `{namespace}name`, or a bare name without a namespace. */
 export function parseClark(text: string): QName {
   const end = text.startsWith('{') ? text.indexOf('}') : -1
   return end === -1 ? { namespace: '', name: text } : { namespace: text.slice(1, end), name: text.slice(end + 1) }
 }
 
-/** Namespaces in NCName (Namespaces in XML 1.0, section 4): what may be written as a local name. */
+/** NCName (Namespaces in XML 1.0, section 4): the form of a local name. */
 const NC_NAME = /^[\p{L}_][\p{L}\p{N}\p{M}._\u00b7-]*$/u
 
 export function isNcName(text: string): boolean {

@@ -7,20 +7,20 @@ import { once } from './once.ts'
 import { partBlocks } from './own-blocks.ts'
 import type { SoapVersion } from './wsdl.ts'
 
-/** What is known of an operation without a look at its types. */
+/** The facts about an operation that need no compiled types. */
 interface OperationFacts {
   readonly service: string
   readonly port: string
-  /** As in the WSDL; `service.ts` gives it a name that is unique. */
+  /** The name in the WSDL; `service.ts` makes it unique. */
   readonly name: string
   readonly version: SoapVersion
   readonly style: 'document' | 'rpc'
   /** SOAPAction of SOAP 1.1, `action` of SOAP 1.2. */
   readonly action: string
   readonly address: string | undefined
-  /** What WS-Addressing wants to be told, where the port requires it. */
+  /** The WS-Addressing fields, if the port requires it. */
   readonly addressing: Addressing | undefined
-  /** Binary content goes beside the envelope. */
+  /** True if binary content is sent as attachments. */
   readonly mtom: boolean
   readonly documentation: string | undefined
 }
@@ -30,11 +30,11 @@ export interface SoapOperation extends OperationFacts {
   readonly input: () => MessageModel
   /** Undefined for a one-way operation. */
   readonly output: (() => MessageModel) | undefined
-  /** Declared faults' elements, by `{namespace}name`. */
+  /** The elements of declared faults, by `{namespace}name`. */
   readonly faults: () => ReadonlyMap<string, ElementUse>
 }
 
-/** An operation as its WSDL has it, with nothing compiled: plain data, which a snapshot keeps. */
+/** An operation as in its WSDL, not compiled: plain data for a snapshot. */
 export interface OperationPlan extends OperationFacts {
   readonly input: MessagePlan
   readonly output: MessagePlan | undefined
@@ -42,29 +42,29 @@ export interface OperationPlan extends OperationFacts {
 }
 
 export interface MessagePlan {
-  /** The element around the parts of rpc style. */
+  /** The element around the parts in rpc style. */
   readonly wrapper: QName | undefined
   readonly encoded: boolean
   readonly parts: readonly PartPlan[]
   readonly headers: readonly PartPlan[]
-  /** Parts beside the envelope. */
+  /** Attachments. */
   readonly attachments?: readonly AttachmentUse[]
 }
 
-/** A part by its element, which the schemas have; else by its type, in an element with the part's name. */
+/** A part by its element in the schemas; else by its type, in an element with the part's name. */
 export interface PartPlan {
   /** `{namespace}name` */
   readonly element?: string
   readonly name: string
   readonly type?: string | undefined
-  /** Of the element around a type. */
+  /** The namespace of the element around a type. */
   readonly namespace?: string
   readonly encoded?: boolean
 }
 
 /**
- * Makes the model when it is first asked for.
- * @param own - names of header blocks that are the provider's, see `partBlocks`
+ * Compiles the model when it is first needed.
+ * @param own names of the provider's header blocks, see `partBlocks`
  */
 export function operationOf(plan: OperationPlan, types: SchemaCompiler, own: readonly string[] = []): SoapOperation {
   const { output } = plan
@@ -99,7 +99,7 @@ function modelOf(
   return { wrapper: around, content, encoded, ...blocks, attachments: attachmentsOf(plan, content) }
 }
 
-/** By their names in JSON: with a `$` where the message has a field of the name. */
+/** By JSON name, with a `$` in front if the message has a field with that name. */
 function attachmentsOf({ attachments = [] }: MessagePlan, content: ComplexType): ReadonlyMap<string, AttachmentUse> {
   const { members } = content.shape()
   return new Map(attachments.map((one) => [members.has(one.name) ? `$${one.name}` : one.name, one]))
@@ -115,7 +115,7 @@ function useOf({ element, name, type, namespace = '', encoded }: PartPlan, types
     )
   }
   const use = types.globalElement(element)
-  if (use === undefined) throw new Error('a plan names elements that the schemas have')
+  if (use === undefined) throw new Error('the plan names an element that the schemas lack')
   return use
 }
 

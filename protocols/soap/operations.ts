@@ -6,7 +6,7 @@ import type { SchemaSet } from './schema-set.ts'
 import { type BoundMessage, type BoundOperation, keyOf, type Part, named, type Port, type Wsdl } from './wsdl.ts'
 import { type XmlElement, attribute, elements, firstElement, lineOf } from './xml-tree.ts'
 
-/** Why an operation cannot be offered. Completes "Operation X is left out: …". */
+/** Why an operation is omitted. Completes "Operation X is left out: …". */
 type Unusable = { readonly reason: string }
 
 interface Sources {
@@ -16,16 +16,16 @@ interface Sources {
   readonly warn: (text: string) => void
 }
 
-/** Hears of what is read. */
+/** Receives the results while operations are read. */
 export interface OperationsReader {
-  /** An operation that cannot be offered, and why. */
+  /** Called for an omitted operation, with the reason. */
   leftOut(operation: string, reason: string): void
   warn(text: string): void
-  /** An operation that can be. Throws where there are too many. */
+  /** Called for a usable operation. Throws if there are too many. */
   taken(operation: OperationPlan): void
 }
 
-/** The operations of one port. */
+/** Reads the operations of one port. */
 export function readOperations(wsdl: Wsdl, port: Port, schemas: SchemaSet, reader: OperationsReader): OperationPlan[] {
   const portType = named(wsdl.portTypes, port.binding.portType)
   const abstracts = portType && byName(portType)
@@ -45,7 +45,7 @@ export function readOperations(wsdl: Wsdl, port: Port, schemas: SchemaSet, reade
   return operations
 }
 
-/** Operations of a port type by name; overloads share one. */
+/** The operations of a port type by name; overloads share a name. */
 function byName(portType: XmlElement): ReadonlyMap<string, readonly XmlElement[]> {
   const all = new Map<string, XmlElement[]>()
   for (const node of elements(portType, NS.wsdl, 'operation')) {
@@ -73,7 +73,7 @@ function readOne(bound: BoundOperation, abstract: XmlElement, sources: Sources):
   const style = bound.style === 'rpc' ? 'rpc' : 'document'
   const inputNode = firstElement(abstract, NS.wsdl, 'input')
   const outputNode = firstElement(abstract, NS.wsdl, 'output')
-  if (inputNode === undefined) return { reason: 'it has no input, so it is the service that would call' }
+  if (inputNode === undefined) return { reason: 'it has no input, so the service would be the caller' }
   const input = messageOf(bound.name, inputNode, bound.input, style, sources)
   if ('reason' in input) return input
   const answer = outputNode && messageOf(`${bound.name}Response`, outputNode, bound.output, style, sources)
@@ -103,9 +103,9 @@ function addressingOf(bound: BoundOperation, input: XmlElement, { binding, addre
   }
 }
 
-/** An operation whose answer the WSDL does not describe can still be called: what comes is taken as it comes. */
+/** An operation with an undescribed response can still be called; its response is read without a schema. */
 function undescribed(operation: string, reason: string, { warn }: Sources): MessagePlan {
-  warn(`The answer of operation ${operation} is taken as it comes: ${reason}.`)
+  warn(`The response of operation ${operation} is read without a schema: ${reason}.`)
   return { wrapper: undefined, encoded: false, parts: [], headers: [] }
 }
 
@@ -140,8 +140,8 @@ function messageOf(
 }
 
 /**
- * A part by its element; else by its type, under its own name in no namespace (WS-I Basic Profile 1.1, R2735). In document
- * style a type is not what WS-I allows (R2204), but what some services have: their servers want the part's name.
+ * A part by its element; else by its type, under its own name in no namespace (WS-I Basic Profile 1.1, R2735). WS-I forbids types
+ * in document style (R2204), but some services use them and expect the part's name.
  */
 function partOf({ name, element, type }: Part, { schemas }: Sources, encoded: boolean): PartPlan | Unusable {
   if (element === undefined) return { name, type: type && keyOfName(type), encoded }
@@ -155,7 +155,7 @@ function keyOfName({ namespace, name }: QName): string {
   return clark(namespace, name)
 }
 
-/** What a binding says about header blocks; those whose message or element is missing cannot be sent, and are not required. */
+/** The header blocks of a binding. Blocks with a missing message or element cannot be sent and are not required. */
 function headersOf(bound: BoundMessage | undefined, sources: Sources): readonly PartPlan[] {
   const headers: PartPlan[] = []
   for (const header of bound?.headers ?? []) {

@@ -4,18 +4,18 @@ import type { ElementUse } from './model.ts'
 import { clark } from './names.ts'
 import { WSSE } from './username-token.ts'
 
-/** What a provider proves itself with inside of every envelope. */
+/** The provider's credentials inside each envelope. */
 export type EnvelopeAuth = Pick<UpstreamAuth, 'usernameToken' | 'soapHeaders'>
 
-/** The header of WS-Security, which UsernameToken stands in. */
+/** The WS-Security header, which contains UsernameToken. */
 export const SECURITY = clark(WSSE, 'Security')
 
-/** Names of the header blocks that are the provider's alone: consumers neither see nor send them. */
+/** Names of the provider's own header blocks, which consumers neither see nor send. */
 export function ownBlocks({ usernameToken, soapHeaders = {} }: EnvelopeAuth = {}): readonly string[] {
   return [...Object.keys(soapHeaders), ...(usernameToken === undefined ? [] : [SECURITY])]
 }
 
-/** Parts the declared blocks of a message into those for consumers and those of the provider, by the names it gave them. */
+/** Splits a message's declared blocks into the consumer's and the provider's, by the provider's names. */
 export function partBlocks(
   declared: ReadonlyMap<string, ElementUse>,
   own: readonly string[]

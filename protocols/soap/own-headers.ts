@@ -10,16 +10,16 @@ import { XmlWriter } from './xml-write.ts'
 
 type Blocks = NonNullable<EnvelopeAuth['soapHeaders']>
 
-/** Whether a message gets any of the blocks. */
+/** True if a message gets any of the blocks. */
 export function takesAny({ ownHeaders }: MessageModel, blocks: Blocks | undefined): boolean {
   return ownHeaders.size > 0 || Object.keys(blocks ?? {}).some(isQualified)
 }
 
 /**
- * Writes the provider's blocks into the open header: those by a plain name where the operation declares such a block, those by
- * `{namespace}name` always, as the schemas have the element, or as open content where they do not.
+ * Writes the provider's blocks into the open header. Blocks with a plain name are written if the operation declares them. Blocks
+ * with a `{namespace}name` are always written: typed if the schemas declare the element, else as open content.
  *
- * @throws SoukError `invalid_request`, which names the place and the rule, and nothing of the values
+ * @throws SoukError `invalid_request` with the path and the rule, without the value
  */
 export function writeOwnHeaders(
   writer: XmlWriter,
@@ -41,7 +41,7 @@ export function writeOwnHeaders(
   })
 }
 
-/** Tries the provider's blocks on every operation. @throws SoukError `invalid_request`, as `writeOwnHeaders` */
+/** Checks the provider's blocks against every operation. @throws SoukError `invalid_request`, as `writeOwnHeaders` */
 export function checkOwnHeaders(
   operations: ReadonlyMap<string, SoapOperation>,
   types: TypeIndex,
@@ -50,7 +50,10 @@ export function checkOwnHeaders(
   if (soapHeaders === undefined) return
   const blocks = soapHeaders
   if (usernameToken !== undefined && Object.hasOwn(blocks, SECURITY)) {
-    throw new SoukError('invalid_request', 'A username_token is a Security header: of both, give one.')
+    throw new SoukError(
+      'invalid_request',
+      'username_token and a Security header cannot be used together. Remove one of them.'
+    )
   }
   const missing = new Set(Object.keys(blocks).filter((name) => !isQualified(name)))
   const declared = new Set<string>()
@@ -67,7 +70,7 @@ export function checkOwnHeaders(
   const known = declared.size === 0 ? 'none' : [...declared].slice(0, 20).join(', ')
   throw new SoukError(
     'invalid_request',
-    `$.soap_headers.${name.slice(0, 80)} is no header block that an operation declares; declared: ${known}. Any other one is named {namespace}name.`
+    `$.soap_headers.${name.slice(0, 80)} is not a declared header block. Declared: ${known}. Name any other block as {namespace}name.`
   )
 }
 

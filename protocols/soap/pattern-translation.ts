@@ -1,12 +1,12 @@
 import { CharSet, literal, type Range } from './char-set.ts'
 import { blockNamed } from './unicode-blocks.ts'
 
-/** Groups and subtractions within each other. Real patterns have fewer than five. */
+/** Nested groups and subtractions. Real patterns need fewer than five. */
 const NESTING_MAX = 50
 /** Two atoms of any length in a row. XML Schema has no such operator. */
 const QUANTIFIERS: ReadonlySet<string> = new Set(['?', '*', '+'])
 const COUNTED = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/
-/** General categories (XML Schema part 2, section F.1.1). Surrogates (`Cs`) are no characters of XML. */
+/** General categories (XML Schema part 2, section F.1.1). Surrogates (`Cs`) are not XML characters. */
 const CATEGORY = /^(?:L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)$/
 
 const SPACE = CharSet.ofRanges([0x20, 0x09, 0x0a, 0x0d].map((code) => [code, code] as const))
@@ -44,13 +44,13 @@ const NAME: readonly Range[] = [
   [0x203f, 0x2040]
 ]
 
-/** Multi-character escapes in lower case; those in upper case are their complements. */
+/** Multi-character escapes in lower case. Upper-case escapes are their complements. */
 const ESCAPES: ReadonlyMap<string, CharSet> = new Map([
   ['s', SPACE],
   ['i', CharSet.ofRanges(NAME_START)],
   ['c', CharSet.ofRanges(NAME)],
   ['d', CharSet.ofCategory('Nd')],
-  // All but punctuation, separators and others: these four are the other top-level categories.
+  // All characters except punctuation, separators and others: these four are the remaining top-level categories.
   ['w', CharSet.union(['L', 'M', 'N', 'S'].map((name) => CharSet.ofCategory(name)))]
 ])
 const SINGLE: ReadonlyMap<string, number> = new Map([
@@ -59,12 +59,12 @@ const SINGLE: ReadonlyMap<string, number> = new Map([
   ['t', 0x09]
 ])
 
-/** The pattern is none, or has what cannot be translated. */
+/** The pattern is invalid or cannot be translated. */
 class Untranslatable extends Error {}
 
 /**
- * A pattern of XML Schema (part 2, appendix F) as an expression for ECMA-262 with the `u` flag, which RE2 reads as well. It is not
- * anchored. Undefined for a pattern that is malformed, nests too deeply, or names an unknown block.
+ * Translates a pattern of XML Schema (part 2, appendix F) to ECMA-262 with the `u` flag, which RE2 accepts as well. The result is
+ * not anchored. Undefined if the pattern is malformed, is nested too deeply, or names an unknown block.
  */
 export function translatePattern(pattern: string): string | undefined {
   try {
@@ -119,7 +119,7 @@ class Translation {
     return atom + char
   }
 
-  /** A lazy or possessive quantifier is Perl's; two in a row are an error. */
+  /** Lazy and possessive quantifiers belong to Perl; XML Schema allows no two quantifiers in a row. */
   #noQuantifier(): void {
     if (QUANTIFIERS.has(this.#peek()) || COUNTED.test(this.#text.slice(this.#at, this.#at + 24)))
       throw new Untranslatable()
@@ -149,7 +149,7 @@ class Translation {
     return literal(this.#character())
   }
 
-  /** From its `[` to its `]`. */
+  /** Parses from `[` to `]`. */
   #class(): CharSet {
     return this.#nested(() => {
       this.#expect('[')
@@ -197,7 +197,7 @@ class Translation {
     return this.#character()
   }
 
-  /** A character, or the set that an escape stands for. */
+  /** A character, or the set of a multi-character escape. */
   #escape(): number | CharSet {
     this.#expect('\\')
     const code = this.#character()
@@ -206,7 +206,7 @@ class Translation {
     const set = ESCAPES.get(char.toLowerCase())
     if (set !== undefined) return ESCAPES.has(char) ? set : complementOf(set)
     const single = SINGLE.get(char)
-    // XML Schema has escapes for its syntax only; those of other punctuation are common mistakes that can mean one thing.
+    // XML Schema allows escapes only for its own syntax. Escapes of other punctuation are a common, unambiguous mistake.
     if (single === undefined && /[a-zA-Z0-9]/.test(char)) throw new Untranslatable()
     return single ?? code
   }

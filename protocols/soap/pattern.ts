@@ -4,12 +4,12 @@ import { type LinearPattern, PatternRefused } from '../pattern/linear-pattern.ts
 import type { Meter } from '../pattern/meter.ts'
 import { translatePattern } from './pattern-translation.ts'
 
-/** What compiling one unit of a program's size takes, in steps of a `Meter`. */
+/** The cost of compiling one unit of program size, in steps of a `Meter`. */
 const COMPILE_STEPS = 1_000
 
-/** The pattern facets of one derivation step. A text has to match one of them as a whole. */
+/** The pattern facets of one derivation step. One of them must match the whole text. */
 export interface XsdPattern {
-  /** As in the schema, several joined by `|`. */
+  /** As in the schema; several are joined by `|`. */
   readonly source: string
   /** The same in ECMA-262 with the `u` flag, not anchored. */
   readonly expression: string
@@ -18,8 +18,8 @@ export interface XsdPattern {
 }
 
 /**
- * The patterns of one WSDL. When a WSDL is read, each pattern is compiled at once, and those that cannot be checked are listed. From
- * a snapshot, that list is known, and a pattern is compiled when a call first needs it.
+ * The patterns of one WSDL. While a WSDL is read, each pattern is compiled at once, and unsupported ones are listed. With a
+ * snapshot, the list is known, and a pattern is compiled when a call first needs it.
  */
 export class PatternBook {
   readonly #unchecked: Set<string>
@@ -28,18 +28,18 @@ export class PatternBook {
   #size = 0
   #isFull = false
 
-  /** @param unchecked - what `unchecked` was when the WSDL was read; undefined when it is being read */
+  /** @param unchecked the list from reading the WSDL; undefined while it is being read */
   constructor(unchecked?: readonly string[]) {
     this.#isKnown = unchecked !== undefined
     this.#unchecked = new Set(unchecked)
   }
 
-  /** Sources of the patterns that are not checked. */
+  /** Sources of the unsupported patterns, which are not checked. */
   get unchecked(): readonly string[] {
     return [...this.#unchecked]
   }
 
-  /** @returns why the pattern cannot be checked, in a text that completes "The pattern …" */
+  /** Returns the pattern, or why it cannot be checked, as a text that completes "The pattern …". */
   take(patterns: readonly string[]): XsdPattern | string {
     const source = patterns.join('|')
     const known = this.#patterns.get(source)
@@ -60,7 +60,7 @@ export class PatternBook {
   #refusal(pattern: Pattern): string | undefined {
     if (this.#isKnown) return undefined
     try {
-      // When it is full, no further pattern is compiled: finding out its size takes as long as using it.
+      // After the limit, no pattern is compiled, because measuring its size costs as much as using it.
       this.#size += this.#isFull ? 0 : pattern.compiled().size
       this.#isFull ||= this.#size > PATTERNS_SIZE_MAX
       return this.#isFull ? 'is one too many: all patterns of the WSDL together are too large' : undefined

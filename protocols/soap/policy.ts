@@ -1,13 +1,13 @@
 import { NS } from './names.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** Policies written in a WSDL, by their id. */
+/** The policies of a WSDL, by id. */
 export type Policies = ReadonlyMap<string, XmlElement>
 
 const SECURITY_UTILITY = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
 const POLICY_DEPTH_MAX = 8
 
-/** By `wsu:Id` or `Name`. */
+/** Keyed by `wsu:Id`, `Id` or `Name`. */
 export function policiesOf(definitions: readonly XmlElement[]): Policies {
   const policies = new Map<string, XmlElement>()
   for (const policy of definitions.flatMap((root) => elements(root).filter(({ name }) => name === 'Policy'))) {
@@ -18,8 +18,8 @@ export function policiesOf(definitions: readonly XmlElement[]): Policies {
 }
 
 /**
- * Whether a part of a WSDL requires something: by an extension with `wsdl:required`, or by a policy in which it is not
- * optional (WS-Policy 1.2, section 4.3).
+ * True if a part of a WSDL requires a feature: by an extension with `wsdl:required`, or by a non-optional assertion in a policy
+ * (WS-Policy 1.2, section 4.3).
  */
 export function requires(node: XmlElement, policies: Policies, isAssertion: (element: XmlElement) => boolean): boolean {
   return elements(node).some((child) => {
@@ -38,7 +38,7 @@ function asserts(policy: XmlElement, isAssertion: (element: XmlElement) => boole
     return isAssertion(child) || (depth > 0 && asserts(child, isAssertion, depth - 1))
   }
   const children = elements(policy)
-  // Of alternatives, all have to.
+  // `ExactlyOne` requires it only if every alternative does.
   return policy.name === 'ExactlyOne' ? children.length > 0 && children.every(asserted) : children.some(asserted)
 }
 

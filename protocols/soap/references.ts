@@ -3,12 +3,12 @@ import { NS } from './names.ts'
 import { XmlError } from './xml-error.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** What following costs beside what is found there, in the same unit. */
+/** The cost of resolving one reference, in addition to its target, in the same unit. */
 const FOLLOWED = 64
 
 /**
- * Values of one body that are written once and pointed to (SOAP 1.1, section 5.4.1; SOAP 1.2 part 2, section 3.1.5). A few
- * elements that point to each other may stand for a document of any size, so what they stand for is counted.
+ * Resolves values of one body that are written once and referenced (SOAP 1.1, section 5.4.1; SOAP 1.2 part 2, section 3.1.5). A
+ * few elements that refer to each other can expand to a document of any size, so the expanded size is counted.
  */
 export class References {
   readonly #targets = new Map<string, XmlElement>()
@@ -20,23 +20,23 @@ export class References {
     this.#collect(body)
   }
 
-  /** Reads the element, or the one that it points to. */
+  /** Reads the element, or its target if it is a reference. */
   follow<T>(element: XmlElement, read: (target: XmlElement) => T): T {
     const id = referenceIn(element)
     if (id === undefined) return read(element)
     const target = this.#targets.get(id)
-    if (target === undefined) throw new XmlError(`points to ${id.slice(0, 80)}, which is not in it`)
+    if (target === undefined) throw new XmlError(`refers to ${id.slice(0, 80)}, which it does not contain`)
     if (this.#open.has(target)) throw new XmlError('has a value that contains itself')
     if (this.#open.size >= XML_DEPTH_MAX) throw new XmlError('nests too deeply')
     this.#left -= FOLLOWED + this.#sizeOf(target)
-    if (this.#left < 0) throw new XmlError('points to the same values too often')
+    if (this.#left < 0) throw new XmlError('refers to the same values too often')
     this.#open.add(target)
     const value = this.follow(target, read)
     this.#open.delete(target)
     return value
   }
 
-  /** Whether an attribute belongs to the encoding, and so is no data. */
+  /** True if an attribute belongs to the encoding and is not data. */
   concerns(namespace: string, name: string): boolean {
     return (
       namespace === NS.encoding11 ||

@@ -4,14 +4,14 @@ import { readXmlDocument } from './xml-document.ts'
 import type { Scope, XmlElement } from './xml-tree.ts'
 
 /**
- * A schema set as plain data: where in its files each definition stands, and what has to be known of all of them before one is
- * looked at. A definition itself is parsed when it is first asked for.
+ * A schema set as plain data: the position of each definition in its file, and the facts needed before any definition is parsed.
+ * A definition is parsed when it is first needed.
  */
 export type SchemaIndex = readonly IndexedSchema[]
 
-/** One `xs:schema`, once for each namespace that it was taken for. */
+/** One `xs:schema`, once per namespace that it is used for. */
 interface IndexedSchema {
-  /** Which of the files. */
+  /** The file's number. */
   readonly file: number
   readonly namespace: string
   readonly elementsQualified: boolean
@@ -20,12 +20,12 @@ interface IndexedSchema {
   readonly definitions: readonly IndexedDefinition[]
 }
 
-/** `links` are what `linksOf` says. */
+/** `links` are the keys that `linksOf` returns. */
 type IndexedDefinition = readonly [space: number, name: string, from: number, to: number, ...links: string[]]
 
 const SPACES: readonly Space[] = ['element', 'type', 'group', 'attributeGroup', 'attribute']
 
-/** The index of what was collected from `documents`, with the file numbers of their order. */
+/** Indexes the definitions collected from `documents`, whose order gives the file numbers. */
 export function indexOf(set: SchemaSet, documents: readonly WsdlDocument[]): SchemaIndex {
   const files = new Map(documents.map((document, file) => [document.url, { file, spans: document.spans }]))
   const schemas = new Map<SchemaContext, IndexedSchema & { readonly definitions: IndexedDefinition[] }>()
@@ -34,7 +34,7 @@ export function indexOf(set: SchemaSet, documents: readonly WsdlDocument[]): Sch
       const { node, context } = definition
       const { file, spans } = files.get(context.url) ?? {}
       const span = spans?.get(node)
-      if (file === undefined || span === undefined) throw new Error('a definition stands in none of the documents')
+      if (file === undefined || span === undefined) throw new Error('a definition is in none of the documents')
       const { namespace, elementsQualified, attributesQualified } = context
       let schema = schemas.get(context)
       if (schema === undefined) {
@@ -49,7 +49,7 @@ export function indexOf(set: SchemaSet, documents: readonly WsdlDocument[]): Sch
   return [...schemas.values()]
 }
 
-/** The set again, from the files' texts. */
+/** Rebuilds the set from the texts of the files. */
 export function fromIndex(index: SchemaIndex, files: ReadonlyArray<{ url: string; text: string }>): SchemaSet {
   const set = new SchemaSet()
   for (const { file, scope, namespace, elementsQualified, attributesQualified, definitions } of index) {
@@ -64,7 +64,7 @@ export function fromIndex(index: SchemaIndex, files: ReadonlyArray<{ url: string
   return set
 }
 
-/** Scopes inherit by prototype, which plain data has not. */
+/** Flattens a scope, because scopes inherit by prototype and plain data cannot. */
 function flattened(scope: Scope): Scope {
   const all: Record<string, string> = {}
   for (const prefix in scope) all[prefix] = scope[prefix] ?? ''

@@ -3,14 +3,14 @@ import { SCHEMA_DEFINITIONS_MAX } from '../../lib/base/limits.ts'
 import { NS, type QName, clark } from './names.ts'
 import { type Scope, type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
-/** Where a definition stands: what its schema document says for all of it. */
+/** The settings of a definition's schema document. */
 export interface SchemaContext {
   readonly namespace: string
   readonly elementsQualified: boolean
   readonly attributesQualified: boolean
-  /** The document, for messages. */
+  /** The document's URL, for messages. */
   readonly url: string
-  /** Namespaces at its `xs:schema`. */
+  /** Namespaces in scope at its `xs:schema`. */
   readonly scope: Scope
 }
 
@@ -19,7 +19,7 @@ export interface Definition {
   readonly context: SchemaContext
 }
 
-/** Element types and attribute types have a symbol space each; simple and complex types share one (XML Schema part 1, 2.5). */
+/** Elements and attributes have separate symbol spaces; simple and complex types share one (XML Schema part 1, 2.5). */
 export type Space = 'element' | 'type' | 'group' | 'attributeGroup' | 'attribute'
 
 const SPACES: Readonly<Record<string, Space>> = {
@@ -31,7 +31,7 @@ const SPACES: Readonly<Record<string, Space>> = {
   attribute: 'attribute'
 }
 
-/** All global definitions of a WSDL's schemas, by space and `{namespace}name`. */
+/** All global definitions of a WSDL's schemas, by symbol space and `{namespace}name`. */
 export class SchemaSet {
   readonly #spaces: Readonly<Record<Space, Map<string, Definition>>> = {
     element: new Map(),
@@ -46,8 +46,9 @@ export class SchemaSet {
   readonly #derived = new Map<string, Definition[]>()
 
   /**
-   * Takes the definitions of one `xs:schema`. `namespace` is that of the including schema where this one has none of its
-   * own (XML Schema part 1, 4.2.1). What is defined twice counts as first seen: schemas are often delivered in two copies.
+   * Adds the definitions of one `xs:schema`. The first of duplicate definitions counts, because schemas are often delivered in
+   * two copies.
+   * @param namespace that of the including schema, if this one has none (XML Schema part 1, 4.2.1)
    */
   add(schema: XmlElement, url: string, namespace = attribute(schema, 'targetNamespace') ?? ''): void {
     const context: SchemaContext = {
@@ -66,7 +67,7 @@ export class SchemaSet {
     }
   }
 
-  /** Takes one definition with the keys of what it is linked to, see `linksOf`. */
+  /** Adds one definition, with the keys of the definitions that it is linked to; see `linksOf`. */
   put(space: Space, name: string, definition: Definition, links: () => readonly string[]): void {
     const key = clark(definition.context.namespace, name)
     const known = this.#spaces[space]
@@ -82,7 +83,7 @@ export class SchemaSet {
     for (const link of links()) push(linked, link, definition)
   }
 
-  /** All of one space by `{namespace}name`, in the order in which they were taken. */
+  /** All definitions of one space by `{namespace}name`, in insertion order. */
   all(space: Space): ReadonlyMap<string, Definition> {
     return this.#spaces[space]
   }
@@ -96,18 +97,18 @@ export class SchemaSet {
     return this.#typesByBareName.get(name) ?? []
   }
 
-  /** Elements that may stand in for the head with this key, directly. */
+  /** Elements that directly substitute the head with this key. */
   substitutesOf(key: string): readonly Definition[] {
     return this.#substitutes.get(key) ?? []
   }
 
-  /** Named complex types derived from the one with this key, directly. */
+  /** Named complex types directly derived from the one with this key. */
   derivedFrom(key: string): readonly Definition[] {
     return this.#derived.get(key) ?? []
   }
 }
 
-/** Of a type the base that it is derived from, of an element the heads that it may stand in for: their keys. */
+/** The keys of a type's base, or of the heads that an element may substitute. */
 export function linksOf(space: Space, definition: Definition): readonly string[] {
   if (space === 'type') {
     const derivation = derivationOf(definition)
@@ -126,8 +127,8 @@ export function linksOf(space: Space, definition: Definition): readonly string[]
 }
 
 /**
- * The name that a `ref`, `type` or `base` means. An unprefixed one without a default namespace is in the schema's own:
- * so it must be in a schema included without a namespace, and so it is meant by those who forgot the declaration.
+ * The name in a `ref`, `type` or `base`. An unprefixed name without a default namespace is in the schema's own namespace. A
+ * schema that is included without a namespace requires this; other schemas just omit the declaration.
  */
 export function nameIn({ node, context }: Definition, text: string): QName {
   const name = qnameIn(node, text)
@@ -135,12 +136,12 @@ export function nameIn({ node, context }: Definition, text: string): QName {
   return name.namespace === '' ? { namespace: context.namespace, name: name.name } : name
 }
 
-/** Where a complex type says what it is derived from; undefined when it is written without. */
+/** The node with a complex type's derivation; undefined if the type has none. */
 export function contentNode(type: XmlElement): XmlElement | undefined {
   return firstElement(type, NS.xsd, 'complexContent') ?? firstElement(type, NS.xsd, 'simpleContent')
 }
 
-/** The `xs:extension` or `xs:restriction` of a type; undefined when it is written without one. */
+/** The `xs:extension` or `xs:restriction` of a type; undefined if it has none. */
 export function derivationOf({ node, context }: Definition): Definition | undefined {
   const content = contentNode(node)
   const derivation =

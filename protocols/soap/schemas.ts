@@ -2,13 +2,13 @@ import { SchemaSet } from './schema-set.ts'
 import { type WsdlDocument, referencesOf, schemasOf } from './wsdl-files.ts'
 import { type XmlElement, attribute } from './xml-tree.ts'
 
-/** All definitions of a WSDL's schemas, those within it and those it imports. */
+/** Collects all definitions of a WSDL's schemas, inline and imported. */
 export function collectSchemas(documents: readonly WsdlDocument[]): SchemaSet {
   const set = new SchemaSet()
   const byUrl = new Map(documents.map((document) => [document.url, document]))
   const seen = new Map<XmlElement, Set<string>>()
 
-  /** A schema without a namespace is taken once for each namespace that includes it (XML Schema part 1, 4.2.1). */
+  /** A schema without a namespace is added once per including namespace (XML Schema part 1, 4.2.1). */
   const add = (schema: XmlElement, document: WsdlDocument, adopted: string): void => {
     const namespace = attribute(schema, 'targetNamespace') ?? adopted
     const namespaces = seen.get(schema) ?? new Set()
@@ -27,7 +27,7 @@ export function collectSchemas(documents: readonly WsdlDocument[]): SchemaSet {
     for (const { kind, url } of referencesOf(document)) if (kind !== 'import') included.add(url?.href)
   }
   for (const document of documents) {
-    // A file that is included is reached from there, with the namespace it has to adopt.
+    // An included file is reached from the including one, which supplies its namespace.
     if (included.has(document.url)) continue
     for (const schema of schemasOf(document.root)) add(schema, document, '')
   }

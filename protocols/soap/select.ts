@@ -2,20 +2,20 @@ import { SoukError } from '../../lib/base/errors.ts'
 import type { JsonObject } from './encoding.ts'
 import type { SoapOperation } from './operation.ts'
 
-/** Operations named to whoever asked for one that is not there. */
+/** How many operation names an error lists. */
 const HINTS = 10
 
 export interface Selected {
-  /** The name that consumers use. */
+  /** The consumer's name for the operation. */
   readonly name: string
   readonly operation: SoapOperation
   readonly parameters: JsonObject
 }
 
 /**
- * Splits a call into its operation and the parameters. `operation` names it; where several ports have one of that name, `port`
- * or `service` tells which, or the name is written `port.operation`. A parameter that is itself called `operation` is given
- * as `$operation`.
+ * Splits a call into its operation and the parameters. `operation` is the name. If several ports have an operation with that
+ * name, `port` or `service` selects one, or the name is written `port.operation`. A parameter called `operation` is given as
+ * `$operation`.
  *
  * @throws SoukError `invalid_request`, `operation_not_found`
  */
@@ -48,7 +48,7 @@ export function selectOperation(operations: ReadonlyMap<string, SoapOperation>, 
       .map(([key]) => key)
       .slice(0, HINTS)
       .join(', ')
-    throw new SoukError('invalid_request', `Several ports have the operation ${name}: call one of ${names}.`)
+    throw new SoukError('invalid_request', `Several ports have the operation ${name}. Call one of ${names}.`)
   }
   const [key, operation] = only
   return { name: key, operation, parameters: others }

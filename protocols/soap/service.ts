@@ -12,32 +12,32 @@ import { collectSchemas } from './schemas.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type Port, readWsdl, type Wsdl } from './wsdl.ts'
 
-/** A SOAP service as its WSDL describes it: the compiled model that calls run on. */
+/** A SOAP service with the compiled model that calls run on. */
 export interface SoapService {
-  /** By the name that consumers use. */
+  /** By the consumer's name. */
   readonly operations: ReadonlyMap<string, SoapOperation>
   readonly types: SchemaCompiler
-  /** What was left out or put right; grows while operations are compiled. */
+  /** The omitted and corrected parts of the WSDL. The set grows while operations are compiled. */
   readonly warnings: ReadonlySet<string>
-  /** What a provider's mapping changes, by the operation's name. */
+  /** The changes of the provider's mapping, by operation name. */
   readonly mapping: OpenedMapping
-  /** Goes into every envelope. */
+  /** Written into every envelope. */
   readonly auth?: EnvelopeAuth | undefined
-  /** Texts that no fault may show to a consumer. */
+  /** Texts that faults must not reveal to consumers. */
   readonly secrets?: readonly string[]
 }
 
-/** What a WSDL comes to before anything is compiled. */
+/** The content of a WSDL before anything is compiled. */
 export interface ServicePlan {
-  /** By the name that consumers use. */
+  /** By the consumer's name. */
   readonly operations: ReadonlyMap<string, OperationPlan>
-  /** Those of all ports, also where another port is called. */
+  /** The operations of all ports, including ports that are not called. */
   readonly everywhere: readonly OperationPlan[]
   readonly schemas: SchemaSet
   readonly warnings: Set<string>
 }
 
-/** What an operation takes beside the parts of its messages. */
+/** The parts that an operation counts for, in addition to those of its messages. */
 const OPERATION_PARTS = 10
 
 const NO_MAPPING: SoapService['mapping'] = new Map()
@@ -46,9 +46,9 @@ const NO_MAPPING: SoapService['mapping'] = new Map()
 const HTTP = ['http://schemas.xmlsoap.org/soap/http', 'http://www.w3.org/2003/05/soap/bindings/HTTP/', '']
 
 /**
- * Nothing is compiled until a call asks for it.
- * @param service.unchecked - patterns that were found not to be checkable; undefined where the WSDL is being read
- * @param own - names of header blocks that are the provider's, see `partBlocks`
+ * Compiles each operation when a call first needs it.
+ * @param service.unchecked patterns that cannot be checked; undefined while the WSDL is being read
+ * @param own names of the provider's header blocks, see `partBlocks`
  */
 export function openService(
   {
@@ -68,7 +68,7 @@ export function openService(
   return { operations: opened, types, warnings, mapping: NO_MAPPING }
 }
 
-/** @throws SoukError `invalid_request` when no operation can be offered, with the reasons. */
+/** @throws SoukError `invalid_request` with the reasons, if no operation is usable. */
 export function planService(documents: readonly WsdlDocument[]): ServicePlan {
   const warnings = new Set<string>()
   const wsdl = readWsdl(documents)
@@ -91,7 +91,7 @@ export function planService(documents: readonly WsdlDocument[]): ServicePlan {
     everywhere.push(...operations)
     const ordinals = new Map<string, number>()
     for (const operation of operations) {
-      // The same operation over SOAP 1.1 and over 1.2 is one operation; the port that comes first is used.
+      // An operation over both SOAP 1.1 and 1.2 counts once; its first port is used.
       const ordinal = (ordinals.get(operation.name) ?? 0) + 1
       ordinals.set(operation.name, ordinal)
       const key = `${port.binding.portType} ${operation.name}`
@@ -105,7 +105,7 @@ export function planService(documents: readonly WsdlDocument[]): ServicePlan {
   return { operations: named([...found.values()], warnings), everywhere, schemas, warnings }
 }
 
-/** Compiles everything that calls could use, so that all warnings are known. */
+/** Compiles everything that calls may use, so that all warnings are known. */
 export function compileAll({ operations, types }: SoapService): void {
   const seen = new Set<Type>()
   const waiting: Type[] = []
@@ -133,7 +133,7 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
   if (wsdl.bindings.size === 0) {
     throw new SoukError(
       'invalid_request',
-      `The WSDL has no SOAP binding: ${instead(wsdl)}. Use the WSDL that the service itself publishes, mostly at ?wsdl of its address; where the binding stands in a file of its own, that is the one to register.`
+      `The WSDL has no SOAP binding: ${instead(wsdl)}. Use the WSDL that the service itself publishes, usually at its address with ?wsdl. If the binding is in a separate file, register that file.`
     )
   }
   if (wsdl.ports.length === 0) warnings.add('The WSDL names no service address; calls go to the address of the WSDL.')
@@ -144,14 +144,14 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
   })
 }
 
-/** Counted for each operation: many can have the same message. */
+/** Counted per operation, because many operations may share a message. */
 function partsOf({ input, output, faults }: OperationPlan): number {
   const one = (message: MessagePlan | undefined) => (message?.parts.length ?? 0) + (message?.headers.length ?? 0)
   return OPERATION_PARTS + one(input) + one(output) + faults.length
 }
 
 function tooManyParts(): SoukError {
-  const detail = `The operations of the WSDL, at all its ports, come to more than ${SCHEMA_PARTS_MAX} parts.`
+  const detail = `The operations of the WSDL, at all its ports, have more than ${SCHEMA_PARTS_MAX} parts in total.`
   return new SoukError('description_too_complex', detail)
 }
 
@@ -176,7 +176,7 @@ function nothing(reasons: readonly string[]): SoukError {
   return new SoukError('invalid_request', `The WSDL has no operation that can be called. ${shown}`.trim())
 }
 
-/** Names that consumers use: bare where they are unique, `port.name` between ports, `name_2` for an overload. */
+/** The consumer's names: the plain name if it is unique, `port.name` between ports, `name_2` for an overload. */
 function named(operations: readonly OperationPlan[], warnings: Set<string>): Map<string, OperationPlan> {
   const ports = new Map<string, Set<string>>()
   for (const { name, port, service } of operations)

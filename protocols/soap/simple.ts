@@ -4,7 +4,7 @@ import { type AtomicType, type Facets, NO_FACETS, type SimpleType } from './mode
 import { clark, parseClark, type QName } from './names.ts'
 import type { Meter } from '../pattern/meter.ts'
 
-/** How QNames in content are spelled in the document at hand. */
+/** The prefixes of QNames in the content of the current document. */
 export interface Prefixes {
   /** The prefixed name for an expanded one. */
   write(namespace: string, name: string): string
@@ -12,14 +12,14 @@ export interface Prefixes {
   read(text: string): QName | undefined
 }
 
-/** What writing needs beside the value; the meter pays for patterns and for each type that is tried. */
+/** The context for writing; the meter is charged for patterns and for each type that is tried. */
 export type Writing = Pick<Prefixes, 'write'> & { readonly meter: Meter }
 export type Reading = Pick<Prefixes, 'read'> & { readonly meter: Meter }
 
-/** What each member of nested unions made of one value: a type that is a member in several places is tried once. */
+/** The result of each member of nested unions for one value. A type that occurs in several places is tried once. */
 type Tried<T> = Map<SimpleType, T>
 
-/** A value that a type does not allow: what it must be, completing "must be …" or "must have …". */
+/** A rejected value. `rule` completes "must …". */
 export class Refusal {
   readonly rule: string
   constructor(rule: string) {
@@ -27,9 +27,9 @@ export class Refusal {
   }
 }
 
-/** What trying one member of a union or reading one item of a list takes beside its text, in steps of a `Meter`. */
+/** The cost of trying one member of a union or reading one item of a list, in addition to its text, in steps of a `Meter`. */
 const TRY_STEPS = 50
-/** A message that lists the rules of a union's members goes on no longer. */
+/** The maximum length of a message that lists the rules of a union's members. */
 const RULE_CHARS_MAX = 400
 
 export type SimpleJson = JsonScalar | SimpleJson[]
@@ -41,7 +41,7 @@ export function normalise(text: string, whitespace: Builtin['whitespace']): stri
 }
 
 /**
- * Lexical form of a JSON value, checked against the type and its facets; or the rule that it breaks.
+ * The lexical form of a JSON value, checked against the type and its facets; or the rule that it breaks.
  * @throws OutOfSteps
  */
 export function writeSimple(type: SimpleType, value: unknown, writing: Writing): string | Refusal {
@@ -49,7 +49,7 @@ export function writeSimple(type: SimpleType, value: unknown, writing: Writing):
   return type.kind === 'list' ? writeList(type, value, writing) : writeUnion(type, value, writing, new Map())
 }
 
-/** Without any check: for documents that are wanted just as they were given. */
+/** Writes without checks, for documents that must be sent exactly as given. */
 export function writeUnchecked(type: SimpleType, value: unknown, writing: Writing): string {
   const checked = writeSimple(type, value, writing)
   if (typeof checked === 'string') return checked
@@ -120,8 +120,8 @@ function writeMember(
 }
 
 /**
- * JSON value of text as it came. What is not of the type is kept as text, since an upstream's mistake must not hide the rest
- * of its answer; an empty text that the type does not allow is null.
+ * The JSON value of received text. Text that does not match the type stays text, because an upstream's error must not hide the
+ * rest of its response. An empty text that the type does not allow is null.
  */
 export function readSimple(type: SimpleType, text: string, reading: Reading): SimpleJson | null {
   const value = tryRead(type, text, reading, new Map())
@@ -147,7 +147,7 @@ function tryRead(
   return name === undefined ? lexical : clark(name.namespace, name.name)
 }
 
-/** The first member that could also write the value: a union of enumerations is told apart by its values. */
+/** The first member that could also write the value, so that enumerations in a union are distinguished by their values. */
 function readUnion(
   type: SimpleType & { kind: 'union' },
   text: string,
@@ -178,23 +178,23 @@ function brokenFacet(type: AtomicType, facets: Facets, text: string, meter: Mete
   if (facets.enumeration !== undefined && !facets.enumeration.has(valueOf(builtin, text))) {
     return oneOf(facets.enumeration)
   }
-  // A pattern of a QName is about its prefix, which JSON does not have.
+  // A pattern of a QName applies to its prefix, which JSON does not have.
   const broken = builtin.name === 'QName' ? undefined : brokenPattern(facets, text, meter)
   if (broken !== undefined) return broken
   const unit = builtin.bytes === undefined ? 'characters' : 'bytes'
-  // Characters are code points (XML Schema part 2, section 4.3.1); the shortcut spares counting what cannot matter.
+  // Characters are code points (XML Schema part 2, section 4.3.1). They are counted only if a length facet needs it.
   const length = builtin.bytes?.(text) ?? (hasLengths(facets) ? Array.from(text).length : 0)
   return brokenLength(facets, length, unit) ?? (builtin.numeric ? brokenRange(facets, text) : undefined)
 }
 
-/** Two lexical forms of the same value. */
+/** True if two lexical forms have the same value. */
 export function sameValue(type: SimpleType, a: string, b: string): boolean {
   if (type.kind !== 'atomic') return normalise(a, 'collapse') === normalise(b, 'collapse')
   const [x, y] = [a, b].map((text) => valueOf(type.builtin, normalise(text, type.builtin.whitespace)))
   return x === y
 }
 
-/** One spelling for each value, so that `1.0` is the enumerated `1`. */
+/** A canonical form per value, so that `1.0` equals the enumerated `1`. */
 export function valueOf(builtin: Builtin, text: string): string {
   return (builtin.numeric ? canonicalDecimal(text) : undefined) ?? text
 }
@@ -220,7 +220,7 @@ function brokenRange(facets: Facets, text: string): string | undefined {
   const canonical = canonicalDecimal(text)
   const compared = (bound: string) => {
     const limit = canonicalDecimal(bound)
-    // Numbers with exponents, INF and NaN compare as the floating point numbers that they are.
+    // Numbers with exponents, INF and NaN are compared as floating-point numbers.
     return canonical === undefined || limit === undefined
       ? Number(text) - Number(bound)
       : compareDecimals(canonical, limit)

@@ -11,13 +11,13 @@ import { parseWsdlFiles, type WsdlDocument, type WsdlFile } from './wsdl-files.t
 import { normalXml } from './xml-text.ts'
 
 /**
- * What a restart needs: the files as they were read, the provider's mapping, the description as it was published, and what
- * the files come to, so that nothing has to be parsed but what calls need. Its text is a line of JSON, then the files' texts.
- * Version 1 was JSON with the texts in it, and no plan.
+ * The data that a restart needs: the files as read, the provider's mapping, the published description, and the plan of the files.
+ * Thus only the parts that calls need are parsed. The text of a snapshot is one line of JSON, then the texts of the files.
+ * Version 1 was JSON that included the texts, without a plan.
  */
 interface Head {
   readonly version: 2
-  /** Version of its plan, where it is seen without parsing; older snapshots do not have it. */
+  /** The plan's version, at a place that needs no parsing. Older snapshots lack it. */
   readonly planned?: number
   readonly mapping?: SoapMapping
   /** What of the mapping calls are not checked against, in sentences. */
@@ -31,17 +31,17 @@ interface Head {
 }
 
 interface StoredPlan {
-  /** Of these plans; the files are read again for one of another version. */
+  /** The version of the plan's format. The files are read again for a plan of another version. */
   readonly version: number
   readonly operations: ReadonlyArray<readonly [name: string, plan: OperationPlan]>
   readonly schemas: SchemaIndex
-  /** Patterns that are left to the service to check, see `PatternBook`. */
+  /** Unsupported patterns, which only the service checks; see `PatternBook`. */
   readonly unchecked: readonly string[]
 }
 
 /**
- * To count up with every change to `OperationPlan` or `SchemaIndex`, and to what is put into them; and with every limit that a WSDL has
- * to keep. A plan of this version was made within the limits, so that it can be opened where calls are served.
+ * Increase with every change of `OperationPlan` or `SchemaIndex`, of their contents, and of a limit for WSDLs. A plan of the
+ * current version is within the limits, so that a process that serves calls may open it.
  */
 const PLAN_VERSION = 3
 const CURRENT = `{"version":2,"planned":${PLAN_VERSION},`
@@ -52,13 +52,13 @@ interface Snapshot {
   readonly unchecked?: readonly string[] | undefined
   readonly own?: readonly string[] | undefined
   readonly description: ApiDescription
-  /** Undefined when it has to be made from the files. */
+  /** Undefined if it has to be made from the files. */
   readonly plan: StoredPlan | undefined
 }
 
 /**
- * A new snapshot of files that were just read, with all that is worth telling about them.
- * @param own - names of header blocks that are the provider's, see `partBlocks`
+ * Takes a snapshot of files that were just read, with the description and warnings.
+ * @param own names of the provider's header blocks, see `partBlocks`
  */
 export function takeSnapshot(
   files: readonly WsdlFile[],
@@ -77,8 +77,8 @@ export function takeSnapshot(
 }
 
 /**
- * Opens what `renewedSnapshot` gave: nothing is parsed or compiled before a call needs it.
- * @throws SoukError `invalid_request` for a snapshot of another version, or none.
+ * Opens the result of `renewedSnapshot`. Parses and compiles only when a call needs it.
+ * @throws SoukError `invalid_request` for a snapshot of another version, or an invalid one.
  */
 export function openSnapshot(text: string): {
   readonly service: SoapService
@@ -95,7 +95,7 @@ export function openSnapshot(text: string): {
   }
 }
 
-/** Whether a snapshot can be opened as it is. */
+/** True if a snapshot can be opened without renewal. */
 export function isCurrent(text: string): boolean {
   return text.startsWith(CURRENT)
 }
@@ -114,12 +114,12 @@ export function renewedSnapshot(text: string): string {
   return written({ files, mapping, unchecked, own, description: describe(mapped).api, plan })
 }
 
-/** The provider's mapping in a registration's snapshot; an empty one when there is none. @throws SoukError `invalid_request` */
+/** The provider's mapping in a registration's snapshot; an empty one if there is none. @throws SoukError `invalid_request` */
 export function mappingOf(snapshot: string): SoapMapping {
   return parseSnapshot(snapshot).mapping ?? EMPTY_MAPPING
 }
 
-/** What about a mapping does not fit the WSDL of a snapshot; empty when all does. @throws SoukError `invalid_request` */
+/** The problems of a mapping with the WSDL of a snapshot; empty if there are none. @throws SoukError `invalid_request` */
 export function checkMapping(snapshot: string, mapping: unknown): readonly MappingProblem[] {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return parsed
@@ -139,7 +139,7 @@ export function withMapping(snapshot: string, mapping: unknown, isKept = false):
   const before = parseSnapshot(snapshot)
   if (before.mapping !== undefined && parsed.revision <= before.mapping.revision) {
     const { revision } = before.mapping
-    refuseMapping([{ at: '/revision', problem: `The stored mapping is of revision ${revision}; count it up.` }])
+    refuseMapping([{ at: '/revision', problem: `The stored mapping has revision ${revision}. Use a higher one.` }])
   }
   const { service, plan, files } = planned(before)
   const { mapped, unchecked } = withRules(service, parsed, isKept)
@@ -176,7 +176,7 @@ function opened({ plan, files, own }: Pick<Snapshot, 'files' | 'own'> & { readon
   return openService({ operations: new Map(operations), schemas: fromIndex(schemas, files), unchecked }, own)
 }
 
-/** Compiles all of a WSDL, so that what is wrong with it is known, and what it takes is bounded. */
+/** Compiles the whole WSDL, so that all its problems are known and its cost is bounded. */
 function read(
   documents: readonly WsdlDocument[],
   own: readonly string[] | undefined
@@ -189,7 +189,7 @@ function read(
   return { service, plan }
 }
 
-/** A plan also where the snapshot has none, or an older one. */
+/** Makes a plan if the snapshot has none, or an older one. */
 function planned({ plan, files, own }: Snapshot): {
   readonly service: SoapService
   readonly plan: StoredPlan
@@ -221,7 +221,7 @@ function written({
   }
   const snapshot = `${JSON.stringify(head)}\n${files.map(({ text }) => text).join('')}`
   if (snapshot.length <= SOAP_SNAPSHOT_CHARS_MAX) return snapshot
-  const detail = `What the operations of the WSDL come to is larger than ${SOAP_SNAPSHOT_CHARS_MAX} characters.`
+  const detail = `The compiled plan of the WSDL is larger than ${SOAP_SNAPSHOT_CHARS_MAX} characters.`
   throw new SoukError('description_too_complex', detail)
 }
 
@@ -231,20 +231,20 @@ function parseSnapshot(text: string): Snapshot {
   try {
     head = JSON.parse(end === -1 ? text : text.slice(0, end)) as typeof head
   } catch (cause) {
-    throw new SoukError('invalid_request', 'The stored WSDL cannot be read; register the API again.', { cause })
+    throw new SoukError('invalid_request', 'The stored WSDL cannot be read. Register the API again.', { cause })
   }
   if (head?.description !== undefined && Array.isArray(head.files)) {
     if (head.version === 1) return { ...(head as Snapshot), plan: undefined }
     if (head.version === 2 && end !== -1) return withTexts(head as Head, text.slice(end + 1))
   }
-  throw new SoukError('invalid_request', 'The stored WSDL is of another version; register the API again.')
+  throw new SoukError('invalid_request', 'The stored WSDL has another version. Register the API again.')
 }
 
 function withTexts({ files, plan, description, mapping, unchecked, own }: Head, texts: string): Snapshot {
   let at = 0
   const cut = files.map(({ url, length }) => ({ url, text: texts.slice(at, (at += length)) }))
   if (at !== texts.length) {
-    throw new SoukError('invalid_request', 'The stored WSDL is not whole; register the API again.')
+    throw new SoukError('invalid_request', 'The stored WSDL is incomplete. Register the API again.')
   }
   return { files: cut, mapping, unchecked, own, description, plan: plan?.version === PLAN_VERSION ? plan : undefined }
 }

@@ -20,10 +20,10 @@ import type { Translator } from './translator.ts'
 
 const JSON_TYPE = 'application/json'
 const XML_TYPE = /^\s*(?:(?:text|application)\/xml|application\/[\w.-]+\+xml)\s*(?:;|$)/i
-/** Headers of the consumer that mean the same to the service. */
+/** The consumer's headers that are forwarded to the service. */
 const PASSED_ON: ReadonlySet<string> = new Set(['traceparent', 'idempotency-key', 'accept-language'])
 
-/** Turns JSON calls into SOAP requests, and SOAP answers into JSON. */
+/** Translates JSON calls to SOAP requests, and SOAP responses to JSON. */
 export class SoapAdapter implements Adapter {
   readonly protocol = 'SOAP'
   readonly description: ApiDescription
@@ -58,7 +58,7 @@ export class SoapAdapter implements Adapter {
   async call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply> {
     if (request.method !== 'POST') throw new SoukError('method_not_allowed', 'A SOAP API is called by POST.')
     if (request.path !== '')
-      throw new SoukError('invalid_request', 'A SOAP API has no sub-paths: name the operation in the body.')
+      throw new SoukError('invalid_request', 'A SOAP API has no sub-paths. Name the operation in the body.')
     const body = { bytes: await wholeBody(request.body), type: headerOf(request.headers, 'content-type') }
     const { operation: name, document, type } = await this.#translator.request(body)
     const operation = this.#service.operations.get(name)
@@ -89,7 +89,7 @@ export class SoapAdapter implements Adapter {
     const { status, headers, upstreamMs } = response
     if (status === 402) {
       response.discard()
-      throw unreadable(status, 'that it wants a payment of its own')
+      throw unreadable(status, 'that it requires a payment of its own')
     }
     const type = headerOf(headers, 'content-type')
     const isXml = type === undefined || XML_TYPE.test(type) || isMultipart(type)

@@ -16,9 +16,8 @@ import { inspectWsdl } from './wsdl-inspection.ts'
 import { isHandedOver } from './wsdl-source.ts'
 
 /**
- * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, rpc/literal and rpc/encoded. Consumers post
- * `{"operation": …, …parameters}` and get the content of the answer as JSON; `encode.ts` and `operations.ts` say how the
- * two map.
+ * SOAP 1.1 and 1.2 by WSDL 1.1: document/literal, wrapped and bare, rpc/literal and rpc/encoded. Consumers post `{"operation": …,
+ * …parameters}` and receive the content of the response as JSON. `encode.ts` and `operations.ts` document the mapping.
  */
 export const soapFactory: AdapterFactory = {
   protocol: 'SOAP',
@@ -53,7 +52,7 @@ export const soapFactory: AdapterFactory = {
   }
 }
 
-/** Undefined where the envelope has nothing of it, which is most often. */
+/** Undefined if the envelope contains no credentials, which is the usual case. */
 function authOf({ auth }: UpstreamConfig): EnvelopeAuth | undefined {
   if (auth?.usernameToken === undefined && auth?.soapHeaders === undefined) return undefined
   const { usernameToken, soapHeaders } = auth
@@ -63,21 +62,21 @@ function authOf({ auth }: UpstreamConfig): EnvelopeAuth | undefined {
   }
 }
 
-/** A WSDL that was handed over says nothing of its service. Any answer in HTTP, even that a GET is not allowed, shows that it is there. */
+/** An uploaded WSDL does not show that the service runs. Any HTTP response does, even one that rejects GET. */
 async function probe(config: UpstreamConfig, url: string, signal: AbortSignal): Promise<string[]> {
   const upstream = createUpstream({ ...config, endpoint: url })
   try {
     const response = await upstream.request({ method: 'GET', headers: [['accept', 'text/xml, */*;q=0.5']], signal })
     response.discard()
     const { status } = response
-    if (status === 404 || status === 410) return [`The service answers ${status} to a GET: is ${url} its address?`]
+    if (status === 404 || status === 410)
+      return [`The service responds with ${status} to a GET. Check that ${url} is its address.`]
     if (status !== 401 && status !== 403) return []
-    const why =
-      config.auth === undefined ? 'seems to want credentials (--auth-file)' : 'does not take these credentials'
-    return [`The service answers ${status}: it ${why}.`]
+    const why = config.auth === undefined ? 'seems to require credentials (--auth-file)' : 'rejects these credentials'
+    return [`The service responds with ${status}: it ${why}.`]
   } catch (error) {
     const told = diagnosis(error)
-    // A GET may be sent on to a page for people; that says nothing of what is posted.
+    // A redirect of a GET, for example to a page for people, says nothing about POST.
     if (isSoukError(told) && told !== error) return [told.message]
     throw told
   } finally {

@@ -22,16 +22,16 @@ import { parseXml } from './xml-parse.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** A call as it goes to the service. */
+/** A call in the form sent to the service. */
 export interface SoapRequest {
-  /** Name by which consumers call the operation. */
+  /** The consumer's name for the operation. */
   readonly operation: string
   readonly document: Uint8Array
-  /** Its content type, when it is more than an envelope. */
+  /** Its content type, if it is more than an envelope. */
   readonly type?: string
 }
 
-/** What the service answered, read whole. */
+/** The complete response of the service. */
 export interface SoapReply {
   readonly operation: string
   readonly status: number
@@ -40,7 +40,7 @@ export interface SoapReply {
   readonly bytes: Uint8Array
 }
 
-/** A call as a consumer sent it. */
+/** A call as the consumer sent it. */
 export interface JsonCall {
   readonly bytes: Uint8Array
   /** Its content type. */
@@ -48,7 +48,7 @@ export interface JsonCall {
 }
 
 /**
- * The envelope for a call.
+ * Writes the envelope for a call.
  * @throws SoukError `invalid_request`, `operation_not_found`, `unsupported_media_type`; OutOfSteps
  */
 export function translateRequest(service: SoapService, { bytes, type }: JsonCall, meter: Meter): SoapRequest {
@@ -71,7 +71,7 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })
     }
   )
-  // A service that has MTOM in its policy wants it of every message.
+  // A service with MTOM in its policy expects it in every message.
   if (!mtom && attachments.parts.length === 0) return { operation: name, document: utf8(document) }
   const action = plainAction(operation.action)
   const { type: whole, bytes: body } = writeMultipart(
@@ -83,8 +83,8 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
 }
 
 /**
- * The JSON of an answer. Undefined for an error's document that is no fault: it is not the SOAP service's own, but of
- * something before it.
+ * Converts a response to JSON. Returns undefined for an error document without a fault, because an intermediary sent it, not the
+ * SOAP service.
  * @throws SoukError `soap_fault`, `upstream_invalid_response`; OutOfSteps
  */
 export function translateReply(service: SoapService, reply: SoapReply, meter: Meter): Uint8Array | undefined {
@@ -109,7 +109,7 @@ export function unreadable(status: number, how: string, cause?: unknown): SoukEr
   })
 }
 
-/** Runs `compile`, and pays for the parts of types that it compiles. */
+/** Runs `compile` and charges the meter for the type parts that it compiles. */
 function paid<T>({ types }: SoapService, meter: Meter, compile: () => T): T {
   const before = types.parts
   const made = compile()
@@ -125,7 +125,7 @@ function jsonOf(
   meter: Meter
 ): unknown {
   const { status, bytes } = reply
-  // SOAP 1.1, section 6.2, and WS-I R2714: a one-way operation is answered without an envelope.
+  // SOAP 1.1, section 6.2, and WS-I R2714: the response to a one-way operation has no envelope.
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
   const { header, body, attachments } = envelopeOf(reply)
   const fault = faultIn(body)
@@ -156,7 +156,7 @@ function contentOf(operation: SoapOperation, message: MessageModel, body: XmlEle
   return decoder.element(wrapper, element) ?? {}
 }
 
-/** Those that the WSDL declares: by the names in their ids (WS-I Attachments Profile 1.0, R2933), else in their order. */
+/** The attachments that the WSDL declares, by the names in their ids (WS-I Attachments Profile 1.0, R2933), else by order. */
 function withAttachments(json: unknown, message: MessageModel, attachments: ReadonlyMap<string, Attachment>): unknown {
   if (message.attachments.size === 0 || !isObject(json)) return json
   const left = new Map(attachments)
@@ -176,12 +176,12 @@ function withAttachments(json: unknown, message: MessageModel, attachments: Read
   return { ...json, ...Object.fromEntries([...found].map(([field, one]) => [field, shownAttachment(one)])) }
 }
 
-/** Values that others point to stand beside the answer (SOAP 1.1, section 5.6). */
+/** Referenced values are siblings of the response element (SOAP 1.1, section 5.6). */
 function isRoot(element: XmlElement): boolean {
   return element.name !== 'multiRef' && attribute(element, 'root', NS.encoding11)?.trim() !== '0'
 }
 
-/** Header blocks that the WSDL declares; others concern the transport and not the consumer. */
+/** The header blocks that the WSDL declares. Others concern the transport, not the consumer. */
 function headersOf({ headers }: MessageModel, header: XmlElement, decoder: Decoder): JsonObject | undefined {
   const found: Array<[string, unknown]> = []
   for (const [name, use] of headers) {
@@ -191,7 +191,7 @@ function headersOf({ headers }: MessageModel, header: XmlElement, decoder: Decod
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-/** The fault in an error's document, if it is one. */
+/** The fault in an error document, if there is one. */
 function faultWithin({ bytes, type }: SoapReply): XmlElement | undefined {
   try {
     return faultIn(read(bytes, type).body)
@@ -202,7 +202,7 @@ function faultWithin({ bytes, type }: SoapReply): XmlElement | undefined {
 }
 
 interface Received extends Envelope {
-  /** Those that nothing in the envelope has been replaced by yet. */
+  /** Attachments that no reference in the envelope has used yet. */
   readonly attachments: Map<string, Attachment>
 }
 
@@ -224,12 +224,12 @@ function envelopeOf({ bytes, type, status }: SoapReply): Received {
   }
 }
 
-/** So many digits that a double may not hold them, or an exponent: in one go through the text. */
+/** Matches numbers that a double may not hold exactly: many digits, or an exponent. */
 const LONG_NUMBER = /\d(?:[\d.]{15}|[eE])/
 
 /**
- * A number with more digits than a double holds becomes a string with all of them, which every numeric type accepts. Looked
- * for only where a run of digits is long enough, because a reviver makes parsing several times slower.
+ * A number with more digits than a double holds becomes a string, which every numeric type accepts. The reviver runs only if a
+ * long run of digits exists, because it makes parsing several times slower.
  */
 function parseCall(text: string): JsonObject {
   const call = LONG_NUMBER.test(text) ? parseJson(text, exactNumber) : parseJson(text)

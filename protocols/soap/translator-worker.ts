@@ -8,14 +8,14 @@ import type { EnvelopeAuth } from './own-blocks.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
 
-/** What the thread starts with. */
+/** The data that the thread starts with. */
 export interface WorkerInit {
   readonly snapshot: string
   readonly auth: EnvelopeAuth | undefined
   readonly secrets: readonly string[] | undefined
 }
 
-/** What a `Translator` asks for. */
+/** A request by a `Translator`. */
 export interface Job {
   readonly id: number
   readonly work:
@@ -26,7 +26,7 @@ export interface Job {
 export interface Outcome {
   readonly id: number
   readonly value?: unknown
-  /** A SoukError's public parts: an error loses its class between threads. */
+  /** The public fields of a SoukError, because an error loses its class between threads. */
   readonly error?: {
     readonly code: ErrorCode
     readonly message: string
@@ -45,7 +45,7 @@ parentPort?.on('message', ({ id, work }: Job) => {
   parentPort?.postMessage(outcome, bytesOf(outcome))
 })
 
-/** The document goes over as it is: a copy would be the loop's to make. */
+/** Transfers the document, because copying it would block the event loop. */
 function bytesOf({ value }: Outcome): ArrayBuffer[] {
   const bytes = value instanceof Uint8Array ? value : (value as SoapRequest | undefined)?.document
   return bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []
@@ -82,14 +82,14 @@ function known(error: unknown, kind: Job['work']['kind']): SoukError {
 }
 
 /**
- * Where cores are scarce, the loop with all its small calls goes first. Linux has priorities for threads, and tells a
- * thread its number; elsewhere this one is like any other.
+ * Gives the event loop and its small calls priority if cores are scarce. Linux supports priorities of threads; other systems
+ * ignore this.
  */
 function yieldToLoop(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
     setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // No Linux, or no /proc.
+    // Not Linux, or no /proc.
   }
 }

@@ -13,8 +13,8 @@ interface Pending {
 }
 
 /**
- * Translates small documents at once, and in a thread of its own those that are large or that the schema makes much of, so that
- * they do not keep all other calls waiting. The thread starts with the first large document, and has the same model from the same snapshot.
+ * Translates small documents synchronously. Large or expensive documents are translated in a separate thread, so that they do not
+ * delay other calls. The thread starts with the first such document and loads the same snapshot.
  */
 export class Translator {
   readonly #service: SoapService
@@ -38,7 +38,7 @@ export class Translator {
     return (await this.#run({ kind: 'request', call: { ...call, bytes: owned(call.bytes) } })) as SoapRequest
   }
 
-  /** As `translateReply`, of a document in pieces: what goes to the thread is put together there. */
+  /** As `translateReply`, for a document in pieces. Pieces for the thread are joined there. */
   async reply(reply: Omit<SoapReply, 'bytes'>, pieces: readonly Uint8Array[]): Promise<Uint8Array | undefined> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
     if (length <= SOAP_INLINE_BYTES_MAX) {
@@ -49,7 +49,7 @@ export class Translator {
     return (await this.#run({ kind: 'reply', reply, pieces: pieces.map(owned) })) as Uint8Array | undefined
   }
 
-  /** Gives up what is running. */
+  /** Aborts running translations. */
   async close(): Promise<void> {
     this.#closed = true
     this.#fail(new SoukError('call_interrupted'))
@@ -65,13 +65,13 @@ export class Translator {
       const job: Job = { id, work }
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage(job)
-      // The process may end with an idle thread, but not with one that somebody waits for.
+      // The process may exit while the thread is idle, but not while a caller waits for it.
       worker.ref()
     })
   }
 
   #start(): Worker {
-    // The file beside this one, as source or built.
+    // This file's neighbour, as source or built.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const url = new URL(`./translator-worker.${extension}`, import.meta.url)
     const { auth, secrets } = this.#service
@@ -109,7 +109,7 @@ export class Translator {
 
 const TOO_MUCH: unique symbol = Symbol('too much')
 
-/** `TOO_MUCH` where that would keep other calls waiting: a thread has more time. */
+/** Returns `TOO_MUCH` if the translation would delay other calls; the thread has a larger budget. */
 function atOnce<T>(translate: (meter: Meter) => T): T | typeof TOO_MUCH {
   try {
     return translate(new Meter(SOAP_INLINE_STEPS_MAX))
@@ -119,7 +119,7 @@ function atOnce<T>(translate: (meter: Meter) => T): T | typeof TOO_MUCH {
   }
 }
 
-/** A clone takes along all of the memory that a view is of, which may be a pool. */
+/** A structured clone copies the whole buffer behind a view, which may be a shared pool. */
 function owned(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
 }

@@ -1,8 +1,8 @@
 import type { Range } from './char-set.ts'
 
 /**
- * Blocks that `\p{IsName}` may name: those of XML Schema part 2, section F.1.1, and names of the same blocks in later versions of
- * Unicode. Written as name, first, last.
+ * The blocks that `\p{IsName}` may name: those of XML Schema part 2, section F.1.1, and their names in later versions of Unicode.
+ * Each entry is name, first, last.
  */
 const TABLE = `
 BasicLatin 0 7F|Latin-1Supplement 80 FF|LatinExtended-A 100 17F|LatinExtended-B 180 24F|IPAExtensions 250 2AF

@@ -7,7 +7,7 @@ import type { XmlWriter } from './xml-write.ts'
 export type UsernameToken = NonNullable<UpstreamAuth['usernameToken']>
 
 const OASIS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
-/** WS-Security's namespace. */
+/** The namespace of WS-Security. */
 export const WSSE = `${OASIS}-wssecurity-secext-1.0.xsd`
 const WSU = `${OASIS}-wssecurity-utility-1.0.xsd`
 const PROFILE = `${OASIS}-username-token-profile-1.0`
@@ -15,8 +15,9 @@ const BASE64 = `${OASIS}-soap-message-security-1.0#Base64Binary`
 const NONCE_BYTES = 16
 
 /**
- * The WS-Security header of a user name and password (UsernameToken Profile 1.0, section 3), as text or as a digest of it with
- * a nonce and the time. Within the open header; `envelope` is the namespace of its `mustUnderstand`.
+ * Writes the WS-Security header with user name and password (UsernameToken Profile 1.0, section 3), as text or as a digest with
+ * nonce and time. Must be called within the open header.
+ * @param envelope namespace of its `mustUnderstand`
  */
 export function writeUsernameToken(
   writer: XmlWriter,
@@ -32,7 +33,7 @@ export function writeUsernameToken(
   text(writer, WSSE, 'Username', username)
   writer.open(WSSE, 'Password')
   writer.attribute('', 'Type', `${PROFILE}#${digest ? 'PasswordDigest' : 'PasswordText'}`)
-  // SHA-1 is what the profile says; over TLS it is as good as the text.
+  // The profile requires SHA-1. Over TLS the digest is as secure as the text.
   const proof = () => createHash('sha1').update(nonce).update(created).update(password).digest('base64')
   writer.text(digest ? proof() : password)
   writer.close()

@@ -1,7 +1,7 @@
-/** One file of a bundle. @throws SoukError `response_too_large` past so many bytes, `invalid_request` */
+/** Reads one file of a bundle. @throws SoukError `response_too_large` above `bytesMax`, `invalid_request` */
 export type ReadFile = (bytesMax: number) => Promise<Uint8Array>
 
-/** A path within a bundle as it is looked up: `/` between folders, no dots. Undefined for one that leads out, or nowhere. */
+/** The normalised path in a bundle: `/` between folders, no dots. Undefined for an empty path or one that leads out. */
 export function bundlePath(name: string): string | undefined {
   const path = name.replaceAll('\\', '/')
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\0')) return undefined
@@ -9,12 +9,12 @@ export function bundlePath(name: string): string | undefined {
   return steps.length === 0 || steps.includes('..') ? undefined : steps.join('/')
 }
 
-/** The URL by which a file of a bundle is referred to; nothing is ever read from there. */
+/** The URL that identifies a file of a bundle; nothing is ever read from it. */
 export function bundleUrl(path: string): URL {
   return new URL(path.replaceAll(/[%?#]/g, encodeURIComponent), 'file:///')
 }
 
-/** The path in a bundle that a URL means, for what was resolved against `bundleUrl`. */
+/** The path in a bundle of a URL that was resolved against `bundleUrl`. */
 export function pathIn(url: URL): string {
   const path = url.pathname.slice(1)
   try {
@@ -24,7 +24,7 @@ export function pathIn(url: URL): string {
   }
 }
 
-/** A file as its provider knows it. */
+/** A file's name as shown to its provider. */
 export function shownUrl(url: string | URL): string {
   const parsed = new URL(url)
   if (parsed.protocol === 'file:') return pathIn(parsed)

@@ -9,23 +9,23 @@ import { XmlError } from './xml-error.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements, firstElement } from './xml-tree.ts'
 
-/** A WSDL with what it imports, as its provider handed it over. */
+/** An uploaded WSDL with its imports. */
 export interface WsdlBundle {
   /** Path of the WSDL. */
   readonly entry: string
   read(path: string): ReadFile | undefined
-  /** The one file, in whichever folder, that is called like the last step of a URL; undefined where there is none, or several. */
+  /** The only file, in any folder, with the same name as the last segment of a URL; undefined if there is none, or several. */
   named(url: URL): ReadFile | undefined
 }
 
 /**
- * Opens the files or the zip of a registration, and finds the WSDL in it; undefined where it has neither.
+ * Opens the uploaded files or zip of a registration and finds the WSDL in it. Undefined if there is no upload.
  * @throws SoukError `invalid_request`
  */
 export async function openBundle({ files, zip, entry }: WsdlSource): Promise<WsdlBundle | undefined> {
-  if (files !== undefined && zip !== undefined) throw refuse('Give the WSDL as files or as a zip, not as both.')
+  if (files !== undefined && zip !== undefined) throw refuse('Upload the WSDL as files or as a zip, not both.')
   if (files === undefined && zip === undefined) {
-    if (entry !== undefined) throw refuse('To say which file is the WSDL, give the files, or a zip (--wsdl-file).')
+    if (entry !== undefined) throw refuse('--wsdl-entry needs files or a zip (--wsdl-file).')
     return undefined
   }
   const contents = zip === undefined ? filesOf(files ?? {}) : await openZip(bytesOf(zip, 'The zip'))
@@ -50,7 +50,7 @@ function filesOf(files: Readonly<Record<string, string>>): ReadonlyMap<string, R
     })
   }
   if (contents.size > WSDL_FILES_MAX) {
-    throw refuse(`A WSDL has ${WSDL_FILES_MAX} files at most, and these are ${contents.size}: put them together.`)
+    throw refuse(`A WSDL can have at most ${WSDL_FILES_MAX} files, and these are ${contents.size}. Merge some of them.`)
   }
   return contents
 }
@@ -68,7 +68,7 @@ function chosen(contents: ReadonlyMap<string, ReadFile>, entry: string): string 
   )
 }
 
-/** The WSDL that nothing else in the bundle imports. */
+/** The WSDL that no other file of the bundle imports. */
 async function entryOf(contents: ReadonlyMap<string, ReadFile>): Promise<string> {
   const candidates = candidatesIn([...contents.keys()])
   const [only] = candidates
@@ -83,17 +83,17 @@ async function entryOf(contents: ReadonlyMap<string, ReadFile>): Promise<string>
   const [top] = tops
   if (top !== undefined && tops.length === 1) return top[0]
   const names = listed(tops.length > 1 ? tops.map(([path]) => path) : candidates)
-  throw refuse(`Several files could be the WSDL: ${names}. Say which one it is (--wsdl-entry).`)
+  throw refuse(`Several files could be the WSDL: ${names}. Select one with --wsdl-entry.`)
 }
 
-/** By their names; what macOS adds to its zips is left out. */
+/** Candidates by file name, without the extra files of macOS zips. */
 function candidatesIn(paths: readonly string[]): readonly string[] {
   const own = paths.filter((path) => !/(?:^|\/)(?:\._|__MACOSX\/)/.test(path))
   const wsdl = own.filter((path) => /\.wsdl$/i.test(path))
   return wsdl.length > 0 ? wsdl : own.filter((path) => /\.xml$/i.test(path))
 }
 
-/** Those that are WSDL 1.1; what cannot be read says so when it is needed. */
+/** The files that are WSDL 1.1. Unreadable files are reported when they are needed. */
 async function definitionsOf(
   contents: ReadonlyMap<string, ReadFile>,
   paths: readonly string[]
@@ -108,9 +108,7 @@ async function definitionsOf(
       if (root.namespace === NS.wsdl && root.name === 'definitions') roots.set(path, root)
     } catch (error) {
       if (isSoukError(error) && error.code === 'response_too_large') {
-        throw refuse(
-          `The WSDLs among the files are larger than ${WSDL_BYTES_MAX} bytes. Say which one it is (--wsdl-entry).`
-        )
+        throw refuse(`The WSDLs among the files are larger than ${WSDL_BYTES_MAX} bytes. Select one with --wsdl-entry.`)
       }
       if (!(error instanceof XmlError) && !isSoukError(error)) throw error
     }

@@ -6,32 +6,32 @@ import type { XmlElement } from './xml-tree.ts'
 
 /** How many warnings an error repeats. */
 const REASONS = 3
-/** Where a page has its title. */
+/** The part of a page that has its title. */
 const HEAD_CHARS = 4_000
-/** The recommendation's namespace, and those of its drafts. */
+/** The namespaces of WSDL 2.0 and of its drafts. */
 const WSDL2 = /^http:\/\/www\.w3\.org\/(?:ns|\d{4}\/\d{2})\/wsdl$/
 
-/** A document as it came, for saying where in it something stands. */
+/** A received document, for locating problems in it. */
 export interface Source {
   readonly url: URL
   readonly text: string
-  /** Its content type, where it came over HTTP. */
+  /** Its content type, if it came over HTTP. */
   readonly type: string | undefined
 }
 
-/** What was answered is not XML that can be read: mostly a page for people. */
+/** The error for a document that is not readable XML, usually a web page. */
 export function notXml(source: Source, error: XmlError): SoukError {
   const message = isHtml(source) ? htmlPage(source) : `${subject(source.url)} ${error.message}.`
   return new SoukError('invalid_request', message, { cause: error })
 }
 
-/** @throws SoukError `invalid_request` for WSDL 2.0, which neither a WSDL nor what it imports may be. */
+/** @throws SoukError `invalid_request` for WSDL 2.0, which is not supported, not even as an import. */
 export function refuseWsdl2(source: Source, { namespace, name }: XmlElement): void {
   if (name !== 'description' || !WSDL2.test(namespace)) return
   throw new SoukError(
     'invalid_request',
     `${place(source, 'description')} is WSDL 2.0 (<description> in ${namespace}), which is not supported. ` +
-      'Give the WSDL 1.1 of the service: most frameworks publish both, 1.1 at ?wsdl; or convert it, and give it as a file (--wsdl-file).'
+      'Use the WSDL 1.1 of the service, which most frameworks publish at ?wsdl. Or convert it and upload it (--wsdl-file).'
   )
 }
 
@@ -40,18 +40,18 @@ export function refuseRedefine(source: Source, location: string): never {
   throw new SoukError(
     'invalid_request',
     `${place(source, 'redefine')} has xs:redefine of "${location.slice(0, 200)}", which is not supported. ` +
-      "Write the changed types into that schema and refer to it by xs:include, or give them names of their own; then register again, with --wsdl-file if the service's own WSDL is to stay."
+      'Move the changed types into that schema and use xs:include, or rename them. Then register again; --wsdl-file uploads a changed WSDL.'
   )
 }
 
-/** @throws SoukError `invalid_request` for a first document that is XML, but no WSDL. */
+/** @throws SoukError `invalid_request` for a first document that is XML but not a WSDL. */
 export function checkDefinitions(source: Source, { namespace, name }: XmlElement): void {
   if (namespace === NS.wsdl && name === 'definitions') return
   if (name.toLowerCase() === 'html') throw new SoukError('invalid_request', htmlPage(source))
   if (namespace === NS.xsd && name === 'schema') {
     throw new SoukError(
       'invalid_request',
-      `${subject(source.url)} is an XML Schema. Give the WSDL that imports it: the file with <wsdl:definitions>.`
+      `${subject(source.url)} is an XML Schema. Use the WSDL that imports it, the file with <wsdl:definitions>.`
     )
   }
   const where = source.url.protocol === 'file:' ? '' : ' The address of a WSDL usually ends with ?wsdl.'
@@ -61,7 +61,7 @@ export function checkDefinitions(source: Source, { namespace, name }: XmlElement
   )
 }
 
-/** What went wrong later, with what was missing before: that is often the reason. */
+/** Adds earlier warnings to a later error, because missing parts are often its cause. */
 export function explained(error: unknown, warnings: readonly string[]): unknown {
   if (!isSoukError(error) || error.code !== 'invalid_request' || warnings.length === 0) return error
   const more = warnings.length > REASONS ? ` (and ${warnings.length - REASONS} more)` : ''
@@ -78,14 +78,14 @@ function htmlPage({ url, text }: Source): string {
   const title = /<title[^>]*>([^<]{1,80})/i.exec(text.slice(0, HEAD_CHARS))?.[1]?.replaceAll(/\s+/g, ' ').trim() ?? ''
   const page = `${subject(url)} is an HTML page${title === '' ? '' : ` ("${title}")`}, not a WSDL.`
   if (url.protocol === 'file:') return `${page} Save the WSDL itself, not the page that shows it.`
-  return `${page} The address of a WSDL usually ends with ?wsdl; a page that asks for a login wants credentials (--auth-file).`
+  return `${page} The address of a WSDL usually ends with ?wsdl; a login page requires credentials (--auth-file).`
 }
 
 function subject(url: URL): string {
-  return url.protocol === 'file:' ? shownUrl(url) : `What ${shownUrl(url)} answers`
+  return url.protocol === 'file:' ? shownUrl(url) : `The response of ${shownUrl(url)}`
 }
 
-/** With the line of the first element of this name. Comments and CDATA are no elements. */
+/** Adds the line of the first element with this name, ignoring comments and CDATA. */
 function place({ url, text }: Source, name: string): string {
   const blank = (hidden: string) => hidden.replaceAll(/[^\n]/g, ' ')
   const visible = text.replaceAll(/<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>/g, blank)

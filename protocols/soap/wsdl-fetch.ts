@@ -8,7 +8,7 @@ import type { LoadFile } from './wsdl-files.ts'
 
 const ACCEPT = 'text/xml, application/xml, application/wsdl+xml, */*;q=0.5'
 
-/** Gets files of a WSDL over HTTP. The API's credentials are shown to its own origin only, and the guard is asked about any. */
+/** Fetches the files of a WSDL over HTTP. The API's credentials go only to its own origin, and the guard checks every URL. */
 export function fetching(config: UpstreamConfig, signal: AbortSignal): LoadFile {
   const { guard, timeoutMs } = config
   const { origin } = parseEndpoint(config.endpoint)
@@ -25,7 +25,7 @@ export function fetching(config: UpstreamConfig, signal: AbortSignal): LoadFile 
       if (status !== 200) {
         response.discard()
         const login = !isOwn ? 'elsewhere' : config.auth === undefined ? 'missing' : 'refused'
-        throw new SoukError('invalid_request', `${shownUrl(url)} answers HTTP ${status}${why(status, login)}`, {
+        throw new SoukError('invalid_request', `${shownUrl(url)} responds with HTTP ${status}${why(status, login)}`, {
           source: 'upstream'
         })
       }
@@ -42,15 +42,14 @@ export function fetching(config: UpstreamConfig, signal: AbortSignal): LoadFile 
 const LOGINS = {
   missing:
     ": it wants a login. Register with the API's credentials (--auth-file), or give the WSDL as a file (--wsdl-file).",
-  refused:
-    ': it does not take the credentials that were given (--auth-file). Or give the WSDL as a file (--wsdl-file).',
+  refused: ': it rejects the credentials (--auth-file). Or upload the WSDL (--wsdl-file).',
   elsewhere:
     ": it wants a login, and the API's credentials are shown to no other origin. Give the WSDL with its imports as files (--wsdl-file)."
 }
 
-/** What a provider can do about an answer that is no WSDL. */
+/** Advice for the provider about a response that is not a WSDL. */
 function why(status: number, login: keyof typeof LOGINS): string {
   if (status === 401 || status === 403) return LOGINS[login]
-  if (status === 404 || status === 410) return ': there is nothing. The address of a WSDL usually ends with ?wsdl.'
+  if (status === 404 || status === 410) return ': not found. The address of a WSDL usually ends with ?wsdl.'
   return ' instead of a WSDL.'
 }

@@ -8,7 +8,7 @@ import { XmlError } from './xml-error.ts'
 import { decodeXml } from './xml-text.ts'
 import { type XmlElement, attribute, elements } from './xml-tree.ts'
 
-/** A WSDL or a schema as fetched. */
+/** A fetched WSDL or schema. */
 export interface WsdlFile {
   readonly url: string
   readonly text: string
@@ -17,18 +17,18 @@ export interface WsdlFile {
 export interface WsdlDocument {
   readonly url: string
   readonly root: XmlElement
-  /** Where the definitions of its schemas stand in its text. */
+  /** The positions of the schemas' definitions in the text. */
   readonly spans: ReadonlyMap<XmlElement, Span>
 }
 
-/** A WSDL with what it imports; the first is the WSDL itself. */
+/** A WSDL with its imports; the first file is the WSDL itself. */
 export interface WsdlDocuments {
   readonly files: readonly WsdlFile[]
   readonly documents: readonly WsdlDocument[]
   readonly warnings: readonly string[]
 }
 
-/** Gets the bytes of one file with its content type, or says by a SoukError why not. */
+/** Loads one file with its content type. @throws SoukError with the reason */
 export type LoadFile = (
   url: URL,
   bytesMax: number
@@ -36,11 +36,11 @@ export type LoadFile = (
 
 export interface ReadOptions {
   readonly filesMax?: number
-  /** Whether what is imported may be read from there. Default: from the WSDL's own origin only. */
+  /** Decides whether an import may be read. Default: only from the WSDL's own origin. */
   readonly admits?: (url: URL) => boolean
 }
 
-/** Namespaces whose few attributes and elements are known, or taken as open content: nobody has to host these. */
+/** Standard namespaces. They are built in or count as open content, so the service need not host their schemas. */
 const STANDARD: ReadonlySet<string> = new Set([
   NS.xml,
   NS.xsd,
@@ -57,15 +57,15 @@ const STANDARD: ReadonlySet<string> = new Set([
   'http://schemas.xmlsoap.org/ws/2004/08/addressing'
 ])
 
-/** What a document refers to, by whichever of the four ways. */
+/** A document's reference to another, of any of the four kinds. */
 export interface Reference {
-  /** Resolved; undefined when there is no location, or none that is a URL. */
+  /** The resolved location; undefined if it is missing or is not a URL. */
   readonly url: URL | undefined
   readonly location: string
   readonly namespace: string
   /** An include adopts the namespace of the including schema. */
   readonly kind: 'import' | 'include' | 'redefine'
-  /** The schema that refers; undefined for a `wsdl:import`. */
+  /** The referring schema; undefined for a `wsdl:import`. */
   readonly schema: XmlElement | undefined
 }
 
@@ -92,18 +92,18 @@ export function referencesOf({ url, root }: WsdlDocument): Reference[] {
   return references
 }
 
-/** The schemas written in a document: itself, or those within `wsdl:types`. */
+/** The schemas of a document: the document itself, or those within `wsdl:types`. */
 export function schemasOf(root: XmlElement): XmlElement[] {
   if (root.namespace === NS.xsd && root.name === 'schema') return [root]
   return elements(root, NS.wsdl, 'types').flatMap((types) => elements(types, NS.xsd, 'schema'))
 }
 
 /**
- * Reads a WSDL and everything it imports from where that is admitted: a WSDL must not make its provider's node reach into
- * other networks. What cannot be had is a warning; the WSDL itself must be there.
+ * Reads a WSDL and its imports from admitted places, because a WSDL must not make the provider's node access other networks. An
+ * unreadable import causes a warning; the WSDL itself is required.
  *
- * @throws SoukError `invalid_request` for a WSDL that is none, that is or imports WSDL 2.0, that redefines a schema, past
- *   `WSDL_FILES_MAX` or `WSDL_BYTES_MAX`, and what `load` throws for the first file.
+ * @throws SoukError `invalid_request` for a document that is not a WSDL, that is or imports WSDL 2.0, that redefines a schema, or
+ * past `WSDL_FILES_MAX` or `WSDL_BYTES_MAX`; and the errors of `load` for the first file.
  */
 export async function readWsdlFiles(
   first: URL,
@@ -120,7 +120,7 @@ export async function readWsdlFiles(
     if (seen.has(url.href)) continue
     seen.add(url.href)
     if (seen.size > filesMax) {
-      throw new SoukError('invalid_request', `The WSDL imports more than ${filesMax - 1} files; put them together.`)
+      throw new SoukError('invalid_request', `The WSDL imports more than ${filesMax - 1} files. Merge some of them.`)
     }
     const isFirst = documents.length === 0
     const file = await attempt(url, isFirst, () => load(url, bytesLeft), warnings)
@@ -142,7 +142,7 @@ export async function readWsdlFiles(
   return { files, documents, warnings: [...new Set(warnings)] }
 }
 
-/** Files that were read before, parsed again. @throws SoukError `invalid_request` */
+/** Parses files of an earlier read again. @throws SoukError `invalid_request` */
 export function parseWsdlFiles(files: readonly WsdlFile[]): WsdlDocument[] {
   return files.map(({ url, text }) => {
     const source = { url: new URL(url), text, type: undefined }
@@ -160,14 +160,14 @@ function isReadable({ protocol }: URL): boolean {
 }
 
 function noUrl(location: string, by: URL): string {
-  return `"${location.slice(0, 200)}", which ${shownUrl(by)} imports, was not read: it is no address.`
+  return `"${location.slice(0, 200)}", which ${shownUrl(by)} imports, was not read: it is not a URL.`
 }
 
 function notRead(url: URL, by: URL, first: URL): string {
   const what = `${shownUrl(url)}, which ${shownUrl(by)} imports, was not read`
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${what}: it is at no http: or https: address.`
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${what}: its address is not http: or https:.`
   const own = first.protocol === 'file:' ? "the endpoint's origin" : `the WSDL's own origin (${first.origin})`
-  return `${what}: it is not at ${own}. To have it read, register with --wsdl-origin ${url.origin}, or with --wsdl-file and a copy of it.`
+  return `${what}: it is not at ${own}. To allow it, register with --wsdl-origin ${url.origin}, or upload a copy with --wsdl-file.`
 }
 
 async function attempt<T>(
@@ -191,7 +191,7 @@ async function attempt<T>(
   }
 }
 
-/** Undefined, with a warning, for an import that cannot be read. */
+/** Returns undefined and adds a warning for an import that cannot be parsed. */
 function parseFile(
   url: URL,
   { bytes, type }: Awaited<ReturnType<LoadFile>>,
@@ -203,7 +203,7 @@ function parseFile(
     text = decodeXml(bytes, type)
     const undeclared = (prefix: string) =>
       warnings.push(
-        `${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; what it names is left out.`
+        `${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; names with it are ignored.`
       )
     const spans = new Map<XmlElement, Span>()
     const root = readXmlDocument(text, { undeclared, spans })

@@ -8,8 +8,8 @@ import { isHandedOver } from './wsdl-source.ts'
 import type { FetchedFile, WsdlOutput } from './wsdl-tasks.ts'
 
 /**
- * Fetches a WSDL with what it imports, and has it read in the process for descriptions: that process says which files it lacks, until
- * it has all of them.
+ * Fetches a WSDL with its imports and has it read in the description process. That process reports missing files until it has all
+ * of them.
  *
  * @throws SoukError `invalid_request`, `description_too_complex`, and those of `Upstream.request`
  */
@@ -42,7 +42,7 @@ export async function inspectWsdl(
   }
 }
 
-/** An import that cannot be had is a warning. */
+/** The error of an unavailable import becomes a warning. */
 function told(error: unknown): { readonly code: ErrorCode; readonly message: string } {
   if (!isSoukError(error) || error.code === 'call_interrupted') throw error
   const { code, message } = error

@@ -6,11 +6,11 @@ import { bundleUrl, pathIn } from './wsdl-bundle-path.ts'
 import { type LoadFile, readWsdlFiles, type WsdlDocuments } from './wsdl-files.ts'
 
 /**
- * Reads the WSDL of a registration: what its endpoint answers, or what was handed over. Imports are read from the files that were
- * handed over, from the endpoint's origin, and from the origins that the registration lists.
+ * Reads the WSDL of a registration: the response of its endpoint, or the upload. Imports come from the upload, from the
+ * endpoint's origin, and from the origins that the registration lists.
  *
- * @param fetched - gets what was not handed over
- * @throws SoukError `invalid_request` and what `fetched` throws
+ * @param fetched loads files that were not uploaded
+ * @throws SoukError `invalid_request` and the errors of `fetched`
  */
 export async function readWsdlOf(
   config: Pick<UpstreamConfig, 'endpoint' | 'wsdl'>,
@@ -26,13 +26,13 @@ export async function readWsdlOf(
     const file = url.protocol === 'file:' ? bundle.read(pathIn(url)) : bundle.named(url)
     if (file !== undefined) return { bytes: await file(bytesMax), type: undefined }
     if (url.protocol !== 'file:') return fetched(url, bytesMax)
-    throw new SoukError('invalid_request', 'it is not among the files that were given.')
+    throw new SoukError('invalid_request', 'it is not among the uploaded files.')
   }
   const admits = (url: URL) => url.protocol === 'file:' || bundle.named(url) !== undefined || allowed.has(url.origin)
   return readWsdlFiles(bundleUrl(bundle.entry), load, { admits })
 }
 
-/** The WSDL was handed over, so that the endpoint is the service's address. */
+/** True if the WSDL was uploaded, so that the endpoint is the service's address. */
 export function isHandedOver({ wsdl }: UpstreamConfig): boolean {
   return wsdl?.files !== undefined || wsdl?.zip !== undefined
 }
@@ -43,6 +43,6 @@ function originOf(text: string): string {
   if (isOrigin) return url.origin
   throw new SoukError(
     'invalid_request',
-    `"${text.slice(0, 200)}" is not an origin: give scheme, host and port only, like https://schemas.example.org.`
+    `"${text.slice(0, 200)}" is not an origin. Give only scheme, host and port, like https://schemas.example.org.`
   )
 }

@@ -11,7 +11,7 @@ import { readWsdlOf } from './wsdl-source.ts'
  * What is done with a WSDL in the process for descriptions, see `description-worker/`. Nothing else parses or compiles a whole WSDL.
  */
 
-/** A file that was fetched, or why it could not be. */
+/** A fetched file, or why it could not be fetched. */
 export type FetchedFile = { readonly url: string } & (
   | { readonly bytes: Uint8Array; readonly type: string | undefined }
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
@@ -21,19 +21,19 @@ export interface WsdlInput extends Pick<UpstreamConfig, 'endpoint' | 'wsdl' | 'a
   readonly fetched: readonly FetchedFile[]
 }
 
-/** Files that have to be fetched before the WSDL can be read, or what it comes to. */
+/** The files still to fetch, or the result of reading the WSDL. */
 export type WsdlOutput =
   | { readonly missing: readonly string[] }
   | {
       readonly snapshot: string
       readonly description: ApiDescription
       readonly warnings: readonly string[]
-      /** Of the operations' services. */
+      /** The addresses of the operations' services. */
       readonly addresses: ReadonlyArray<string | undefined>
     }
 
 /**
- * Reads a WSDL as far as its files were fetched: this process has no network.
+ * Reads a WSDL as far as its files were fetched, because this process has no network access.
  * @throws SoukError `invalid_request`, `description_too_complex`
  */
 export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlOutput> {
@@ -84,7 +84,7 @@ export function renewWsdl(snapshot: string): string {
   return renewedSnapshot(snapshot)
 }
 
-/** A WSDL with a flaw in each of its types has one that is told about first. */
+/** A WSDL with a flaw in each type has too many warnings; only the first ones are shown. */
 const WARNINGS_MAX = 200
 
 function bounded(warnings: readonly string[]): readonly string[] {

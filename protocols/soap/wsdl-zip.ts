@@ -4,37 +4,39 @@ import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { WSDL_ZIP_ENTRIES_MAX } from '../../lib/base/limits.ts'
 import { bundlePath, type ReadFile } from './wsdl-bundle-path.ts'
 
-/** APPNOTE.TXT 4.4.5: what every unzipper knows, and all that is read here. */
+/** APPNOTE.TXT 4.4.5: stored and deflated, which every unzip program supports. No other method is supported here. */
 const METHODS: ReadonlySet<number> = new Set([0, 8])
 
 /**
- * The files of a zip by path; each is unpacked when it is read, and held against its checksum. Sizes that a zip tells of itself
- * are not believed: bytes are counted as they come out.
+ * The files of a zip by path. Each file is unpacked when it is read, and checked against its checksum. Sizes in the zip are not
+ * trusted: the unpacked bytes are counted.
  *
- * @throws SoukError `invalid_request` for what is no zip, is cut off, has more than `WSDL_ZIP_ENTRIES_MAX` entries, a name that leads
- *   out of it, or something encrypted
+ * @throws SoukError `invalid_request` for a file that is not a zip, is truncated, has more than `WSDL_ZIP_ENTRIES_MAX` entries, a
+ * path that leads out of it, or an encrypted entry
  */
 export async function openZip(bytes: Uint8Array): Promise<ReadonlyMap<string, ReadFile>> {
   const files = new Map<string, ReadFile>()
   let entries = 0
   try {
-    // Names are decoded below, so that a bad one is refused in words of ours.
+    // Names are decoded below, so that a bad name gets our own error message.
     const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true, decodeStrings: false })
     if (zip.entryCount > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
     for await (const entry of zip.eachEntry()) {
-      // What the zip says of their number is not believed either.
+      // The number of entries in the zip's header is not trusted either.
       if (++entries > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
       const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
       const path = bundlePath(name)
       if (path === undefined)
-        throw refuse(`has an entry named ${JSON.stringify(name.slice(0, 80))}, which leads out of it`)
+        throw refuse(`has an entry named ${JSON.stringify(name.slice(0, 80))}, which is outside of it`)
       if (entry.isEncrypted()) throw refuse('is encrypted')
       if (name.endsWith('/')) continue
       if (files.has(path)) throw refuse(`has ${path} twice`)
       files.set(path, (bytesMax) => unpacked(zip, entry, path, bytesMax))
     }
   } catch (error) {
-    throw isSoukError(error) ? error : refuse('cannot be read: it is no zip file, or is damaged or cut off', error)
+    throw isSoukError(error)
+      ? error
+      : refuse('cannot be read: it is not a zip file, or it is damaged or truncated', error)
   }
   return files
 }
@@ -52,14 +54,14 @@ async function unpacked(zip: ZipFile, entry: Entry, path: string, bytesMax: numb
       chunks.push(chunk)
     }
   } catch (error) {
-    throw isSoukError(error) ? error : refuse(`has ${path} damaged, or cut off`, error)
+    throw isSoukError(error) ? error : refuse(`has ${path} damaged or truncated`, error)
   }
-  if (sum !== entry.crc32) throw refuse(`has ${path} damaged: its checksum is another`)
+  if (sum !== entry.crc32) throw refuse(`has ${path} damaged: its checksum does not match`)
   return Buffer.concat(chunks)
 }
 
 function tooMany(): SoukError {
-  return refuse(`has more than ${WSDL_ZIP_ENTRIES_MAX} entries: leave the WSDL and what it imports`)
+  return refuse(`has more than ${WSDL_ZIP_ENTRIES_MAX} entries. Keep only the WSDL and its imports`)
 }
 
 function refuse(what: string, cause?: unknown): SoukError {

@@ -4,12 +4,12 @@ import { type Policies, policiesOf, requires } from './policy.ts'
 import type { WsdlDocument } from './wsdl-files.ts'
 import { type XmlElement, attribute, elements, firstElement, qnameIn } from './xml-tree.ts'
 
-/** What a WSDL 1.1 says, its references followed, nothing judged yet. */
+/** The content of a WSDL 1.1 with resolved references, not validated. */
 export interface Wsdl {
   readonly messages: ReadonlyMap<string, Message>
   readonly portTypes: ReadonlyMap<string, XmlElement>
   readonly bindings: ReadonlyMap<string, Binding>
-  /** Names of those to something else than SOAP. */
+  /** Names of the bindings to other protocols than SOAP. */
   readonly otherBindings: readonly string[]
   readonly ports: readonly Port[]
 }
@@ -28,16 +28,16 @@ export type SoapVersion = '1.1' | '1.2'
 
 export interface Port {
   readonly service: string
-  /** It wants WS-Addressing. */
+  /** True if it requires WS-Addressing. */
   readonly addressing: boolean
-  /** It wants MTOM. */
+  /** True if it requires MTOM. */
   readonly mtom: boolean
   readonly name: string
   readonly binding: Binding
   readonly address: string | undefined
 }
 
-/** A binding to SOAP; `style` is the default of its operations. */
+/** A binding to SOAP. `style` is the default of its operations. */
 export interface Binding {
   readonly name: string
   readonly version: SoapVersion
@@ -45,7 +45,7 @@ export interface Binding {
   readonly transport: string
   readonly portType: string
   readonly addressing: boolean
-  /** It wants binary content beside the envelope. */
+  /** True if it requires binary content as attachments. */
   readonly mtom: boolean
   readonly operations: readonly BoundOperation[]
 }
@@ -55,7 +55,7 @@ export interface BoundOperation {
   readonly style: string
   readonly action: string
   readonly mtom: boolean
-  /** The `name` attributes of input and output, which tell overloads apart. */
+  /** The `name` attributes of input and output, which distinguish overloads. */
   readonly inputName: string | undefined
   readonly outputName: string | undefined
   readonly input: BoundMessage | undefined
@@ -65,10 +65,10 @@ export interface BoundOperation {
 export interface BoundMessage {
   readonly use: string
   readonly namespace: string
-  /** Names of the parts in the body; undefined when the binding does not say. */
+  /** Names of the parts in the body; undefined if the binding does not list them. */
   readonly parts: readonly string[] | undefined
   readonly headers: readonly BoundHeader[]
-  /** Parts that are attachments, with the media types that they may have. */
+  /** The parts that are attachments, with their allowed media types. */
   readonly contents: ReadonlyMap<string, readonly string[]>
 }
 
@@ -109,8 +109,8 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
 }
 
 /**
- * What a reference names; also when its namespace is wrong or missing, if only one thing has that local name: many hand-written
- * WSDLs forget the prefix (WSDL 1.1, section 2.1.1, wants one).
+ * Resolves a reference. If its namespace is wrong or missing, the only definition with that local name counts, because many
+ * hand-written WSDLs omit the prefix (WSDL 1.1, section 2.1.1, requires one).
  */
 export function named<T>(all: ReadonlyMap<string, T>, key: string): T | undefined {
   const exact = all.get(key)
@@ -120,7 +120,7 @@ export function named<T>(all: ReadonlyMap<string, T>, key: string): T | undefine
   return same.length === 1 ? all.get(same[0] ?? '') : undefined
 }
 
-/** The key of what an attribute names by QName; a prefix that is not declared counts as none. */
+/** The key of the QName in an attribute. An undeclared prefix counts as none. */
 export function keyOf(node: XmlElement, name: string): string | undefined {
   const text = attribute(node, name)
   if (text === undefined) return undefined
@@ -142,7 +142,7 @@ function readMessage(node: XmlElement): Message {
   }
 }
 
-/** Undefined for a binding to something else than SOAP. */
+/** Undefined for a binding to another protocol than SOAP. */
 function readBinding(node: XmlElement, policies: Policies): Binding | undefined {
   const soap = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'binding')
   const version = soap && BINDINGS.get(soap.namespace)
@@ -178,7 +178,7 @@ function readOperation(node: XmlElement, soap: string, style: string, policies: 
   }
 }
 
-/** With attachments, the body stands in the first part of `mime:multipartRelated`. */
+/** With attachments, the body is in the first part of `mime:multipartRelated`. */
 function readBody(node: XmlElement, soap: string): BoundMessage | undefined {
   const body = find(node, soap, 'body', 4)
   if (body === undefined) return undefined
@@ -199,7 +199,7 @@ function readBody(node: XmlElement, soap: string): BoundMessage | undefined {
   }
 }
 
-/** WSDL 1.1, section 5: `mime:content` in parts of its own; several for one part are alternatives. */
+/** WSDL 1.1, section 5: `mime:content` in separate parts. Several for one part are alternatives. */
 function contentsOf(node: XmlElement): ReadonlyMap<string, readonly string[]> {
   const contents = new Map<string, string[]>()
   for (const related of elements(node, NS.mimeBinding, 'multipartRelated')) {

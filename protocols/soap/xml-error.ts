@@ -1,4 +1,4 @@
-/** A document that is not well-formed, or not XML at all. The message completes "The document …" and is safe to show. */
+/** A document that is not well-formed XML. The message completes "The document …" and is safe to show. */
 export class XmlError extends Error {
   override readonly name = 'XmlError'
 }

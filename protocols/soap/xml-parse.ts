@@ -10,7 +10,7 @@ class Element implements XmlElement {
   attributes: readonly XmlAttribute[]
   nodes: Array<XmlElement | string> = []
   scope: Scope
-  /** As in the start tag, which the end tag must repeat. */
+  /** The name in the start tag, which the end tag must repeat. */
   readonly raw: string
 
   constructor(raw: string, name: XmlName, namespace: string, attributes: readonly XmlAttribute[], scope: Scope) {
@@ -37,10 +37,10 @@ const GREATER = 0x3e
 const QUESTION = 0x3f
 
 /**
- * Parses a document, without a DTD, in one pass.
+ * Parses a document without a DTD in one pass.
  *
- * @throws XmlError for whatever is not well-formed or not namespace-well-formed, has a document type declaration, nests
- *   past `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
+ * @throws XmlError if the document is not well-formed or not namespace-well-formed, has a document type declaration, nests past
+ * `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
  */
 export function parseXml(text: string): XmlElement {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
@@ -82,7 +82,7 @@ class Parser {
     if (from >= to) return
     const raw = this.#text.slice(from, to)
     if (this.#current === undefined) {
-      if (raw.trim() !== '') throw this.#broken('text stands outside the root element')
+      if (raw.trim() !== '') throw this.#broken('there is text outside the root element')
       return
     }
     this.#append(raw.includes('&') ? replaceReferences(raw) : raw)
@@ -90,7 +90,7 @@ class Parser {
 
   #append(text: string): void {
     const nodes = this.#current?.nodes
-    if (nodes === undefined) throw this.#broken('text stands outside the root element')
+    if (nodes === undefined) throw this.#broken('there is text outside the root element')
     const last = nodes.length - 1
     const before = nodes[last]
     if (typeof before === 'string') nodes[last] = before + text
@@ -215,7 +215,7 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true
 }
 
-/** What cannot end a name; whether it may be within one is looked at once for each name. */
+/** True for characters that cannot end a name. Whether the name is valid is checked once per name. */
 function isNameCode(code: number): boolean {
   return (
     code > SPACE &&

@@ -2,7 +2,7 @@ import { XmlError } from './xml-error.ts'
 
 const DECLARED = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i
-/** XML 1.0, section 2.2: these are no characters, nor are lone surrogates. */
+/** Not characters by XML 1.0, section 2.2; lone surrogates are not either. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/
 
@@ -61,10 +61,10 @@ export function lineAt(text: string, at: number): number {
 }
 
 /**
- * The characters of an XML document: charset by byte order mark, then by the transport's content type (RFC 7303, section
- * 3.2), then by the document's own declaration, else UTF-8.
+ * Decodes an XML document. The charset comes from the byte order mark, else the transport's content type (RFC 7303, section 3.2),
+ * else the document's own declaration, else it is UTF-8.
  *
- * @throws XmlError for bytes that are not of that charset, or a charset that is not known.
+ * @throws XmlError for invalid bytes or an unknown charset.
  */
 export function decodeXml(bytes: Uint8Array, contentType = ''): string {
   const label = byteOrderMark(bytes) ?? CHARSET.exec(contentType)?.[1] ?? declared(bytes) ?? 'utf-8'
@@ -83,7 +83,7 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 }
 
 function declared(bytes: Uint8Array): string | undefined {
-  // UTF-16 without a mark still shows by the first character, which is always "<" (XML 1.0, appendix F.1).
+  // UTF-16 without a mark is recognised by the first character, which is always "<" (XML 1.0, appendix F.1).
   if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be'
   if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le'
   return DECLARED.exec(new TextDecoder('latin1').decode(bytes.subarray(0, 200)))?.[1]

@@ -1,8 +1,8 @@
 import type { QName } from './names.ts'
 
 /**
- * A namespace-resolved XML tree: what the rest of this folder sees of XML. Comments and processing instructions are gone,
- * character data of one run is one string, references are replaced. `xml-parse.ts` makes it.
+ * A namespace-resolved XML tree, the only view of XML outside the parser. Comments and processing instructions are removed,
+ * adjacent text is one string, and references are replaced. `xml-parse.ts` makes it.
  */
 export interface XmlElement extends QName {
   /** Without namespace declarations. */
@@ -16,10 +16,10 @@ export interface XmlAttribute extends QName {
   readonly value: string
 }
 
-/** Namespaces by `:prefix`, the default one by `:`; inherits from the parent element's by prototype. */
+/** Namespaces by `:prefix`, the default one by `:`. Inherits from the parent element's scope by prototype. */
 export type Scope = { readonly [prefix: string]: string }
 
-/** A QName in content or in an attribute value, where the default namespace counts (XML Schema part 2, 3.2.18). */
+/** Resolves a QName in content or in an attribute value, where the default namespace applies (XML Schema part 2, 3.2.18). */
 export function qnameIn(element: XmlElement, value: string): QName | undefined {
   const text = value.trim()
   const colon = text.indexOf(':')
@@ -54,13 +54,13 @@ export function firstElement(element: XmlElement, namespace?: string, name?: str
   return undefined
 }
 
-/** Text directly within the element. */
+/** The text directly within the element. */
 export function textOf(element: XmlElement): string {
   if (element.nodes.length === 1 && typeof element.nodes[0] === 'string') return element.nodes[0]
   return element.nodes.filter((node) => typeof node === 'string').join('')
 }
 
-/** Text directly within the element on one line, without layout; undefined when there is none. */
+/** The text directly within the element as one line; undefined if there is none. */
 export function lineOf(element: XmlElement | undefined): string | undefined {
   const line = element === undefined ? '' : textOf(element).replaceAll(/\s+/g, ' ').trim()
   return line === '' ? undefined : line

@@ -2,7 +2,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { NS, type QName } from './names.ts'
 import { isXmlText } from './xml-text.ts'
 
-/** Prefixes that readers of envelopes know; any other namespace gets `n1`, `n2`, … */
+/** Conventional prefixes; any other namespace gets `n1`, `n2`, … */
 const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
   [NS.envelope11, 'soap'],
   [NS.envelope12, 'soap'],
@@ -11,7 +11,7 @@ const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
   [NS.xsd, 'xsd']
 ])
 
-/** A name as it is written, and what it takes to declare it. */
+/** A prefixed name, with the prefix to declare. */
 interface Tag {
   readonly name: string
   readonly prefix: Prefix | undefined
@@ -24,8 +24,8 @@ interface Prefix {
 }
 
 /**
- * Prefixes of a schema's namespaces, the same in every document that shares them, so that names need to be put together only
- * once. Namespaces that a caller comes up with have no place here: they would fill it for good.
+ * Prefixes of a schema's namespaces. All documents share them, so that each prefixed name is built only once. A caller's own
+ * namespaces are not added, because they would fill it permanently.
  */
 export class Prefixes {
   readonly #prefixes = new Map<string, Prefix>()
@@ -45,7 +45,7 @@ export class Prefixes {
     return prefix
   }
 
-  /** `name` is an object of the schema model, which stays. */
+  /** @param name an object of the schema model, which lives as long as this */
   tag(name: QName): Tag {
     let tag = this.#tags.get(name)
     if (tag === undefined) {
@@ -58,20 +58,20 @@ export class Prefixes {
 }
 
 /**
- * Writes one XML document. Names must be right already; texts are escaped here. Every namespace gets its prefix when first
- * used and is declared at the root, there is no default namespace, so a name without a prefix is in no namespace.
+ * Writes one XML document. Names must be valid; texts are escaped here. Every namespace gets a prefix at first use and is
+ * declared at the root. There is no default namespace, so a name without a prefix is in no namespace.
  */
 export class XmlWriter {
   readonly #prefixes: Prefixes
   /** By the prefix's index. */
   readonly #used: Prefix[] = []
-  /** Of namespaces that are none of the schema's. */
+  /** Prefixes of namespaces outside the schema. */
   readonly #own = new Map<string, string>()
   readonly #open: string[] = []
   #out = ''
-  /** The last start tag still lacks its `>`. */
+  /** True while the last start tag lacks its `>`. */
   #inTag = false
-  /** Up to where the root's start tag takes the declarations; apart, so that no text is cut or copied for them. */
+  /** The text up to the declarations in the root's start tag. It is separate, so that adding them copies no text. */
   #head = ''
 
   constructor(prefixes = new Prefixes()) {
@@ -82,14 +82,14 @@ export class XmlWriter {
     this.#start(this.qname(namespace, name))
   }
 
-  /** An element of the schema model. */
+  /** Opens an element of the schema model. */
   openElement(name: QName): void {
     const tag = this.#prefixes.tag(name)
     if (tag.prefix !== undefined) this.#used[tag.prefix.index] = tag.prefix
     this.#start(tag.name)
   }
 
-  /** Only right after `open`. @throws SoukError `invalid_request` for a character that XML does not allow. */
+  /** Only directly after `open`. @throws SoukError `invalid_request` for a character that XML does not allow. */
   attribute(namespace: string, name: string, value: string): void {
     this.#out += ` ${this.qname(namespace, name)}="${escapeAttribute(checked(value))}"`
   }
@@ -99,7 +99,7 @@ export class XmlWriter {
     this.raw(escapeText(checked(value)))
   }
 
-  /** Text as `xmlText` gives it. */
+  /** Writes text that `xmlText` has escaped. */
   raw(escaped: string): void {
     if (escaped === '') return
     this.#endTag()
@@ -112,7 +112,7 @@ export class XmlWriter {
     this.#inTag = false
   }
 
-  /** The name as it is written here, also for a QName in content. */
+  /** The prefixed name, also for a QName in content. */
   qname(namespace: string, name: string): string {
     if (namespace === '') return name
     if (namespace === NS.xml) return `xml:${name}`
@@ -121,10 +121,10 @@ export class XmlWriter {
     return `${shared === undefined ? this.#ownPrefix(namespace) : shared.name}:${name}`
   }
 
-  /** The whole document, once the root is closed. */
+  /** The whole document, after the root is closed. */
   document(): string {
     let declarations = ''
-    // Indices of other documents' prefixes are holes, which forEach leaves out.
+    // Unused indices are holes, which forEach skips.
     this.#used.forEach(({ name, namespace }) => {
       declarations += ` xmlns:${name}="${escapeAttribute(namespace)}"`
     })
@@ -160,11 +160,11 @@ export class XmlWriter {
   }
 }
 
-/** What needs a second look: to be escaped, or not allowed at all. */
+/** Characters that must be escaped or are not allowed. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const SPECIAL = /[&<>\r\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/
 
-/** A text with what must be escaped; undefined when XML cannot carry it. */
+/** The escaped text; undefined if XML cannot represent it. */
 export function xmlText(value: string): string | undefined {
   if (!SPECIAL.test(value)) return value
   return isXmlText(value) ? escapeText(value) : undefined
@@ -178,8 +178,8 @@ function checked(value: string): string {
 }
 
 /**
- * A carriage return must be a reference, or the reader's line-end handling takes it away (XML 1.0, section 2.11). Each
- * character by itself: a pattern with a function for what it finds takes several times as long.
+ * A carriage return must be a reference, or the reader's line-end handling removes it (XML 1.0, section 2.11). One replacement
+ * per character is several times faster than a pattern with a function.
  */
 function escapeText(value: string): string {
   let text = value

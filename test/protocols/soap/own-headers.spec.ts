@@ -169,7 +169,7 @@ describe('SOAP headers of the provider', () => {
       const soapHeaders = { [`{${WSSE}}Security`]: {} }
       await assert.rejects(soapBench(WSDL, undefined, { auth: { soapHeaders, usernameToken } }), {
         code: 'invalid_request',
-        message: /of both, give one/
+        message: /cannot be used together/
       })
     })
   })

@@ -159,8 +159,8 @@ describe('SOAP registration by files', () => {
       })
     )
     assert.deepEqual(warnings, [
-      '"http://[x", which a.wsdl imports, was not read: it is no address.',
-      'urn:y, which a.wsdl imports, was not read: it is at no http: or https: address.'
+      '"http://[x", which a.wsdl imports, was not read: it is not a URL.',
+      'urn:y, which a.wsdl imports, was not read: its address is not http: or https:.'
     ])
   })
 
@@ -203,7 +203,7 @@ describe('SOAP registration by files', () => {
       assert.deepEqual(await targets(service.url, '/a/one'), { targets: ['/a/one', '/a/two'], warnings: '' })
       const { targets: all, warnings } = await targets(service.url, '/b')
       assert.deepEqual(all, ['/b', '/b'])
-      assert.match(warnings, /has 2 addresses.*all operations are called at .*\/b\. .*register http:.* alone/)
+      assert.match(warnings, /has 2 addresses.*All operations are called at .*\/b\. .*register only http:/)
     })
 
     it('which has to be there', async () => {
@@ -211,7 +211,7 @@ describe('SOAP registration by files', () => {
       await assert.rejects(soapFactory.inspect({ endpoint, wsdl: at('') }, FOREVER), { code: 'upstream_unreachable' })
       for (const [status, says] of [
         [401, /answers 401: it seems to want credentials \(--auth-file\)/],
-        [404, /answers 404 to a GET: is .*\/svc its address/],
+        [404, /responds with 404 to a GET\. Check that .*\/svc is its address/],
         [500, /^$/]
       ] as const) {
         service.behave(answering(status, {}, ''))
@@ -239,8 +239,8 @@ describe('SOAP registration by files', () => {
       ['another compression', zip({ ...good, method: 12 }), /other than deflate/],
       ['the same file twice', zip(good, { ...good, name: './a.wsdl' }), /has a\.wsdl twice/],
       ['ten thousand entries', zip(...Array.from({ length: 10_000 }, (_, i) => ({ name: `${i}.xsd` }))), /more than/],
-      ['what is cut off', { zip: base64(zipOf([good]).subarray(0, 300)) }, /no zip file, or is damaged or cut off/],
-      ['a head cut off', { zip: base64(zipOf([good]).subarray(300)) }, /damaged, or cut off|no zip file/],
+      ['what is cut off', { zip: base64(zipOf([good]).subarray(0, 300)) }, /not a zip file, or it is damaged or truncated/],
+      ['a head cut off', { zip: base64(zipOf([good]).subarray(300)) }, /damaged or truncated|not a zip file/],
       ['what is no zip', { zip: base64('PK but no zip') }, /no zip file/],
       ['what is no base64', { zip: 'ä'.repeat(4) }, /The zip is not base64/],
       ['a file that is no base64', { files: { 'a.wsdl': '<wsdl/>' } }, /a\.wsdl is not base64/],
@@ -251,7 +251,7 @@ describe('SOAP registration by files', () => {
       [
         'too many files',
         filesOf(Object.fromEntries(Array.from({ length: WSDL_FILES_MAX + 1 }, (_, i) => [`${i}.wsdl`, '']))),
-        /20 files at most, and these are 21/
+        /at most 20 files, and these are 21/
       ]
     ]
     for (const [what, wsdl, says] of hostile) {
@@ -336,7 +336,7 @@ describe('SOAP imports from other origins', () => {
   it('are told apart from a login that they want', async () => {
     await twoServers(answering(401, {}, ''), async (main, other) => {
       await assert.rejects(inspect(main, { origins: [other.url] }, { auth }), {
-        message: /answers HTTP 401: it wants a login, and the API's credentials are shown to no other origin/
+        message: /responds with HTTP 401: it wants a login, and the API's credentials are shown to no other origin/
       })
     })
   })
@@ -422,7 +422,7 @@ describe('SOAP diagnosis', () => {
     upstream.behave(answering(200, { 'content-type': 'text/html' }, '<p>Please <br> log in'))
     await assert.rejects(inspected(), { message: /svc\?wsdl answers is an HTML page, not a WSDL\..*--auth-file/ })
     upstream.behave(answering(403, {}, ''))
-    await assert.rejects(inspected(), { message: /answers HTTP 403: it wants a login\. Register with .*--auth-file/ })
+    await assert.rejects(inspected(), { message: /responds with HTTP 403: it wants a login\. Register with .*--auth-file/ })
     await assert.rejects(inspected({ auth: { bearer: 'x' } }), {
       message: /does not take the credentials that were given/
     })
