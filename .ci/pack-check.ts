@@ -1,7 +1,6 @@
 /**
- * Checks the package as users get it: publint and attw on the packed tarball, then every entry point imported from an
- * unpacked copy, plainly and under `--conditions=development` (which bundlers set by themselves), then the command by `npx`,
- * and a node that serves the console it came with.
+ * Checks the package as users get it: publint and attw on the tarball; every entry point imported from an unpacked copy, with and
+ * without `--conditions=development`, which bundlers set; the command by `npx`; and a node that serves the packaged console.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -25,7 +24,7 @@ try {
   const modules = join(consumer, 'node_modules')
   mkdirSync(modules, { recursive: true })
   run('tar', ['-xzf', tarball, '-C', modules])
-  // Node resolves a package's own imports from its real place, so its dependencies are linked beside it.
+  // Node resolves a package's imports from its real path, so its dependencies are linked beside it.
   symlinkSync(resolve('node_modules'), join(modules, 'package', 'node_modules'))
   symlinkSync('package', join(modules, name))
   const manifest = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
@@ -40,7 +39,7 @@ try {
     }
   }
 
-  // As npm links commands when it installs a package.
+  // The link that npm makes when it installs a package.
   const command = join(modules, name, manifest.bin[name] ?? '')
   mkdirSync(join(modules, '.bin'))
   symlinkSync(command, join(modules, '.bin', name))

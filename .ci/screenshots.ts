@@ -1,6 +1,6 @@
 /**
- * Writes the pictures of the documentation, docs/images/*.png: a demo marketplace is started, some calls are made, and the
- * consoles of its two nodes are looked at in Chromium, as somebody would who has just run `npx souk demo`.
+ * Writes the images of the documentation, docs/images/*.png: starts the demo marketplace, makes calls, and takes screenshots of
+ * both consoles in Chromium, as a user sees them after `npx souk demo`.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { smallPng } from './small-png.ts'
 
 const IMAGES = new URL('../docs/images/', import.meta.url)
 const VIEW = { width: 1280, height: 900 }
-/** Long enough for the charts to have something to show. */
+/** Long enough to fill the charts. */
 const TRAFFIC_MS = 4 * 60_000
 const UP_MS = 180_000
 
@@ -34,7 +34,7 @@ const browser = await openBrowser()
 try {
   const demo = home.asProcess.start('demo')
   await eventually('the demo', UP_MS, () => demo.stdout.find((line) => line.startsWith('Ctrl-C stops')))
-  // Who sells and buys nothing would be warned of an empty wallet.
+  // Avoids a warning about the owner's empty wallet.
   await told(home, 'demo-owner', 'wallet deposit 25')
   await makeCalls(home)
   const listings = await told<{ listings: ReadonlyArray<{ id: string }> }>(home, 'demo-consumer', 'search')
@@ -62,7 +62,7 @@ async function told<View>(home: SoukHome, profile: string, command: string): Pro
   return JSON.parse(stdout) as View
 }
 
-/** Now more of them, now fewer, and some that go wrong. */
+/** The rate of calls varies, and some calls fail. */
 async function makeCalls(home: SoukHome): Promise<void> {
   const { key } = await told<{ key: string }>(home, 'demo-consumer', 'key issue --daily-cap 100 --label website')
   const { ingress } = await told<{ ingress: string }>(home, 'demo-consumer', 'status')

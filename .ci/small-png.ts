@@ -1,10 +1,10 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
-/** PNGs as Chromium writes them (8 bits, RGB or RGBA, not interlaced), with a palette in place of true colours. */
+/** Reduces PNGs of Chromium (8 bits, RGB or RGBA, not interlaced) to a palette. */
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 const COLOURS_MAX = 256
-/** Of each channel, where there are more colours than a palette has: the rare ones are shades at the edges of letters. */
+/** Bits kept per channel if there are more colours than a palette has. The rare colours are shades at the edges of letters. */
 const KEPT_BITS = 5
 
 interface Pixels {
@@ -53,7 +53,7 @@ function pixelsOf(png: Buffer): Pixels {
   const width = png.readUInt32BE(16)
   const height = png.readUInt32BE(20)
   const [depth, type, , , interlace] = png.subarray(24, 29)
-  if (depth !== 8 || (type !== 2 && type !== 6) || interlace !== 0) throw new Error('That is no PNG of Chromium’s.')
+  if (depth !== 8 || (type !== 2 && type !== 6) || interlace !== 0) throw new Error('This is not a PNG of Chromium.')
   const data: Buffer[] = []
   for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) === 'IDAT')
@@ -65,7 +65,7 @@ function pixelsOf(png: Buffer): Pixels {
   return { width, height, colours }
 }
 
-/** The bytes of all rows. Each was written as its difference from its neighbours (PNG specification, part 9). */
+/** The raw bytes of all rows. Each was stored as the difference from its neighbours (PNG specification, part 9). */
 function unfiltered(rows: Buffer, rowBytes: number, pixelBytes: number): Buffer {
   const height = rows.length / (rowBytes + 1)
   const out = Buffer.alloc(height * rowBytes)
@@ -89,7 +89,9 @@ function paeth(left: number, up: number, corner: number): number {
   return b <= c ? up : corner
 }
 
-/** The colours that are seen most. Where there are too many, those alike are counted as one, and shown as the most frequent of them. */
+/**
+ * The most frequent colours. If there are too many, similar colours are counted as one and shown as the most frequent of them.
+ */
 function paletteOf(colours: Uint32Array): number[] {
   const counts = new Map<number, number>()
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1)

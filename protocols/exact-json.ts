@@ -1,14 +1,14 @@
 import { parseJson } from './json.ts'
 
-/** With ES2026's `rawJSON`, which TypeScript's es2025 library does not know yet. */
+/** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
 const Json = JSON as typeof JSON & {
   rawJSON(text: string): unknown
   isRawJSON(value: unknown): value is { readonly rawJSON: string }
 }
 
 /**
- * A JSON document whose numbers keep the digits they were written with, however many: `JSON.stringify` writes them so, `textOf`
- * reads them so, and `plainly` makes ordinary numbers of them.
+ * Parses JSON and keeps the digits of its numbers. `JSON.stringify` writes them as they were, `textOf` reads them, and `plainly`
+ * converts them to ordinary numbers.
  * @throws SoukError `invalid_request`
  */
 export function exactly(text: string): unknown {
@@ -24,7 +24,7 @@ export function plainly(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
-/** A string, number or boolean as text; undefined for anything else. */
+/** A string, number or boolean as text; undefined for other values. */
 export function textOf(value: unknown): string | undefined {
   if (Json.isRawJSON(value)) return value.rawJSON
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -3,14 +3,14 @@ import type { Protocol, UpstreamConfig } from '../lib/interface/adapter.ts'
 import { RedirectedAway } from './upstream/failure.ts'
 
 /**
- * What a provider is told when the endpoint cannot be registered. Consumers never learn where an upstream redirects to;
- * its provider, who has to correct the address, does.
+ * The provider's error if the endpoint cannot be registered. It contains the target of a redirect, which consumers never see, so
+ * that the provider can correct the address.
  */
 export function diagnosis(error: unknown): unknown {
   if (isSoukError(error) && error.cause instanceof RedirectedAway) {
     return new SoukError(
       'invalid_request',
-      `The endpoint redirects to ${error.cause.to}: register that address instead.`,
+      `The endpoint redirects to ${error.cause.to}. Register that address instead.`,
       {
         cause: error,
         source: 'upstream'
@@ -21,12 +21,12 @@ export function diagnosis(error: unknown): unknown {
 }
 
 /**
- * What only a SOAP API can have is refused for any other, and not left lying: a password that is never sent, or a WSDL that nobody reads.
+ * Rejects SOAP-only settings for other protocols, instead of ignoring a password or a WSDL.
  * @throws SoukError `invalid_request`
  */
 export function checkNotSoap({ wsdl, auth }: UpstreamConfig, protocol: Protocol): void {
   const given = { wsdl, 'auth.username_token': auth?.usernameToken, 'auth.soap_headers': auth?.soapHeaders }
   const [member] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
   if (member === undefined) return
-  throw new SoukError('invalid_request', `${member} is for SOAP APIs only, and this one is registered as ${protocol}.`)
+  throw new SoukError('invalid_request', `${member} is only for SOAP APIs, but this API is registered as ${protocol}.`)
 }

@@ -4,7 +4,7 @@ import { checkJson } from '../lib/base/json-text.ts'
 import { REQUEST_BYTES_CEILING } from '../lib/base/limits.ts'
 import type { Headers, Payload } from '../lib/interface/payload.ts'
 
-/** `application/json` and the `+json` types (RFC 6839 §3.1), whatever their parameters. */
+/** `application/json` and the `+json` types (RFC 6839 §3.1), with any parameters. */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
 
 export function isJsonType(contentType: string | undefined): boolean {
@@ -16,8 +16,8 @@ export function headerOf(headers: Headers, name: string): string | undefined {
 }
 
 /**
- * A body that has to be known before the upstream is reached. What a listing allows is enforced where the call came in;
- * here is only the bound that no listing may pass.
+ * Reads a whole body before the upstream is called. The ingress enforces the listing's limit; this enforces only the limit of all
+ * listings.
  *
  * @throws SoukError `request_too_large`
  */
@@ -34,7 +34,7 @@ export async function wholeBody(body: Payload): Promise<Uint8Array> {
 }
 
 /**
- * The text of a JSON body that is safe to hand on: valid, UTF-8, and no deeper than `JSON_DEPTH_MAX`.
+ * The text of a JSON body, checked: valid JSON, UTF-8, and no deeper than `JSON_DEPTH_MAX`.
  * @throws SoukError `unsupported_media_type`, `invalid_request`
  */
 export function jsonText(bytes: Uint8Array, contentType: string | undefined): string {

@@ -8,7 +8,7 @@ import { TASKS_ENTRY } from './entry.ts'
 import { TaskWorker } from './task-worker.ts'
 import type { TASKS } from './tasks.ts'
 
-/** Reads all descriptions of this process, one after the other: the limit on memory is for the machine. */
+/** Reads all descriptions of this process, one after the other, because the memory limit is for the machine. */
 export const descriptionWorker = new TaskWorker<typeof TASKS>({
   entry: TASKS_ENTRY,
   doing: 'Reading the description',

@@ -1,21 +1,21 @@
 import { Worker } from 'node:worker_threads'
 import { failed, type TaskOutcome } from './task-outcome.ts'
 
-/** Tasks by name, each behind its import. */
+/** Tasks by name, each loaded by an import. */
 export type Tasks = Readonly<Record<string, () => Promise<(input: never) => unknown>>>
 
-/** What a `TaskWorker` asks for. */
+/** A request by a `TaskWorker`. */
 export interface TaskRequest {
   readonly name: string
   readonly input: unknown
 }
 
-/** How often the thread looks that watches the process. */
+/** How often the watching thread checks the process. */
 const WATCH_MS = 100
 
 /**
- * What a thread does beside the tasks. It ends the process when a task has used the processor for too long: time on the clock would
- * blame a task for a busy machine. And when the parent is gone: a task that never ends would not hear of it.
+ * The watching thread. It kills the process if a task has used the CPU for too long; wall-clock time would blame a task for a
+ * busy machine. It also kills the process if the parent is gone, because an endless task would not notice.
  */
 const WATCH = `
   const { state, taskMs, parent } = require('node:worker_threads').workerData
@@ -28,7 +28,9 @@ const WATCH = `
     else if (running % 2 === 1 && user + system - before > taskMs * 1000) process.kill(process.pid, 'SIGXCPU')
   }, ${WATCH_MS})`
 
-/** Makes this process one that does what a `TaskWorker` asks for, and ends with it. Its argument is the limit of one task, in ms. */
+/**
+ * Runs tasks for a `TaskWorker` in this process, until the parent ends. The process argument is the CPU limit of one task, in ms.
+ */
 export function serveTasks(tasks: Tasks): void {
   // Odd while a task runs.
   const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -47,7 +49,7 @@ export function serveTasks(tasks: Tasks): void {
 async function run(tasks: Tasks, { name, input }: TaskRequest): Promise<TaskOutcome> {
   try {
     const load = tasks[name]
-    if (load === undefined) throw new Error(`no task ${name}`)
+    if (load === undefined) throw new Error(`there is no task ${name}`)
     const task = (await load()) as (input: unknown) => unknown
     return { value: await task(input) }
   } catch (error) {

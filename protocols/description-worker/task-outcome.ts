@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorSource, isSoukError, SoukError } from '../../lib/base/errors.ts'
 
-/** What a worker answers. An error loses its class between processes: these are a SoukError's public parts. */
+/** The response of a worker. An error loses its class between processes, so it has the public fields of a SoukError. */
 export type TaskOutcome =
   | { readonly value: unknown }
   | {
@@ -10,7 +10,7 @@ export type TaskOutcome =
         readonly members?: Readonly<Record<string, unknown>>
         readonly status?: number
         readonly source?: ErrorSource
-        /** Of an error without a code: for logs of this machine. */
+        /** The cause of an error without a code, for this machine's logs. */
         readonly cause?: string
       }
     }
@@ -36,12 +36,9 @@ export function valueOf(outcome: TaskOutcome): unknown {
   throw new SoukError(code, message, options)
 }
 
-/** A stranger's document made our code, or a library, fail: the document is to blame, and nothing here is broken. */
+/** Our code or a library failed on an untrusted document. The document is at fault, so this is no internal error. */
 function unread(error: unknown): SoukError {
   return error instanceof RangeError
-    ? new SoukError(
-        'description_too_complex',
-        'The description is nested too deeply, or too large once it is written out.'
-      )
+    ? new SoukError('description_too_complex', 'The description is nested too deeply, or too large when expanded.')
     : new SoukError('invalid_request', 'The description could not be read.')
 }

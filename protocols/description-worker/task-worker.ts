@@ -13,28 +13,28 @@ export type TaskOutput<T extends Tasks, N extends keyof T> = Awaited<ReturnType<
 export interface TaskWorkerInit {
   /** The file that calls `serveTasks`. */
   readonly entry: URL
-  /** How long one task may use a processor. The time in which it waits does not count. */
+  /** The CPU time limit of one task. Waiting does not count. */
   readonly taskMs: number
-  /** Heap of the process. */
+  /** The maximum heap of the process. */
   readonly heapMib: number
-  /** Tasks that wait for their turn. */
+  /** The maximum number of queued tasks. */
   readonly waitingMax: number
-  /** How long a process without work is kept. */
+  /** How long an idle process is kept. */
   readonly idleMs: number
-  /** What a task is about, for the errors: "Reading the description". */
+  /** The task's name in errors, such as "Reading the description". */
   readonly doing: string
 }
 
 /**
- * Runs tasks on what strangers wrote, one at a time, in a process of its own: what it takes is bounded, and nothing that it does can
- * hold or end this process. It is no thread, as V8 aborts the whole process when a thread with `resourceLimits` asks for one large
- * piece of memory, and a thread cannot be stopped in the middle of `JSON.parse`. The process starts with the first task.
+ * Runs tasks on untrusted documents, one at a time, in a separate process with limits, so that they can neither block nor end
+ * this process. A thread does not suffice: V8 aborts the whole process when a thread with `resourceLimits` requests a large block
+ * of memory, and a thread cannot be stopped inside `JSON.parse`. The process starts with the first task.
  */
 export class TaskWorker<T extends Tasks> {
   readonly #init: TaskWorkerInit
   readonly #clock: Clock
   readonly #turn = new Slots(1)
-  /** Tasks that run or wait. */
+  /** Number of running and queued tasks. */
   #held = 0
   #child: ChildProcess | undefined
   #idle: Timer | undefined
@@ -44,14 +44,15 @@ export class TaskWorker<T extends Tasks> {
     this.#clock = clock
   }
 
-  /** Process id, while there is one. */
+  /** The process id, if there is a process. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
 
   /**
-   * @throws SoukError those of the task, `description_too_complex` for a limit that it met, `overloaded` where too many wait; and the
-   *   signal's reason
+   * Runs a task.
+   * @throws SoukError the task's error, `description_too_complex` past a limit, `overloaded` if too many tasks wait; and the
+   * signal's reason
    */
   async run<N extends keyof T & string>(
     name: N,
@@ -60,7 +61,8 @@ export class TaskWorker<T extends Tasks> {
   ): Promise<TaskOutput<T, N>> {
     const { waitingMax, doing } = this.#init
     signal.throwIfAborted()
-    if (this.#held > waitingMax) throw new SoukError('overloaded', `${doing} has to wait, and ${waitingMax} others do.`)
+    if (this.#held > waitingMax)
+      throw new SoukError('overloaded', `${doing} has to wait, but ${waitingMax} others already wait. Try again later.`)
     this.#held++
     try {
       const leave = await this.#turn.enter(signal)
@@ -74,7 +76,7 @@ export class TaskWorker<T extends Tasks> {
     }
   }
 
-  /** Ends the process. The next task starts another one. */
+  /** Ends the process. The next task starts a new one. */
   close(): void {
     this.#idle?.cancel()
     this.#child?.kill('SIGKILL')
@@ -93,7 +95,7 @@ export class TaskWorker<T extends Tasks> {
     const onError = (cause: unknown) => reject(new SoukError('overloaded', undefined, { cause }))
     signal.addEventListener('abort', onAbort, { once: true })
     child.once('message', resolve).once('exit', onExit).once('error', onError)
-    // An idle process holds up no exit of this one; a task that somebody waits for does.
+    // The parent may exit while the process is idle, but not while a caller waits for a task.
     child.ref()
     child.channel?.ref()
     const timer = this.#clock.after(CLOCK_FACTOR * taskMs, late)
@@ -123,7 +125,7 @@ export class TaskWorker<T extends Tasks> {
     const child = fork(entry, [String(taskMs)], {
       execArgv: [`--max-old-space-size=${this.#init.heapMib}`],
       serialization: 'advanced',
-      // Nothing of this process's secrets, and nothing that is written there: V8 prints pages when memory runs out.
+      // The process gets no secrets of this one, and its output is dropped: V8 prints pages of text when memory runs out.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc']
     })
@@ -141,11 +143,11 @@ export class TaskWorker<T extends Tasks> {
     if (ended === 'SIGXCPU')
       return tooComplex(`${doing} took longer than ${taskMs / 1000} seconds, which is the limit.`)
     if (ended === 'SIGABRT') return tooComplex(`${doing} took more than ${heapMib} MiB of memory, which is the limit.`)
-    return tooComplex(`${doing} failed: the process that did it ended.`)
+    return tooComplex(`${doing} failed, because its process ended.`)
   }
 }
 
-/** Time on the clock is a limit as well, for what waits instead of working. */
+/** A wall-clock limit in addition, for tasks that wait instead of working. */
 const CLOCK_FACTOR = 3
 
 const NEVER = new AbortController().signal
@@ -154,11 +156,11 @@ function tooComplex(detail: string): SoukError {
   return new SoukError('description_too_complex', detail)
 }
 
-/** Where cores are scarce, calls go first. */
+/** Calls have priority over tasks if cores are scarce. */
 function yieldToOthers({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // It ended already, or the platform has no priorities.
+    // It has ended, or the platform has no priorities.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is done in a process of its own, by name. A task takes and gives values that can be cloned (`structuredClone`), and is loaded
- * when it is first asked for.
+ * The tasks of the worker processes, by name. Inputs and outputs can be cloned (`structuredClone`). A task is loaded when it is
+ * first needed.
  */
 export const TASKS = {
   checkCall: async () => (await import('../rest/call-check/check-call.ts')).checkCall,

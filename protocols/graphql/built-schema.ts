@@ -12,7 +12,7 @@ import { withoutHidden } from './hidden-schema.ts'
 import { schemaDocument } from './schema-document.ts'
 
 /**
- * A schema that its provider gives, as `printSchema` writes it.
+ * Validates a schema that the provider supplies, and prints it with `printSchema`.
  * @throws SoukError `invalid_request`
  */
 export function givenSdl(text: string): string {
@@ -22,11 +22,11 @@ export function givenSdl(text: string): string {
     return printSchema(schema)
   } catch (cause) {
     if (isSoukError(cause)) throw cause
-    // It is the provider's own text that these words are about.
+    // The message is about the provider's own text, so it may be shown.
     const why = cause instanceof Error ? cause.message.replace('Syntax Error: ', '') : ''
     const line = cause instanceof GraphQLError ? cause.locations?.[0]?.line : undefined
     const where = line === undefined ? '' : ` (line ${line})`
-    const detail = `The schema that you give is not valid${where}: ${why.slice(0, FAILURE_DETAIL_CHARS_MAX / 4)}`
+    const detail = `The schema that you supplied is not valid${where}: ${why.slice(0, FAILURE_DETAIL_CHARS_MAX / 4)}`
     throw new SoukError('invalid_request', detail, { cause })
   }
 }
@@ -40,7 +40,7 @@ export function schemaOf(sdl: string, hidden: readonly string[]): GraphQLSchema 
   if (error === undefined) return schema
   throw new SoukError(
     'invalid_request',
-    'Without what is hidden the schema is not valid: hide what depends on it too.',
+    'The schema is not valid without its hidden parts. Hide the parts that depend on them as well.',
     {
       cause: error
     }

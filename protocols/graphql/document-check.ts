@@ -29,28 +29,28 @@ import { measure } from './measure.ts'
 import { persistedDocuments } from './persisted-documents.ts'
 import type { SchemaSource } from './schema-source.ts'
 
-/** An operation that may run. */
+/** An operation that passed all checks. */
 export interface CheckedOperation {
   readonly document: ReadDocument
   readonly node: OperationDefinitionNode
-  /** In units. */
+  /** In cost units. */
   readonly cost: number
 }
 
-/** Looks at a request before anything of it reaches the API or is paid for. */
+/** Checks a request before it is charged or reaches the API. */
 export interface DocumentCheck {
-  /** @throws GraphqlRefusal, and the reason of the signal */
+  /** @throws GraphqlRefusal, and the signal's reason */
   check(request: GraphqlRequest, signal: AbortSignal): Promise<CheckedOperation>
 }
 
 const RULES = [...specifiedRules, ...recommendedRules]
 const RULES_WITHOUT_MERGING = RULES.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule)
 
-/** @throws SoukError `invalid_request` for terms that cannot work */
+/** @throws SoukError `invalid_request` for invalid terms */
 export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource): DocumentCheck {
   const limits = limitsIn(terms)
   const persisted = persistedDocuments(terms)
-  /** "Did you mean" would tell name by name what nobody is to ask for. */
+  /** Suggestions such as "Did you mean" would reveal the names of a hidden schema. */
   const told = (schema: GraphQLSchema) => ({
     maxErrors: GRAPHQL_ERRORS_MAX,
     hideSuggestions: terms.introspection === false || !suggests(schema)
@@ -61,10 +61,10 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     maxSize: GRAPHQL_DOCUMENT_CHARS_CACHED_MAX,
     sizeCalculation: ({ text }) => Math.max(1, text.length)
   })
-  /** Found valid before: what is checked of a document depends on the schema alone. */
+  /** Documents that are valid for a schema. Their validity depends only on the schema. */
   const valid = new WeakMap<ReadDocument, GraphQLSchema>()
 
-  /** A wrong name is compared with all that there are, which takes as long as they are. */
+  /** A wrong name is compared with all names, which takes time in proportion to them. */
   function suggests(schema: GraphQLSchema): boolean {
     const before = suggesting.get(schema)
     if (before !== undefined) return before
@@ -104,7 +104,7 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
       const node = operationIn(document, request.operationName)
       let found = errorsOf(document, node, request.variables)
       if (found.errors !== undefined) {
-        // The API may have learned something since its schema was read.
+        // The API's schema may have changed since it was read.
         const before = schemas.current
         await within(schemas.refresh(), signal)
         if (schemas.current !== before) found = errorsOf(document, node, request.variables)
@@ -120,14 +120,14 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
       })
       if (depth > limits.depthMax) throw tooDeep(limits.depthMax)
       if (limits.costMax !== undefined && cost > limits.costMax) {
-        throw invalid(`The operation costs ${cost} units; this API takes ${limits.costMax}.`, 'TOO_COSTLY')
+        throw invalid(`The operation costs ${cost} units; this API allows ${limits.costMax}.`, 'TOO_COSTLY')
       }
       return { document, node, cost }
     }
   }
 }
 
-/** Characters of the most names that one is looked for among: those of types, or of one type's fields or values. */
+/** The total length of the largest set of names that one name is compared with: all types, or one type's fields or values. */
 function charsComparedIn(schema: GraphQLSchema): number {
   const charsOf = (names: readonly string[]) => names.reduce((sum, name) => sum + name.length, 0)
   const types = Object.values(schema.getTypeMap())
@@ -147,7 +147,7 @@ function rulesFor({ selections }: ReadDocument, { introspection = true }: Graphq
   return introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule]
 }
 
-/** It asks for the schema. At the root there is no other way to, as no API may have such names of its own. */
+/** Whether the operation asks for the schema. At the root, names with two underscores are reserved for that. */
 export function asksForSchema({ document, node }: CheckedOperation): 'no' | 'alone' | 'beside' {
   const names = new Set<string>()
   const collect = (selections: OperationDefinitionNode['selectionSet']['selections'], seen: Set<string>): void => {

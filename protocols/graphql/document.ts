@@ -14,11 +14,11 @@ import { GRAPHQL_NAME_CHARS_MAX } from '../../lib/base/limits.ts'
 import { invalid, GraphqlRefusal } from './graphql-refusal.ts'
 import type { DocumentLimits } from './graphql-terms.ts'
 
-/** A document within its limits, before any schema was asked. */
+/** A document within its limits, not yet checked against a schema. */
 export interface ReadDocument {
   readonly text: string
   readonly node: DocumentNode
-  /** Fields and fragment spreads. */
+  /** Number of fields and fragment spreads. */
   readonly selections: number
 }
 
@@ -42,7 +42,7 @@ export function readDocument(text: string, limits: DocumentLimits): ReadDocument
       }
     })
     if (aliases > limits.aliasesMax) {
-      throw invalid(`The document has ${aliases} aliases; this API takes ${limits.aliasesMax}.`, 'TOO_MANY_ALIASES')
+      throw invalid(`The document has ${aliases} aliases; this API allows ${limits.aliasesMax}.`, 'TOO_MANY_ALIASES')
     }
     return { text, node, selections }
   } catch (error) {
@@ -51,9 +51,9 @@ export function readDocument(text: string, limits: DocumentLimits): ReadDocument
   }
 }
 
-/** Counts tokens and brackets, without recursion, so that nothing recursive ever sees a document that is too deep. */
+/** Counts tokens and brackets iteratively, so that recursive code never gets a document that is too deep. */
 function scan(text: string, { tokensMax, depthMax }: DocumentLimits): void {
-  // A comment is no token, and takes as long to read.
+  // A comment is not a token but takes as long to read.
   if (text.split('#', tokensMax + 2).length > tokensMax + 1) {
     throw invalid(`The document has more than ${tokensMax} comments.`, 'TOO_MANY_TOKENS')
   }
@@ -76,7 +76,7 @@ export function tooDeep(depthMax: number): GraphqlRefusal {
 }
 
 /**
- * The one operation that is to be run.
+ * The operation to run.
  * @throws GraphqlRefusal
  */
 export function operationIn({ node }: ReadDocument, name: string | undefined): OperationDefinitionNode {
@@ -84,7 +84,7 @@ export function operationIn({ node }: ReadDocument, name: string | undefined): O
   if (operation != null) return operation
   throw invalid(
     name === undefined
-      ? 'The document must hold one operation, or "operationName" must name one of them.'
-      : 'The document holds no operation of the name in "operationName".'
+      ? 'The document must contain one operation, or "operationName" must name one of them.'
+      : 'The document contains no operation with the name in "operationName".'
   )
 }

@@ -1,17 +1,17 @@
-/** The media type of "GraphQL over HTTP", under which a status says whether the request was one. */
+/** The media type of "GraphQL over HTTP". With it, the HTTP status tells if the request was well formed. */
 export const RESPONSE_TYPE = 'application/graphql-response+json'
 export const JSON_TYPE = 'application/json'
 export const EVENT_STREAM = 'text/event-stream'
 export const MIXED = 'multipart/mixed'
 
-/** What a consumer's HTTP client can read, as its `Accept` header says (RFC 9110 §12.5.1). */
+/** The formats that a consumer's HTTP client accepts, by its `Accept` header (RFC 9110 §12.5.1). */
 export interface Accepted {
-  /** Of the two JSON types the one it would rather have; the older where it does not say. */
+  /** The preferred JSON type; the older one if there is no preference. */
   readonly json: typeof RESPONSE_TYPE | typeof JSON_TYPE
   readonly events: boolean
-  /** Nothing but events: also one result is sent as one. */
+  /** True if only events are accepted: a single result is then sent as an event as well. */
   readonly eventsOnly: boolean
-  /** Results in parts, as `@defer` and `@stream` make them: the range as it was written, with its parameters. */
+  /** Results in parts, as for `@defer` and `@stream`: the original range with its parameters. */
   readonly mixed: string | undefined
 }
 
@@ -42,7 +42,10 @@ export function acceptedIn(header = ''): Accepted {
   }
 }
 
-/** What the upstream is asked for: the type the consumer reads first, the other one for servers that know only that. */
+/**
+ * The `Accept` header for the upstream: the consumer's preferred type first, then the other one for servers that support only
+ * that.
+ */
 export function askedFor({ json, mixed }: Accepted): string {
   const both = json === RESPONSE_TYPE ? `${RESPONSE_TYPE}, ${JSON_TYPE};q=0.9` : `${JSON_TYPE}, ${RESPONSE_TYPE};q=0.9`
   return mixed === undefined ? both : `${mixed}, ${both}`

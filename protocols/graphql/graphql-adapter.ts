@@ -29,10 +29,10 @@ import { createSchemaSource } from './schema-source.ts'
 import { EVENT_STREAM_HEADERS, createSubscriptions } from './subscriptions.ts'
 import { type Upload, readUpload } from './upload.ts'
 
-/** Whoever waits for a schema may leave; the next one has use for it all the same. */
+/** A caller that leaves does not abort reading the schema, because the next caller needs it. */
 const FOREVER = new AbortController().signal
 
-/** A call as it was read, before its document was looked at. */
+/** A parsed call whose document is not checked yet. */
 interface ReadCall {
   readonly request: GraphqlRequest
   readonly upload?: Upload
@@ -40,8 +40,9 @@ interface ReadCall {
 }
 
 /**
- * @param snapshot - the SDL that `inspect` read; empty where there is none, and then the API alone checks documents.
- * @throws SoukError `invalid_request` for an endpoint, time limit or terms that cannot be used.
+ * Creates the adapter of a GraphQL API.
+ * @param snapshot the SDL that `inspect` read; if empty, only the API checks documents
+ * @throws SoukError `invalid_request` for an invalid endpoint, time limit or terms.
  */
 export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapter {
   const { graphql: terms = {} } = config
@@ -58,16 +59,21 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   const documents = createDocumentCheck(terms, schemas)
   const subscriptions = createSubscriptions(config, upstream, clock)
 
-  /** @throws GraphqlRefusal where it is more than a call of this listing may cost */
+  /** @throws GraphqlRefusal if the price exceeds the listing's maximum */
   function priceOf({ cost }: CheckedOperation, most: Atoms | undefined): Pick<AdapterReply, 'price'> {
     if (pricing === undefined) return {}
     const price = pricing.base + pricing.unit * BigInt(cost)
     if (most === undefined || price <= most) return { price }
     const [asked, allowed] = [formatUsdc(price), formatUsdc(most)]
-    throw invalid(`The operation costs ${asked} USDC; a call of this API costs ${allowed} at most.`, 'TOO_COSTLY')
+    throw invalid(
+      `The operation costs ${asked} USDC; the maximum for a call of this API is ${allowed} USDC.`,
+      'TOO_COSTLY'
+    )
   }
 
-  /** What is hidden would show in the API's own answer. It costs nothing, as nobody was asked. */
+  /**
+   * Serves the schema here, because the API's own response would show hidden parts. It is free, because the API is not called.
+   */
   async function ownSchema({ document, node }: CheckedOperation, request: GraphqlRequest, accepted: Accepted) {
     const schema = schemas.current
     if (schema === undefined) throw new SoukError('internal_error')
@@ -89,13 +95,13 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
       throw new GraphqlRefusal('method', 'A mutation needs the method POST.')
     }
     const asked = hidden.length === 0 || !introspection ? 'no' : asksForSchema(operation)
-    if (asked === 'beside') throw invalid('Ask for the schema in an operation of its own.')
+    if (asked === 'beside') throw invalid('Request the schema in a separate operation.')
     if (asked === 'alone') return ownSchema(operation, request, accepted)
     const price = priceOf(operation, incoming.price)
     const headers = headersFor(incoming.headers)
     const passed = withoutPersisted(request)
     if (node.operation === OperationTypeNode.SUBSCRIPTION) {
-      if (!accepted.events) throw invalid(`A subscription is answered by events: send Accept: ${EVENT_STREAM}.`)
+      if (!accepted.events) throw invalid(`A subscription responds with events. Send Accept: ${EVENT_STREAM}.`)
       const opened = await subscriptions.open({ query: document.text, request: passed, headers, signal })
       return { ...opened, ...price, rule: 'stream-open' as const }
     }
@@ -106,7 +112,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
         ...headers,
         ['content-type', sent?.contentType ?? JSON_TYPE],
         ['accept', askedFor(accepted)],
-        // By this Apollo's servers know that no form of a web page sent the files.
+        // Apollo's servers require this header as proof that the upload is not from a web form.
         ...(sent === undefined ? [] : [['apollo-require-preflight', 'true'] as const])
       ],
       body: sent?.body ?? bodyOf(document.text, passed),
@@ -118,7 +124,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   return {
     protocol: 'GraphQL',
     description: described(schemas.current, terms, snapshot),
-    // Some clients name the operation in the URL of a POST, for logs.
+    // Some clients append the operation's name to the URL of a POST, for logs.
     takes: (method, path) => (method === 'GET' || method === 'POST') && (path === '' || path.startsWith('?')),
     async call(request, signal) {
       const accepted = acceptedIn(headerOf(request.headers, 'accept'))
@@ -168,12 +174,12 @@ async function readCall({ method, path, headers, body }: AdapterRequest): Promis
   return { request: posted(jsonText(bytes, contentType)), isGet: false }
 }
 
-/** What is said of the message itself is said anew: one document goes up, whatever the consumer's HTTP client sent. */
+/** Drops headers about the message itself, because the upstream gets a newly written body. */
 function headersFor(headers: Headers): Headers {
   return headers.filter(([name]) => name !== 'content-type' && name !== 'accept' && name !== 'last-event-id')
 }
 
-/** The text itself goes up: the API need not know of documents that were persisted here. */
+/** Sends the text itself, because the API may not know the documents that are persisted here. */
 function withoutPersisted(request: GraphqlRequest): GraphqlRequest {
   const { persistedQuery, ...extensions } = request.extensions
   if (persistedQuery === undefined) return request
@@ -185,7 +191,7 @@ async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<
   const { status, headers, upstreamMs } = response
   if (status === 402) {
     response.discard()
-    throw unreadable('The API behind this listing asks for a payment of its own.')
+    throw unreadable('The API behind this listing requires a payment of its own.')
   }
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
@@ -193,14 +199,14 @@ async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<
     return { status, headers, body, success: first.data != null, upstreamMs, ...ruleFor(first) }
   }
   const body = await response.bytes(RESPONSE_BYTES_MAX)
-  // The upstream's own refusals are passed on as they are, from a gateway in front of it as well.
+  // Errors of the upstream, or of a gateway in front of it, are passed on unchanged.
   if (status >= 400) return { status, headers, body, success: false, upstreamMs }
   const graphql = status < 300 ? responseIn(body) : undefined
-  if (graphql === undefined) throw unreadable('The API behind this listing did not answer in GraphQL.')
+  if (graphql === undefined) throw unreadable('The API behind this listing did not return a GraphQL response.')
   return framed({ status, headers, body, success: graphql.data != null, upstreamMs, ...ruleFor(graphql) }, accepted)
 }
 
-/** Errors beside data change nothing about what is charged, but the receipt says that there were some. */
+/** Partial data is charged in full; the receipt's rule shows that there were errors. */
 function ruleFor({ errors }: GraphqlResponse): Pick<AdapterReply, 'rule'> {
   return Array.isArray(errors) && errors.length > 0 ? { rule: 'partial-data' } : {}
 }
@@ -211,20 +217,20 @@ function unreadable(detail: string): SoukError {
 
 type Unframed = Omit<AdapterReply, 'headers' | 'body'> & { readonly headers?: Headers; readonly body: Uint8Array }
 
-/** A response in the form that the consumer reads: events where nothing else will do, or one of the two JSON types. */
+/** Converts a response to the consumer's format: events if nothing else is accepted, or one of the two JSON types. */
 function framed({ headers = [], body, ...rest }: Unframed, { eventsOnly, json }: Accepted): AdapterReply {
   if (eventsOnly) return { ...rest, headers: EVENT_STREAM_HEADERS, body: oneEvent(text(body)) }
   const own = headerOf(headers, 'content-type')
-  // The body was seen to be JSON. A server that calls it something else is corrected, and one that knows only the newer
-  // type is understood by consumers that know only the older.
+  // The body is JSON, so a wrong content type is corrected. The newer type is replaced for consumers that accept only the older
+  // one.
   const isRead = isJsonType(own) && !(json === JSON_TYPE && own?.toLowerCase().startsWith(RESPONSE_TYPE) === true)
   if (isRead) return { ...rest, headers, body }
   return { ...rest, headers: [...headers.filter(([name]) => name !== 'content-type'), ['content-type', json]], body }
 }
 
 /**
- * GraphQL over HTTP, "Status codes": a request that is well formed is answered 200 as `application/json`, whatever became of it,
- * and 400 as the newer type where it was not run.
+ * GraphQL over HTTP, "Status codes": with `application/json`, a well-formed request gets 200 even if it was not run. With the
+ * newer type it gets 400 if it was not run.
  */
 function refused({ kind, body }: GraphqlRefusal, accepted: Accepted): AdapterReply {
   const none = { success: false, upstreamMs: 0 }

@@ -8,8 +8,8 @@ import { checkAnswers, readIntrospection } from './introspection.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
 /**
- * GraphQL over HTTP: one operation per call, answered as the API answers it, partial data and errors included (spec section
- * 4.4). The snapshot is the schema in SDL, with what its provider hides.
+ * GraphQL over HTTP: one operation per call. The API's response is passed on, including partial data and errors (spec section
+ * 4.4). The snapshot is the schema in SDL, including hidden parts.
  */
 export const graphqlFactory: AdapterFactory = {
   protocol: 'GraphQL',

@@ -2,10 +2,10 @@ import type { GraphQLError } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
 
 /**
- * Why a request is answered here, in GraphQL's own form, and reaches nobody:
- * - `malformed`: its parameters are not what GraphQL over HTTP takes;
- * - `invalid`: its document or variables are not what the API's schema, or its provider, takes;
- * - `method`: a GET may not do it.
+ * Why a request gets a GraphQL error from this node without reaching the API:
+ * - `malformed`: its parameters violate GraphQL over HTTP;
+ * - `invalid`: its document or variables violate the schema or the provider's limits;
+ * - `method`: the operation is not allowed by GET.
  */
 export type RefusalKind = 'malformed' | 'invalid' | 'method'
 
@@ -22,7 +22,7 @@ export class GraphqlRefusal extends Error {
     this.errors = list
   }
 
-  /** The response, whatever media type it is sent as. */
+  /** The body of the response, for any media type. */
   get body(): Uint8Array {
     return utf8(JSON.stringify({ errors: this.errors }))
   }
@@ -37,7 +37,7 @@ export function malformed(message: string): GraphqlRefusal {
   return new GraphqlRefusal('malformed', message)
 }
 
-/** @param code - for programs; rides in `extensions.code`, where Apollo's servers put theirs */
+/** @param code for programs, in `extensions.code`, where Apollo's servers put theirs */
 export function invalid(message: string, code?: string): GraphqlRefusal {
   return new GraphqlRefusal('invalid', [code === undefined ? { message } : { message, extensions: { code } }])
 }

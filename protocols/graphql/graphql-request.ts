@@ -3,27 +3,28 @@ import { jsonText, parseJson } from '../json.ts'
 import { malformed } from './graphql-refusal.ts'
 import { jsonMembers } from './json-members.ts'
 
-/** What one request asks for (GraphQL over HTTP, "Request parameters"), its form checked and nothing else. */
+/** The parameters of one request (GraphQL over HTTP, "Request parameters"). Only their form is checked. */
 export interface GraphqlRequest {
-  /** Absent where the request names a document that is known already. */
+  /** Absent if the request refers to a known document. */
   readonly query?: string
-  /** The id of such a document. */
+  /** The id of a known document. */
   readonly documentId?: string
   readonly operationName?: string
   readonly variables: JsonObject
   readonly extensions: JsonObject
-  /** Both once more, as they were written; undefined for what was not, or was null. */
+  /** The original texts of both; undefined if absent or null. */
   readonly written: { readonly variables: string | undefined; readonly extensions: string | undefined }
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A number that a double may not give back digit by digit. */
+/** Matches a number whose digits a double may not keep. */
 const INEXACT = /\d{16}|\d[.eE]|-0/
 
 /**
- * @param text - the JSON body of a POST
- * @throws SoukError `invalid_request` when it is not JSON, GraphqlRefusal when it is no request
+ * Parses the body of a POST.
+ * @param text the JSON body
+ * @throws SoukError `invalid_request` if it is not JSON, GraphqlRefusal if it is not a request
  */
 export function posted(text: string): GraphqlRequest {
   const body = parseJson(text)
@@ -33,7 +34,7 @@ export function posted(text: string): GraphqlRequest {
 }
 
 /**
- * @param search - the query string of a GET; `variables` and `extensions` in it are JSON texts
+ * Parses the query string of a GET, where `variables` and `extensions` are JSON texts.
  * @throws as `posted`
  */
 export function gotten(search: string): GraphqlRequest {
@@ -53,8 +54,8 @@ export function gotten(search: string): GraphqlRequest {
 }
 
 /**
- * The body that goes up. Written anew from what was checked: of two members of one name the upstream could take the one that
- * was not looked at here.
+ * The body for the upstream, rebuilt from the checked values. With duplicate members, the upstream might otherwise use an
+ * unchecked one.
  */
 export function bodyOf(query: string, { operationName, written }: GraphqlRequest): Uint8Array {
   const members = [`"query":${JSON.stringify(query)}`]

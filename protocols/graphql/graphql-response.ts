@@ -1,13 +1,13 @@
 /** A well-formed GraphQL response (specification, section 7.1): a map with `data`, `errors` or both. */
 export interface GraphqlResponse {
-  /** Null or absent after an error that left nothing. */
+  /** Null or absent after an error that left no data. */
   readonly data?: object | null
   readonly errors?: ReadonlyArray<{ readonly message?: unknown }>
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The response in these bytes, or undefined when it is none. */
+/** Parses a response; undefined if the bytes are not one. */
 export function responseIn(bytes: Uint8Array): GraphqlResponse | undefined {
   try {
     return responseOf(decoder.decode(bytes))
@@ -16,7 +16,7 @@ export function responseIn(bytes: Uint8Array): GraphqlResponse | undefined {
   }
 }
 
-/** The response that this JSON text is, or undefined when it is none. */
+/** Parses a response; undefined if the JSON text is not one. */
 export function responseOf(text: string): GraphqlResponse | undefined {
   let value: unknown
   try {

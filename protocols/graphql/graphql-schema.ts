@@ -3,17 +3,18 @@ import { utf8 } from '../../lib/base/bytes.ts'
 import { API_DESCRIPTION_BYTES_MAX, OPERATIONS_MAX } from '../../lib/base/limits.ts'
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
 
-/** What is published of a schema, and what had to be left out of it. */
+/** The published description of a schema, with warnings about omitted parts. */
 export interface Described {
   readonly description: ApiDescription
   readonly warnings: readonly string[]
 }
 
 /**
- * Operations are the fields of the root types; of those that share a name, all but the query say in theirs what they are.
+ * Describes a schema. Operations are the fields of the root types. If a mutation or subscription shares its name with another
+ * field, its kind is added to the name.
  *
- * @param isShown - the schema itself is published, not its operations' names alone
- * @param printed - the schema in SDL, where that is known already
+ * @param isShown whether the schema itself is published, in addition to the names of operations
+ * @param printed the schema in SDL, if known already
  */
 export function describeSchema(schema: GraphQLSchema, isShown = true, printed?: string): Described {
   const taken = new Set<string>()
@@ -43,7 +44,7 @@ type Candidate = readonly [lost: string, candidate: () => ApiDescription]
 
 function lessOf(operations: readonly Operation[], sdl: string): Candidate[] {
   return [
-    // Of most schemas a half is descriptions. Of one that is far too large, none is worth the time to look.
+    // In most schemas, half of the text is descriptions. In a far too large schema, removing them does not suffice.
     ...(sdl.length > UNDESCRIBED_CHARS_MAX
       ? []
       : [['the descriptions inside the schema', () => ({ operations, sdl: undescribed(sdl) })] as const]),
@@ -51,7 +52,7 @@ function lessOf(operations: readonly Operation[], sdl: string): Candidate[] {
   ]
 }
 
-/** A schema can be far larger than a manifest: the least telling parts go first, and calls are not touched by it. */
+/** A schema may be larger than a manifest. The least informative parts are removed first; calls do not need them. */
 function fitted(description: ApiDescription, warnings: string[]): Described {
   const { operations, sdl } = description
   const bare = operations.map(({ name }) => ({ name }))
@@ -63,13 +64,13 @@ function fitted(description: ApiDescription, warnings: string[]): Described {
   for (const [lost, candidate] of candidates) {
     const smaller = candidate()
     if (utf8(JSON.stringify(smaller)).byteLength > API_DESCRIPTION_BYTES_MAX) continue
-    if (lost !== '') warnings.push(`The schema is too large to be published whole: ${lost} had to be left out.`)
+    if (lost !== '') warnings.push(`The schema is too large to be published in full, so ${lost} had to be omitted.`)
     return { description: smaller, warnings }
   }
   return { description: { operations: [] }, warnings: [...warnings, 'The schema is too large to be published at all.'] }
 }
 
-/** The same schema without its texts. */
+/** The schema without its descriptions. */
 function undescribed(sdl: string): string {
   const document = parse(sdl, { noLocation: true })
   return print(visit(document, { StringValue: (_node, key) => (key === 'description' ? null : undefined) }))

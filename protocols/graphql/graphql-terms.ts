@@ -8,16 +8,16 @@ import {
 import { type Atoms, parseUsdc } from '../../lib/base/money.ts'
 import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 
-/** How large one document may be. */
+/** The limits of one document. */
 export interface DocumentLimits {
   readonly tokensMax: number
   readonly depthMax: number
   readonly aliasesMax: number
-  /** In units; undefined for any. */
+  /** In cost units; undefined means unlimited. */
   readonly costMax: number | undefined
 }
 
-/** What a call costs by the units of its operation. */
+/** The price of a call by the cost units of its operation. */
 export interface UnitPricing {
   readonly base: Atoms
   readonly unit: Atoms
@@ -37,11 +37,11 @@ export function limitsIn(terms: GraphqlTerms): DocumentLimits {
 /** @throws SoukError `invalid_request` */
 export function pricingIn({ unitPrice, basePrice, costs = {} }: GraphqlTerms): UnitPricing | undefined {
   for (const [name, cost] of Object.entries(costs)) {
-    if (!/^\w+\.\w+$/.test(name)) throw refuse(`A cost is given for "Type.field", not for "${name.slice(0, 200)}".`)
-    if (!Number.isInteger(cost) || cost < 0) throw refuse('What a field costs is a whole number of units.')
+    if (!/^\w+\.\w+$/.test(name)) throw refuse(`A cost needs a name like "Type.field", not "${name.slice(0, 200)}".`)
+    if (!Number.isInteger(cost) || cost < 0) throw refuse('The cost of a field has to be a whole number of units.')
   }
   if (unitPrice !== undefined) return { base: parseUsdc(basePrice ?? '0'), unit: parseUsdc(unitPrice) }
-  if (basePrice !== undefined) throw refuse('A base price needs a price for each unit of cost beside it.')
+  if (basePrice !== undefined) throw refuse('A base price needs a price per cost unit as well.')
   return undefined
 }
 

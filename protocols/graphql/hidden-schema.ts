@@ -9,14 +9,14 @@ import {
 } from 'graphql'
 import { SoukError } from '../../lib/base/errors.ts'
 
-/** Each time that types are left with nothing takes one more look at the whole schema. */
+/** Each level of types that become empty requires another pass over the whole schema. */
 const HIDING_PASSES_MAX = 64
 
 /**
- * The schema without what its provider hides: types, fields, and whatever else is of a hidden type. A type that is left with
- * nothing is hidden as well.
+ * The schema without the parts that its provider hides: types, fields, and fields and arguments of hidden types. Types that
+ * become empty are hidden as well.
  *
- * @param hidden - `Type` and `Type.field`
+ * @param hidden `Type` and `Type.field`
  * @throws SoukError `invalid_request` for a name that the schema does not have
  */
 export function withoutHidden(document: DocumentNode, hidden: readonly string[]): DocumentNode {
@@ -31,7 +31,7 @@ export function withoutHidden(document: DocumentNode, hidden: readonly string[])
   }
   throw new SoukError(
     'invalid_request',
-    `What is hidden leaves more than ${HIDING_PASSES_MAX} types in a row with nothing: hide them too.`
+    `The hidden parts leave more than ${HIDING_PASSES_MAX} levels of types empty. Hide those types as well.`
   )
 }
 
@@ -46,7 +46,7 @@ function checkNames(document: DocumentNode, hidden: readonly string[]): void {
   }
   const unknown = hidden.find((name) => !known.has(name))
   if (unknown === undefined) return
-  throw new SoukError('invalid_request', `The schema has no "${unknown.slice(0, 200)}" that could be hidden.`)
+  throw new SoukError('invalid_request', `The schema has no "${unknown.slice(0, 200)}", so it cannot be hidden.`)
 }
 
 function shown(definition: DefinitionNode, gone: ReadonlySet<string>): DefinitionNode[] {

@@ -5,19 +5,19 @@ import { headerOf } from '../json.ts'
 import { MIXED } from './graphql-accept.ts'
 import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 
-/** An answer in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1), of which the first was looked at. */
+/** A response in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1) whose first part is parsed. */
 export interface Incremental {
   readonly first: GraphqlResponse
-  /** All of it, as it came. */
+  /** The whole body, unchanged. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** The boundary between parts, where the content type is that of an answer in parts. */
+/** The boundary between parts; undefined for another content type. */
 export function boundaryIn(headers: Headers): string | undefined {
   const [type = '', ...parameters] = (headerOf(headers, 'content-type') ?? '').split(';').map((part) => part.trim())
   if (type.toLowerCase() !== MIXED) return undefined
   const boundary = parameters.map((one) => /^boundary="?([^"]+)"?$/i.exec(one)?.[1]).find((one) => one !== undefined)
-  // What Apollo's and other servers use, and what their clients take it to be where it is missing.
+  // The default of Apollo's and other servers; their clients assume it if it is missing.
   return boundary ?? '-'
 }
 
@@ -36,7 +36,7 @@ export async function incremental(body: AsyncIterable<Uint8Array>, boundary: str
     }
     const chunk = await source.next()
     if (chunk.done === true) {
-      const detail = 'The API behind this listing broke its answer off.'
+      const detail = 'The API behind this listing ended its response early.'
       throw new SoukError('upstream_invalid_response', detail, { source: 'upstream' })
     }
     taken.push(chunk.value)
@@ -44,7 +44,7 @@ export async function incremental(body: AsyncIterable<Uint8Array>, boundary: str
   }
 }
 
-/** The response in the first part, once that is there: some servers close a part only when they begin the next. */
+/** The response in the first part, once it is complete. Some servers close a part only when they begin the next. */
 function firstIn(text: string, boundary: string): GraphqlResponse | undefined {
   const start = text.indexOf(`--${boundary}\r\n`)
   const head = start === -1 ? -1 : text.indexOf('\r\n\r\n', start)

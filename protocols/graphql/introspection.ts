@@ -6,7 +6,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { RESPONSE_TYPE } from './graphql-accept.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'
 
-/** An endpoint's answer to the question for its schema. */
+/** The response of an endpoint to an introspection query. */
 export interface Introspection {
   readonly status: number
   readonly bytes: Uint8Array
@@ -18,7 +18,7 @@ export function readIntrospection(upstream: Upstream, signal: AbortSignal): Prom
 }
 
 /**
- * Sees that there is a GraphQL API, whether or not it tells its schema.
+ * Checks that the endpoint is a GraphQL API, with or without introspection.
  * @throws SoukError `invalid_request`, and those of `Upstream.request`
  */
 export async function checkAnswers(upstream: Upstream, signal: AbortSignal): Promise<void> {
@@ -40,8 +40,8 @@ async function ask(upstream: Upstream, query: string, signal: AbortSignal): Prom
 }
 
 /**
- * The schema in it, in SDL.
- * @throws SoukError `invalid_request` that says why there is none to be had
+ * The introspected schema in SDL.
+ * @throws SoukError `invalid_request` with the reason if there is none
  */
 export function sdlIn({ status, bytes }: Introspection): string {
   return sdlOf(status, responseIn(bytes))
@@ -49,11 +49,11 @@ export function sdlIn({ status, bytes }: Introspection): string {
 
 function checkResponse(status: number, response: GraphqlResponse | undefined): GraphqlResponse {
   if (status === 401 || status === 403) {
-    throw refuse(`The endpoint answers ${status}: it wants credentials, so its schema cannot be read.`)
+    throw refuse(`The endpoint responds with ${status}: it requires credentials, so its schema cannot be read.`)
   }
   if (response === undefined) {
     throw refuse(
-      `The endpoint does not answer in GraphQL (HTTP ${status}). Is it the address that queries are posted to?`
+      `The endpoint does not return a GraphQL response (HTTP ${status}). Check that queries are posted to this address.`
     )
   }
   return response
@@ -66,8 +66,8 @@ function sdlOf(status: number, answer: GraphqlResponse | undefined): string {
     const isOff = response.errors?.some(({ message }) => /introspection|__schema/i.test(String(message))) === true
     throw refuse(
       isOff
-        ? 'The API has introspection turned off, so its schema cannot be read. Turn it on while you register, or give the schema.'
-        : 'The API answers in GraphQL, but does not give its schema when asked for it by introspection.'
+        ? 'The API has introspection turned off, so its schema cannot be read. Turn it on while you register, or supply the schema.'
+        : 'The API returns GraphQL responses, but introspection does not return its schema. Supply the schema.'
     )
   }
   try {
@@ -80,7 +80,7 @@ function sdlOf(status: number, answer: GraphqlResponse | undefined): string {
   throw refuse(INVALID_SCHEMA)
 }
 
-const INVALID_SCHEMA = 'The schema that the API gives by introspection is not valid.'
+const INVALID_SCHEMA = 'The schema that introspection returned is not valid.'
 
 function refuse(detail: string, cause?: unknown): SoukError {
   return new SoukError('invalid_request', detail, { source: 'upstream', cause })

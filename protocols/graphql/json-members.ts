@@ -4,15 +4,14 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * The members of a JSON object as they were written, by name: numbers keep digits that a double would lose.
+ * The members of a JSON object in their original text, by name, so that numbers keep digits that a double would lose.
  *
- * @param text - valid JSON, and an object
- * @throws SoukError `invalid_request` for an object, however deep, that has two members of one name: whoever reads it next
- *   may take the other one
+ * @param text valid JSON with an object
+ * @throws SoukError `invalid_request` for duplicate members at any depth, because another reader might use the other one
  */
 export function jsonMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
-  /** Names of the objects that are open here; arrays have none. */
+  /** The names of the open objects; undefined for arrays. */
   const open: Array<Set<string> | undefined> = []
   let name: string | undefined
   let start = 0
@@ -52,7 +51,7 @@ function endOfString(text: string, start: number): number {
 
 function nameIn(token: string, names: Set<string> | undefined): string {
   const name = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1)
-  if (names?.has(name) === true) throw new SoukError('invalid_request', 'The body has two members of one name.')
+  if (names?.has(name) === true) throw new SoukError('invalid_request', 'The body has two members with the same name.')
   names?.add(name)
   return name
 }

@@ -12,7 +12,7 @@ import {
 import type { ReadDocument } from './document.ts'
 import type { JsonObject } from './graphql-request.ts'
 
-/** How deep an operation goes, and what it costs in units. */
+/** The depth of an operation, and its cost in units. */
 export interface Measured {
   readonly depth: number
   readonly cost: number
@@ -21,20 +21,20 @@ export interface Measured {
 export interface MeasureInit {
   readonly document: ReadDocument
   readonly operation: OperationDefinitionNode
-  /** As coerced, defaults included. */
+  /** After coercion, including defaults. */
   readonly variables: JsonObject
-  /** Where it is not known, no field costs anything. */
+  /** If undefined, no field has a cost. */
   readonly schema: GraphQLSchema | undefined
   /** By `Type.field`. */
   readonly costs: Readonly<Record<string, number>>
 }
 
-/** Arguments by which a client says how many entries of a list it wants: each costs what is asked of it. */
+/** Arguments for the requested number of list entries. The cost is multiplied by it. */
 const SLICING: ReadonlySet<string> = new Set(['first', 'last', 'limit'])
-/** Products of list sizes grow past what a number holds exactly; nothing is paid for by then. */
+/** Products of list sizes may exceed exact numbers. A cost this high is never allowed anyway. */
 const COST_MAX = 1e12
 
-/** Measures what the document could select at most: directives that leave fields out are not looked at. */
+/** Measures the most that the document could select; directives that omit fields are ignored. */
 export function measure({ document, operation, variables, schema, costs }: MeasureInit): Measured {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const node of document.node.definitions) {
@@ -46,7 +46,7 @@ export function measure({ document, operation, variables, schema, costs }: Measu
     const before = known.get(name)
     if (before !== undefined) return before
     const node = fragments.get(name)
-    // A cycle ends here; the document is refused for it by whoever validates it.
+    // A cycle ends here; validation rejects the document for it.
     known.set(name, NOTHING)
     const measured = node === undefined ? NOTHING : within(node.selectionSet, typeNamed(node.typeCondition.name.value))
     known.set(name, measured)

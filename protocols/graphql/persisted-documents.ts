@@ -5,15 +5,15 @@ import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 import { invalid, malformed } from './graphql-refusal.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 
-/** The text of what a request asks for, which it may name instead of sending it. */
+/** Resolves the document of a request, which may send an id instead of the text. */
 export interface PersistedDocuments {
   /** @throws GraphqlRefusal */
   textFor(request: GraphqlRequest): string
 }
 
 /**
- * Two ways to name a document: by the provider's own id where it is trusted, and by its SHA-256 after it was sent once
- * with that (automatic persisted queries, the protocol of Apollo's clients).
+ * A request may identify a document in two ways: by the provider's id for a trusted document, or by its SHA-256 after it was sent
+ * once with it (automatic persisted queries, the protocol of Apollo's clients).
  */
 export function persistedDocuments({ documents = {}, documentsOnly = false }: GraphqlTerms): PersistedDocuments {
   const trusted = new Map(Object.entries(documents))
@@ -29,7 +29,7 @@ export function persistedDocuments({ documents = {}, documentsOnly = false }: Gr
       if (text === undefined) throw invalid('PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND')
       return text
     }
-    if (hashOf(query) !== hash) throw malformed('The hash in "persistedQuery" is not that of "query".')
+    if (hashOf(query) !== hash) throw malformed('The hash in "persistedQuery" does not match "query".')
     if (!documentsOnly) learned.set(hash, query)
     return query
   }
@@ -37,12 +37,12 @@ export function persistedDocuments({ documents = {}, documentsOnly = false }: Gr
   function named({ query, documentId, extensions }: GraphqlRequest): string {
     if (documentId !== undefined && query === undefined) {
       const text = trusted.get(documentId)
-      if (text === undefined) throw invalid('There is no trusted document of this id.', 'DOCUMENT_NOT_FOUND')
+      if (text === undefined) throw invalid('There is no trusted document with this id.', 'DOCUMENT_NOT_FOUND')
       return text
     }
     const hash = hashIn(extensions['persistedQuery'])
     if (hash !== undefined) return byHash(hash, query)
-    if (query === undefined) throw malformed('"query" is missing: send the text of an operation.')
+    if (query === undefined) throw malformed('"query" is missing. Send the text of an operation.')
     return query
   }
 
@@ -50,7 +50,7 @@ export function persistedDocuments({ documents = {}, documentsOnly = false }: Gr
     textFor(request) {
       const text = named(request)
       if (documentsOnly && !trusted.has(hashOf(text))) {
-        throw invalid('This API runs trusted documents only.', 'DOCUMENT_NOT_TRUSTED')
+        throw invalid('This API runs only trusted documents.', 'DOCUMENT_NOT_TRUSTED')
       }
       return text
     }
@@ -69,5 +69,5 @@ function hashIn(extension: unknown): string | undefined {
     readonly sha256Hash?: unknown
   }
   if (version === 1 && typeof sha256Hash === 'string') return sha256Hash.toLowerCase()
-  throw malformed('"persistedQuery" must hold version 1 and "sha256Hash".')
+  throw malformed('"persistedQuery" must contain version 1 and "sha256Hash".')
 }

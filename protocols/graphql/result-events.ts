@@ -4,41 +4,41 @@ import { EVENTS_HEARTBEAT_MS, GRAPHQL_OPENING_MS } from '../../lib/base/limits.t
 import type { EventFrames } from '../../lib/interface/adapter.ts'
 import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 
-/** Results of one operation as JSON texts, pulled; `return` gives the operation up, also while a `next` waits. */
+/** The results of one operation as JSON texts. `return` aborts the operation, even while a `next` is pending. */
 export type Results = AsyncIterator<string, undefined>
 
-/** In "distinct connections mode" of GraphQL over SSE: an event for each result, and one when there are no more. */
+/** The "distinct connections mode" of GraphQL over SSE: one event per result, and one at the end. */
 const COMPLETE = utf8('event: complete\ndata: \n\n')
-/** Read by nobody: it makes proxies and browsers see that the stream lives. */
+/** A comment, which shows proxies and browsers that the stream is alive. */
 const COMMENT = utf8(':\n\n')
 
 function nextEvent(result: string): Uint8Array {
-  // A line break inside a value ends a line of the field; JSON has them between its tokens only.
+  // A line break ends a line of the field. In JSON, line breaks occur only between tokens, so the text may be split there.
   return utf8(`event: next\ndata: ${result.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`)
 }
 
-/** Of a stream that `eventStream` makes: each result is an event. */
+/** The frames of an `eventStream`: each result is an event. */
 export const RESULT_FRAMES: EventFrames = {
   isEvent: (chunk) => Buffer.compare(chunk.subarray(0, NEXT.length), NEXT) === 0,
   ended: ({ code, message }) => oneEvent(JSON.stringify({ errors: [{ message, extensions: { code } }] }))
 }
 const NEXT = utf8('event: next\n')
 
-/** One result as a whole stream. */
+/** One result as a complete stream. */
 export function oneEvent(result: string): Uint8Array {
   return Buffer.concat([nextEvent(result), COMPLETE])
 }
 
-/** How an operation began. */
+/** The beginning of an operation. */
 export type Opening =
-  /** It goes on: what was heard of it so far is still to come from `results`. */
+  /** The operation continues. `results` includes the results received so far. */
   | { readonly results: Results }
-  /** It was over at once: it failed, or had nothing to say. */
+  /** The operation ended at once, with an error or without results. */
   | { readonly ended: Uint8Array }
 
 /**
- * Gives an API a moment to refuse an operation. After that it counts as open.
- * @throws what `results` throws in that time
+ * Waits shortly for the API to reject an operation. After that, the operation counts as open.
+ * @throws the errors of `results` in that time
  */
 export async function opening(results: Results, clock: Clock, signal: AbortSignal): Promise<Opening> {
   const first = results.next()
@@ -63,7 +63,7 @@ function startingWith(first: Promise<IteratorResult<string, undefined>>, rest: R
       return first
     },
     async return() {
-      // Nobody may wait for it any more.
+      // The result may be unused, so its error must not be unhandled.
       first.catch(() => undefined)
       await rest.return?.()
       return { done: true, value: undefined }
@@ -71,7 +71,10 @@ function startingWith(first: Promise<IteratorResult<string, undefined>>, rest: R
   }
 }
 
-/** The stream that a consumer reads. @param eventsMax - as many are paid for: past them the stream is complete */
+/**
+ * The stream for a consumer.
+ * @param eventsMax the number of paid events; the stream completes after them
+ */
 export function eventStream(results: Results, clock: Clock, eventsMax = Infinity): AsyncIterable<Uint8Array> {
   let waiting: Promise<IteratorResult<string, undefined>> | undefined
   let left = eventsMax
@@ -111,7 +114,7 @@ export function eventStream(results: Results, clock: Clock, eventsMax = Infinity
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-/** What the promise brings, or undefined when the time is up first. */
+/** The result of the promise, or undefined if the time is up first. */
 async function soon<T>(promise: Promise<T>, ms: number, clock: Clock, signal?: AbortSignal): Promise<T | undefined> {
   const ended = new AbortController()
   const signals = signal === undefined ? ended.signal : AbortSignal.any([ended.signal, signal])

@@ -12,10 +12,10 @@ const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BR
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
 
 /**
- * A schema in SDL, within the limits that keep reading it, and checking calls against it, as quick as its size says. Whoever makes a
- * schema of SDL where calls are answered makes it of this.
+ * Parses SDL within the limits that keep reading it, and checking calls against it, fast. All code that builds a schema in a
+ * process that serves calls must use this.
  *
- * @throws SoukError `invalid_request` that names the limit; GraphQLError where it is no SDL
+ * @throws SoukError `invalid_request` with the limit; GraphQLError for invalid SDL
  */
 export function schemaDocument(sdl: string, options: { readonly noLocation?: boolean } = {}): DocumentNode {
   if (sdl.length > GRAPHQL_SCHEMA_CHARS_MAX) throw refuse(`is larger than ${GRAPHQL_SCHEMA_CHARS_MAX} characters`)
@@ -25,9 +25,9 @@ export function schemaDocument(sdl: string, options: { readonly noLocation?: boo
   return document
 }
 
-/** Without recursion, so that nothing recursive ever sees what is nested too deeply. */
+/** Iterative, so that recursive code never gets SDL that is nested too deeply. */
 function scan(sdl: string): void {
-  // A comment is no token, and takes as long to read.
+  // A comment is not a token but takes as long to read.
   if (sdl.split('#', GRAPHQL_SCHEMA_TOKENS_MAX + 2).length > GRAPHQL_SCHEMA_TOKENS_MAX + 1) throw tooManyTokens()
   const lexer = new Lexer(new Source(sdl))
   let depth = 0
@@ -45,7 +45,7 @@ function scan(sdl: string): void {
   }
 }
 
-/** Two types that a document names are compared by their members. */
+/** Validation compares two types by their members, so the number of members is limited. */
 function checkMembers({ definitions }: DocumentNode): void {
   const members = new Map<string, number>()
   for (const definition of definitions) {

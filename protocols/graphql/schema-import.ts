@@ -3,16 +3,16 @@ import { describeSchema } from './graphql-schema.ts'
 import { type Introspection, sdlIn } from './introspection.ts'
 import { givenSdl, schemaOf } from './built-schema.ts'
 
-/** A schema as it was read, and what its provider says of it. */
+/** A schema as read, and the provider's settings for it. */
 export interface SchemaInput {
-  /** The answer to the question for it, or the SDL that its provider gives. */
+  /** The introspection response, or the provider's SDL. */
   readonly read: Introspection | string
   readonly hidden: readonly string[]
-  /** The schema itself is published. Default true. */
+  /** Whether the schema itself is published. Default true. */
   readonly introspection?: boolean | undefined
 }
 
-/** What is kept of a schema and published of it. @throws SoukError `invalid_request`, saying what is wrong with it */
+/** The stored snapshot and the published description of a schema. @throws SoukError `invalid_request` with the problem */
 export function importSchema({ read, hidden, introspection }: SchemaInput): Inspection {
   const sdl = typeof read === 'string' ? givenSdl(read) : sdlIn(read)
   return {

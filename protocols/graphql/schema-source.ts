@@ -7,26 +7,29 @@ import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { schemaOf } from './built-schema.ts'
 import type { Introspection } from './introspection.ts'
 
-/** The schema that documents are checked against: as it was read last, and without what its provider hides. */
+/** The schema that documents are checked against: as last read, without hidden parts. */
 export interface SchemaSource {
-  /** Undefined where none was ever read: then only the API itself can check a document. */
+  /** Undefined if no schema was ever read; then only the API checks documents. */
   readonly current: GraphQLSchema | undefined
-  /** Reads it again, unless that was done just now. One read at a time, whoever asks. Never rejects: what was known stays. */
+  /**
+   * Reads the schema again, unless it was read recently. Concurrent callers share one read. Never rejects: after an error, the
+   * known schema stays.
+   */
   refresh(): Promise<void>
-  /** Told the SDL whenever it has changed. */
+  /** Called with the SDL whenever it has changed. */
   onChange: ((sdl: string) => void) | undefined
 }
 
 export interface SchemaSourceInit {
-  /** SDL; empty where the schema was never read. */
+  /** SDL; empty if the schema was never read. */
   readonly sdl: string
   readonly hidden: readonly string[]
   readonly clock: Clock
-  /** Asks the API for its schema. Absent where it does not tell it. */
+  /** Introspects the API. Absent if introspection is not available. */
   readonly read?: () => Promise<Introspection>
 }
 
-/** @throws SoukError `invalid_request` where the schema is none without what is hidden */
+/** @throws SoukError `invalid_request` if the schema is invalid without its hidden parts */
 export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceInit): SchemaSource {
   let known: Uint8Array | undefined
   let current = sdl === '' ? undefined : schemaOf(sdl, hidden)
@@ -39,7 +42,7 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
     let restMs = 0
     try {
       const answer = await read()
-      // Making a large schema takes a while, which is spent for news only.
+      // Building a large schema takes time, so it is built only after a change.
       const digest = sha256(answer.bytes)
       if (known !== undefined && Buffer.compare(digest, known) === 0) return
       const { snapshot: fresh } = await descriptionWorker.run('importSchema', { read: answer, hidden })
@@ -50,7 +53,7 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
       onChange?.(fresh)
     } catch (error) {
       if (isSoukError(error) && error.code === 'description_too_complex') restMs = DESCRIPTION_REST_MS
-      // It may be down, or have turned introspection off since: documents are checked against what was known.
+      // The API may be down, or have turned off introspection. The known schema stays.
     } finally {
       readAt = clock.elapsed() + restMs
       reading = undefined

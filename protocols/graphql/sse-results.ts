@@ -3,10 +3,10 @@ import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { Results } from './result-events.ts'
 
 /**
- * Results out of Server-Sent Events (HTML Living Standard, section 9.2.6), one per event `next`, up to `complete` or the
- * stream's end; an event without a name counts as `next`. Anything else, comments above all, is passed over.
+ * Results from Server-Sent Events (HTML Living Standard, section 9.2.6), one per event `next`, up to `complete` or the end of the
+ * stream. An event without a name counts as `next`. Comments and other events are ignored.
  *
- * @throws (from `next`) SoukError `response_too_large`, and what the body throws
+ * @throws (from `next`) SoukError `response_too_large`, and the errors of the body
  */
 export function sseResults(body: AsyncIterable<Uint8Array>): Results {
   const source = body[Symbol.asyncIterator]()
@@ -36,7 +36,7 @@ export function sseResults(body: AsyncIterable<Uint8Array>): Results {
   }
 
   function read(chunk: string): void {
-    // A carriage return at the end may be half of a line break.
+    // A carriage return at the end may be the first half of a line break.
     const lines = (text + chunk).split(/\r\n|\n|\r(?!$)/)
     text = lines.pop() ?? ''
     for (const line of lines) readLine(line)

@@ -23,7 +23,7 @@ export interface Subscriptions {
   open(opened: {
     readonly query: string
     readonly request: GraphqlRequest
-    /** Those that may go up, but no `accept` and `content-type`. */
+    /** Forwardable headers, without `accept` and `content-type`. */
     readonly headers: Headers
     readonly signal: AbortSignal
   }): Promise<AdapterReply>
@@ -36,7 +36,7 @@ export function checkSubscriptions({ graphql }: UpstreamConfig): void {
   if (subscriptions !== undefined)
     parseEndpoint(isWebSocket(subscriptions) ? `http${subscriptions.slice(2)}` : subscriptions)
   if (eventsMax !== undefined && !(Number.isInteger(eventsMax) && eventsMax > 0)) {
-    throw new SoukError('invalid_request', 'The events that one opening pays for are a whole number above 0.')
+    throw new SoukError('invalid_request', 'The number of events per paid opening has to be a whole number above 0.')
   }
 }
 
@@ -44,7 +44,7 @@ function isWebSocket(url: string): boolean {
   return /^wss?:/i.test(url)
 }
 
-/** @param main - to the endpoint itself, which serves subscriptions too unless the provider says otherwise */
+/** @param main the client for the endpoint itself, which serves subscriptions unless the provider names another address */
 export function createSubscriptions(config: UpstreamConfig, main: Upstream, clock: Clock): Subscriptions {
   checkSubscriptions(config)
   const { subscriptions: url, eventsMax } = config.graphql ?? {}
@@ -59,7 +59,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
       ...response
     } = await sse.request({
       method: 'POST',
-      // Exactly so: servers of "GraphQL over SSE" look for nothing else.
+      // Servers of "GraphQL over SSE" accept only this exact value.
       headers: [...headers, ['content-type', 'application/json'], ['accept', EVENT_STREAM]],
       body: bodyOf(query, request),
       signal
@@ -71,7 +71,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
       return sseResults(response.body)
     }
     response.discard()
-    throw new SoukError('upstream_invalid_response', 'The API behind this listing did not open a stream of events.', {
+    throw new SoukError('upstream_invalid_response', 'The API behind this listing did not open an event stream.', {
       source: 'upstream'
     })
   }
@@ -100,7 +100,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
   }
 }
 
-/** A host other than the endpoint's is not shown what proves the node to that. */
+/** Credentials for the endpoint's host are not sent to another host. */
 function configFor(url: string, config: UpstreamConfig): UpstreamConfig {
   const moved = { ...config, endpoint: url }
   if (new URL(url).hostname === new URL(config.endpoint).hostname) return moved

@@ -3,10 +3,10 @@ import { jsonText, parseJson } from '../json.ts'
 import { malformed } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, posted } from './graphql-request.ts'
 
-/** A request with files beside it (GraphQL multipart request specification). */
+/** A request with file uploads (GraphQL multipart request specification). */
 export interface Upload {
   readonly request: GraphqlRequest
-  /** The body that goes up, and its content type: made anew, with the files that the request maps and nothing else. */
+  /** The body for the upstream and its content type, rebuilt with only the files that the request maps. */
   encode(query: string): Promise<{ readonly body: Uint8Array; readonly contentType: string }>
 }
 
@@ -15,7 +15,7 @@ export async function readUpload(bytes: Uint8Array, contentType: string): Promis
   const form = await formIn(bytes, contentType)
   const [operations, map] = [form.get('operations'), form.get('map')]
   if (typeof operations !== 'string' || typeof map !== 'string') {
-    throw malformed('A request with files has the fields "operations" and "map" before them.')
+    throw malformed('A request with files needs the fields "operations" and "map" before them.')
   }
   const paths = pathsIn(parseJson(jsonText(utf8(map), undefined)))
   const files = new Map<string, File>()
@@ -55,13 +55,13 @@ function pathsIn(map: unknown): Map<string, string[]> {
   for (const [name, value] of Object.entries(map)) {
     const isList = Array.isArray(value) && value.every((path) => typeof path === 'string')
     if (!isList || name === 'operations' || name === 'map')
-      throw malformed('"map" holds a list of paths for each file.')
+      throw malformed('"map" must contain a list of paths for each file.')
     paths.set(name, value)
   }
   return paths
 }
 
-/** The variables as they will be once the files are in their places, so that they can be checked. */
+/** The variables with the files at their paths, so that they can be checked. */
 function filled(variables: GraphqlRequest['variables'], paths: readonly string[]): GraphqlRequest['variables'] {
   const root = { variables: structuredClone(variables) as Record<string, unknown> }
   for (const path of paths) {
@@ -70,7 +70,7 @@ function filled(variables: GraphqlRequest['variables'], paths: readonly string[]
     let place: unknown = root
     for (const step of steps) place = own(place, step)
     if (steps[0] !== 'variables' || own(place, last) !== null) {
-      throw malformed('A path in "map" leads to no variable that is null.')
+      throw malformed('A path in "map" has to refer to a variable that is null.')
     }
     ;(place as Record<string, unknown>)[last] = 'file'
   }

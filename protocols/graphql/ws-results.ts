@@ -10,12 +10,12 @@ import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
 
-/** With `rawJSON` of ES2026, which TypeScript's es2025 library does not know yet. */
+/** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
 const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
 /**
- * Opens an operation over the GraphQL-over-WebSocket protocol (`graphql-transport-ws`), on a connection of its own: giving the
- * operation up closes it, which is how the API hears of that.
+ * Opens an operation over the GraphQL-over-WebSocket protocol (`graphql-transport-ws`), on a separate connection. Aborting the
+ * operation closes the connection, which tells the API.
  *
  * @throws SoukError `upstream_unreachable`, `call_interrupted`
  */
@@ -26,7 +26,7 @@ export async function wsResults(
   signal: AbortSignal
 ): Promise<Results> {
   const webSocketImpl = await sockets.implementation(signal)
-  // Disposing of a connection that is still being made rejects with how that failed, which is known here by then.
+  // Disposing of a connection during its handshake rejects with the handshake's error, which is already known here.
   const inbox = createInbox(() => void Promise.resolve(client.dispose()).catch(() => {}))
   const connected = Promise.withResolvers<void>()
   const client = createClient({
@@ -35,7 +35,7 @@ export async function wsResults(
     lazy: true,
     retryAttempts: 0,
     connectionAckWaitTimeout: UPSTREAM_CONNECT_MS,
-    // Numbers keep the digits they were written with.
+    // Numbers keep their original digits.
     jsonMessageReviver(this: unknown, _key: string, value: unknown, ...[context]: Array<{ source?: string }>) {
       return typeof value === 'number' && context?.source !== undefined ? Json.rawJSON(context.source) : value
     },
@@ -72,13 +72,13 @@ export async function wsResults(
 }
 
 function unreachable(cause: unknown): SoukError {
-  return new SoukError('upstream_unreachable', 'The API ended its connection for subscriptions, or takes none.', {
+  return new SoukError('upstream_unreachable', 'The API closed its subscription connection, or accepts none.', {
     source: 'upstream',
     cause
   })
 }
 
-/** What was pushed, pulled: a WebSocket does not wait for its reader. */
+/** Converts pushed results to pulled ones, because a WebSocket does not wait for its reader. */
 function createInbox(onOver: () => void) {
   const waiting: string[] = []
   let chars = 0

@@ -2,11 +2,11 @@ import { PATTERN_CHARS_MAX } from '../../lib/base/limits.ts'
 import { type LinearPattern, linearPattern, PatternRefused } from './linear-pattern.ts'
 
 /**
- * A regular expression of JSON Schema, in the syntax of ECMA-262 (with the flag `u`, or without it where only that parses).
+ * Compiles a regular expression of JSON Schema, in the syntax of ECMA-262: with the flag `u`, or without it if only that parses.
  * Texts are compared by code points, as with `u`.
  *
- * @throws PatternRefused for what RE2 cannot express (look-around, back references, more than 1000 repetitions) and for what is no
- *   expression of ECMA-262
+ * @throws PatternRefused for features that RE2 lacks (look-around, back references, more than 1000 repetitions) and for invalid
+ * expressions
  */
 export function ecmaPattern(pattern: string): LinearPattern {
   return linearPattern(translated(pattern))
@@ -19,7 +19,7 @@ function translated(pattern: string): string {
   return new Translation(pattern).whole()
 }
 
-/** Whether it parses as one, with the flag `u` or without it. It is not run. */
+/** True if it parses as ECMA-262, with or without the flag `u`. It is not run. */
 export function isEcma(pattern: string): boolean {
   return ['u', ''].some((flags) => {
     try {
@@ -30,7 +30,7 @@ export function isEcma(pattern: string): boolean {
   })
 }
 
-/** ECMA-262 WhiteSpace and LineTerminator, wider than the `\s` of RE2. */
+/** WhiteSpace and LineTerminator of ECMA-262, wider than the `\s` of RE2. */
 const SPACES: readonly Range[] = [
   [0x09, 0x0d],
   [0x20, 0x20],
@@ -52,7 +52,7 @@ const REPEATED = /^\{\d+(?:,\d*)?\}/
 const PROPERTY = /^\{(?:(?:General_Category|gc|Script|sc)=)?(\w+)\}/
 
 type Range = readonly [first: number, last: number]
-/** One member of a class: a character, or the text of a set in a class of RE2. */
+/** One member of a class: a character, or a set in the notation of an RE2 class. */
 type Atom = number | string
 
 const written = (point: number): string => {
@@ -68,7 +68,7 @@ function complement(ranges: readonly Range[]): Range[] {
   return firsts.map((first, at): Range => [first, lasts[at] ?? LAST])
 }
 
-/** Sets in the words of a class of RE2: `\d` and `\w` are ASCII in both languages. */
+/** Sets in the notation of an RE2 class. `\d` and `\w` are ASCII in both languages. */
 const SETS: Readonly<Record<string, string>> = {
   d: String.raw`\d`,
   D: String.raw`\D`,
@@ -78,7 +78,7 @@ const SETS: Readonly<Record<string, string>> = {
   S: writtenRanges(complement(SPACES))
 }
 
-/** Reads an expression that parses as ECMA-262, from left to right. */
+/** Translates an expression that parses as ECMA-262, from left to right. */
 class Translation {
   readonly #text: string
   #at = 0
@@ -121,7 +121,7 @@ class Translation {
     }
   }
 
-  /** Only whether the text matches is asked: no group has to capture. */
+  /** Groups do not capture, because only the match itself matters. */
   #group(): string {
     if (!this.#skip('?')) return '(?:'
     if (this.#skip(':')) return '(?:'
@@ -132,7 +132,7 @@ class Translation {
     return '(?:'
   }
 
-  /** A brace that repeats nothing is a character of its own without the flag `u`. */
+  /** Without the flag `u`, a brace that is not a repetition is a literal character. */
   #repeat(): string {
     const [digits] = REPEATED.exec(`{${this.#rest(40)}`) ?? []
     if (digits === undefined) return written(0x7b)
@@ -153,7 +153,7 @@ class Translation {
     return typeof atom === 'number' ? written(atom) : `[${atom}]`
   }
 
-  /** What follows a backslash, in a class or outside. */
+  /** Parses the escape after a backslash, in a class or outside. */
   #escaped(): Atom {
     const char = this.#take()
     const set = SETS[char]
@@ -216,7 +216,7 @@ class Translation {
     if (!isRange) return one(first)
     this.#at++
     const last = this.#atom()
-    // Without the flag `u` a hyphen beside a set is a hyphen.
+    // Without the flag `u`, a hyphen beside a set is a literal hyphen.
     if (typeof first === 'string' || typeof last === 'string') return one(first) + written(0x2d) + one(last)
     return writtenRanges([[first, last]])
   }

@@ -2,24 +2,27 @@ import { RE2JS } from 're2js'
 import { PATTERN_CHARS_MAX, PATTERN_PROPERTIES_MAX, PATTERN_SIZE_MAX } from '../../lib/base/limits.ts'
 import type { Meter } from './meter.ts'
 
-/** Why a pattern is not used. The message completes the sentence "The pattern …". */
+/** Why a pattern is not supported. The message completes "The pattern …". */
 export class PatternRefused extends Error {}
 
-/** A regular expression whose matching time grows linearly with the text, whatever the pattern is (RE2). */
+/** A regular expression whose matching time is linear in the length of the text (RE2). */
 export interface LinearPattern {
-  /** Instructions and character ranges of the compiled program: what compiling it costs, and matching one character at worst. */
+  /**
+   * The number of instructions and character ranges of the compiled program: the cost of compiling it, and the worst case of
+   * matching one character.
+   */
   readonly size: number
   /**
-   * Whether some part of the text matches.
-   * @param meter - pays for the worst case, `size` steps a character
+   * True if any part of the text matches.
+   * @param meter charged for the worst case, `size` steps per character
    * @throws OutOfSteps
    */
   test(text: string, meter: Meter): boolean
 }
 
-/** Ranges are searched by halves: so many weigh as much as one instruction. */
+/** Ranges are found by binary search, so this many cost as much as one instruction. */
 const RANGES_PER_STEP = 128
-/** A translation spells sets and special characters out. */
+/** A translation writes out sets and special characters, so it is longer than the pattern. */
 const TRANSLATED_CHARS_MAX = 8 * PATTERN_CHARS_MAX
 const PROPERTY = /\\[pP]/g
 
@@ -28,7 +31,8 @@ interface Instruction {
 }
 
 /**
- * @param source - in the syntax of RE2; `ecmaPattern` translates from that of JSON Schema
+ * Compiles an RE2 expression.
+ * @param source in the syntax of RE2; `ecmaPattern` translates from JSON Schema
  * @throws PatternRefused
  */
 export function linearPattern(source: string): LinearPattern {
@@ -39,7 +43,7 @@ export function linearPattern(source: string): LinearPattern {
   }
   const compiled = compile(source)
   const size = sizeOf(compiled)
-  if (size > PATTERN_SIZE_MAX) throw new PatternRefused(`is too large once its repetitions are written out`)
+  if (size > PATTERN_SIZE_MAX) throw new PatternRefused(`is too large when its repetitions are expanded`)
   return {
     size,
     test(text, meter) {

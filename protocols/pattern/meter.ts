@@ -1,7 +1,9 @@
-/** Thrown by a `Meter` that has no steps left. Never reaches a client: the check that owns the meter turns it into its own error. */
+/**
+ * Thrown by a `Meter` without steps left. It never reaches a client: the check that owns the meter converts it to its own error.
+ */
 export class OutOfSteps extends Error {}
 
-/** Counts down the steps that one check may take. A step is roughly ten nanoseconds of work. */
+/** Counts down the steps of one check. A step is about ten nanoseconds of work. */
 export class Meter {
   #left: number
 

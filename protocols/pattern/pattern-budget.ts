@@ -1,7 +1,7 @@
 import { ecmaPattern } from './ecma-pattern.ts'
 import { PatternRefused } from './linear-pattern.ts'
 
-/** The patterns of one description: each is looked at once, and all together are bounded. */
+/** The patterns of one description. Each is compiled once, and their total size is limited. */
 export class PatternBudget {
   readonly #sizeMax: number
   readonly #problems = new Map<string, string | undefined>()
@@ -11,7 +11,7 @@ export class PatternBudget {
     this.#sizeMax = sizeMax
   }
 
-  /** Why a pattern of ECMA-262 cannot be used, as the end of a sentence "The pattern …"; undefined where it can be. */
+  /** Why an ECMA-262 pattern is not supported, as a text that completes "The pattern …"; undefined if it is supported. */
   problemOf(pattern: string): string | undefined {
     if (!this.#problems.has(pattern)) this.#problems.set(pattern, this.#lookedAt(pattern))
     return this.#problems.get(pattern)
@@ -25,6 +25,6 @@ export class PatternBudget {
       throw error
     }
     if (this.#size <= this.#sizeMax) return undefined
-    return `is one too many: together the patterns of a description may have a size of ${this.#sizeMax}`
+    return `is one too many: the patterns of a description may have a total size of ${this.#sizeMax}`
   }
 }

@@ -8,13 +8,13 @@ import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX, SSE_HEARTBEAT_MS } from '.
 export interface ServerEvent {
   readonly event?: string
   readonly id?: string
-  /** Parsed where it is JSON, else the text. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly data: unknown
 }
 
 export interface Collected {
   readonly events: readonly ServerEvent[]
-  /** The stream ended by itself; false where a bound ended it. */
+  /** True if the stream ended by itself; false if a limit ended it. */
   readonly complete: boolean
 }
 
@@ -23,10 +23,10 @@ export interface CollectBounds {
   readonly maxMs: number
 }
 
-/** A comment: readers pass over it. */
+/** A comment, which readers ignore. */
 const HEARTBEAT = utf8(':\n\n')
 const LINE_FEED = 0x0a
-/** `Collected` itself: the object, its list, an event. */
+/** The JSON levels around an event's data: the `Collected` object, its list, the event. */
 const EVENT_DEPTH = 3
 const RETURN = 0x0d
 
@@ -35,8 +35,8 @@ export function isEventStream(contentType: string | undefined): boolean {
 }
 
 /**
- * The events of a stream up to a number or a time, whichever comes first; then the stream is given up.
- * @throws SoukError `response_too_large`, and what the stream throws
+ * Collects the events of a stream up to a maximum number or time, then closes the stream.
+ * @throws SoukError `response_too_large`, and the errors of the stream
  */
 export async function collectEvents(
   body: AsyncIterable<Uint8Array>,
@@ -60,7 +60,7 @@ export async function collectEvents(
       parser.push(next.value)
     }
   } catch (error) {
-    // Giving a stream up ends it with an error where a read was pending.
+    // Closing the stream ends a pending read with an error.
     if (!time.isUp || !isSoukError(error) || error.code !== 'call_interrupted') throw error
   } finally {
     timer.cancel()
@@ -86,9 +86,9 @@ class EventParser {
     const text = this.#decoder.decode(chunk, { stream: true })
     const mayEnd = this.#rest.at(-1)?.endsWith('\r') === true || /[\r\n]/.test(text)
     this.#rest.push(text)
-    // A line may be as long as all bytes that are allowed: it is looked at once, when it ends.
+    // A line may be as long as the whole stream, so it is split only when a line end arrives.
     if (!mayEnd) return
-    // A return at the very end may be half of a line end.
+    // A carriage return at the end may be the first half of a line end.
     const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/)
     this.#rest = [lines.pop() ?? '']
     for (const line of lines) this.#line(line)
@@ -119,7 +119,7 @@ class EventParser {
 }
 
 function jsonOrText(text: string): unknown {
-  // The event becomes a part of a larger document.
+  // The event becomes a part of a larger document, so its depth is limited.
   if (nestsDeeperThan(utf8(text), RESPONSE_JSON_DEPTH_MAX - EVENT_DEPTH)) return text
   try {
     return JSON.parse(text)
@@ -128,20 +128,20 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** The same stream with a comment after each silence, between events only, so that nobody on the way takes it for dead. */
+/** Adds a comment after each silence, only between events, so that intermediaries keep the stream open. */
 export function withHeartbeat(body: AsyncIterable<Uint8Array>, clock: Clock = systemClock): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => beating(body[Symbol.asyncIterator](), clock) }
 }
 
 function beating(source: AsyncIterator<Uint8Array>, clock: Clock): AsyncIterator<Uint8Array> {
   let pending: Promise<IteratorResult<Uint8Array>> | undefined
-  // At the start, or behind an empty line.
+  // At the start, or after an empty line.
   let last: [number, number] = [LINE_FEED, LINE_FEED]
   return {
     async next() {
       if (pending === undefined) {
         pending = source.next()
-        // It may fail while nobody waits; whoever comes next hears of it.
+        // It may fail before the next read, which then reports the error.
         pending.catch(() => {})
       }
       const isBetween = last[1] === last[0] || (last[0] === RETURN && last[1] === LINE_FEED)

@@ -7,24 +7,24 @@ import { queryOf } from './query.ts'
 
 const MEMBERS: ReadonlySet<string> = new Set(['method', 'path', 'query', 'headers', 'body'])
 const METHODS: readonly string[] = UPSTREAM_METHODS
-/** RFC 9110 §9.3: these have no content of a meaning. */
+/** RFC 9110 §9.3: content of these methods has no meaning. */
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 
-/** Whether a call says itself how it goes to the API. */
+/** True if a call specifies its own request. */
 export function isExplicit(call: JsonObject): boolean {
   return Object.hasOwn(call, 'method') || Object.hasOwn(call, 'path')
 }
 
 /**
- * `{"method", "path", "query", "headers", "body"}`, all optional: a request below the endpoint. What path it may be is decided with
- * the request (`upstream-target.ts`), which headers pass, too.
+ * `{"method", "path", "query", "headers", "body"}`, all optional: a request below the endpoint. The upstream client decides which
+ * paths and headers are allowed.
  *
  * @throws SoukError `invalid_request`, `method_not_allowed`
  */
 export function explicitCall(call: JsonObject): MappedCall {
   const stranger = Object.keys(call).find((name) => !MEMBERS.has(name))
   if (stranger !== undefined)
-    throw refuse(`A call has no "${stranger.slice(0, 80)}": it has ${[...MEMBERS].join(', ')}.`)
+    throw refuse(`A call has no "${stranger.slice(0, 80)}". It can have ${[...MEMBERS].join(', ')}.`)
   const { method = 'GET', path = '', query = {}, headers = {}, body } = call
   if (typeof method !== 'string') throw refuse('"method" must be a string.')
   if (!METHODS.includes(method)) {
@@ -35,7 +35,7 @@ export function explicitCall(call: JsonObject): MappedCall {
   }
   if (!isObject(query)) throw refuse('"query" must be a JSON object.')
   if (!isObject(headers)) throw refuse('"headers" must be a JSON object of strings.')
-  if (body !== undefined && BODILESS.has(method)) throw refuse(`A ${method} has no "body".`)
+  if (body !== undefined && BODILESS.has(method)) throw refuse(`A ${method} request has no "body".`)
   const sent = Object.entries(headers).map(([name, value]): [string, string] => {
     if (typeof value !== 'string') throw refuse('"headers" must be a JSON object of strings.')
     return [name.toLowerCase(), value]
@@ -49,7 +49,7 @@ export function explicitCall(call: JsonObject): MappedCall {
   }
 }
 
-/** JSON, or the text that a string is where another type is named. */
+/** The body as JSON; or as plain text, if it is a string and the type is not JSON. */
 function written(body: unknown, type: string | undefined): NonNullable<MappedCall['body']> {
   const text = textOf(body)
   const isText = type !== undefined && !/[/+]json\b/i.test(type) && text !== undefined

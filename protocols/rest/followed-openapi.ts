@@ -9,11 +9,11 @@ import { readSnapshot } from './snapshot.ts'
 export interface FollowedOpenapiInit {
   readonly snapshot: string
   readonly clock: Clock
-  /** Reads the document again and gives its snapshot. Absent where its address is not known. */
+  /** Reads the document again and returns its snapshot. Absent if the document has no address. */
   readonly read?: () => Promise<string>
 }
 
-/** The operations of an imported document; read again from its address before a call is refused that does not fit them. */
+/** The operations of an imported document. Before a call is rejected that does not match, the document is read again. */
 export class FollowedOpenapi {
   readonly #init: FollowedOpenapiInit
   #snapshot: string
@@ -26,7 +26,7 @@ export class FollowedOpenapi {
     this.#init = init
     this.#snapshot = init.snapshot
     this.#calls = calls
-    // What was imported just now is fresh.
+    // A document that was just imported is fresh.
     this.#readAt = init.clock.elapsed()
   }
 
@@ -51,7 +51,10 @@ export class FollowedOpenapi {
     }
   }
 
-  /** Tells whether it has changed. One read at a time, whoever asks. Never rejects: what was known stays. */
+  /**
+   * Reads the document again; returns true if it has changed. Concurrent callers share one read. Never rejects: after an error,
+   * the known document stays.
+   */
   refresh(): Promise<boolean> {
     const { read } = this.#init
     if (read === undefined || this.#calls === undefined) return Promise.resolve(false)
@@ -73,7 +76,7 @@ export class FollowedOpenapi {
       this.onChange?.(fresh)
       return true
     } catch (error) {
-      // It may be down, or not valid at the moment: calls are checked against what was known.
+      // The address may be down or serve an invalid document. The known document stays.
       isTooComplex = isSoukError(error) && error.code === 'description_too_complex'
       return false
     } finally {

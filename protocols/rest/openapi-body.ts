@@ -14,7 +14,7 @@ export interface WrittenBody {
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
- * The body of a request in the media type that its operation takes. Files, which JSON has no form for, are base64 in a call.
+ * Writes the body of a request in the media type of its operation. Files are base64 in a call, because JSON has no form for them.
  * @throws SoukError `invalid_request`
  */
 export async function writeBody(body: RestBody, value: unknown, definitions: Definitions): Promise<WrittenBody> {
@@ -23,7 +23,7 @@ export async function writeBody(body: RestBody, value: unknown, definitions: Def
   if (type === 'application/x-www-form-urlencoded') return { bytes: utf8(formOf(value).toString()), type }
   if (type === 'multipart/form-data') return multipart(body, value, definitions)
   const text = textOf(value)
-  if (text === undefined) throw refuse('The field "body" must be a text here.')
+  if (text === undefined) throw refuse('The field "body" must be a string here.')
   return { bytes: type.startsWith('text/') || /[+/]xml$/.test(type) ? utf8(text) : fileIn('body', text), type }
 }
 
@@ -52,7 +52,7 @@ async function multipart({ schema }: RestBody, value: unknown, definitions: Defi
       }
     }
   }
-  // The platform's own writer: it chooses a boundary that is in no part.
+  // Written by the platform, which chooses a boundary that occurs in no part.
   const response = new Response(form)
   return { bytes: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type') ?? '' }
 }

@@ -14,7 +14,7 @@ import { type Fields, fieldsOf } from './openapi-fields.ts'
 import type { RestApi, RestOperation } from './openapi-operations.ts'
 import { headerText, pathText, queryParts } from './openapi-parameters.ts'
 
-/** A call as it goes to the API. */
+/** A call in the form sent to the API. */
 export interface MappedCall {
   readonly method: string
   readonly path: string
@@ -25,7 +25,7 @@ export interface MappedCall {
 interface Prepared {
   readonly operation: RestOperation
   readonly fields: Fields
-  /** Undefined where there is more to check than is checked. */
+  /** Undefined if the schemas are too large to be checked. */
   readonly check: CallCheck | undefined
 }
 
@@ -34,7 +34,7 @@ const PARTLY_CHECKED = 'are not all checked: the check that is made of its schem
 /** One caller may leave; others wait for the same. */
 const FOREVER = new AbortController().signal
 
-/** Calls of the operations of an OpenAPI document: checked against it before anything is charged. */
+/** Calls of the operations of an OpenAPI document, checked against it before anything is charged. */
 export class OpenapiCalls {
   readonly #api: RestApi
   readonly #operations: ReadonlyMap<string, RestOperation>
@@ -57,14 +57,15 @@ export class OpenapiCalls {
   }
 
   /**
-   * @param call - the JSON of a call, `{"operation": …, …fields}`; an API with one operation needs no name.
+   * Maps a call to a request.
+   * @param call `{"operation": …, …fields}`; an API with one operation needs no name
    * @throws SoukError `invalid_request`, `operation_not_found`, `description_too_complex`, `overloaded`
    */
   async map({ operation: name, ...fields }: JsonObject, signal: AbortSignal): Promise<MappedCall> {
     const { operation, fields: known, check } = await this.#find(name, signal)
     const given = sorted(fields, known)
     const { body } = operation
-    // A body that must be there and is not is an empty one: what it lacks is said.
+    // A missing required body is checked as an empty object, so that the error lists its missing fields.
     const value = given.body === undefined && body?.required === true ? {} : given.body
     const problem = await check?.problemOf(
       { parameters: plainly(given.parameters), ...(value === undefined ? {} : { body: plainly(value) }) },
@@ -120,7 +121,7 @@ export class OpenapiCalls {
 interface Sorted {
   /** By `place.name`. */
   readonly parameters: Record<string, unknown>
-  /** Undefined where none is given. */
+  /** Undefined if none is given. */
   readonly body: unknown
 }
 
@@ -134,7 +135,8 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
     if (place?.kind === 'parameter') set(parameters, `${place.parameter.in}.${place.parameter.name}`, value, name)
     else if (place?.kind === 'property') set(members, place.name, value, name)
     else if (place?.kind === 'body') whole = { value }
-    else if (ambiguous.has(name)) throw refuse(`The field "${name}" is in several places: ${choices(name, places)}.`)
+    else if (ambiguous.has(name))
+      throw refuse(`The field "${name}" exists in several places. Use ${choices(name, places)}.`)
     else if (takesMore) set(members, name.replace(/^body\./, ''), value, name)
     else throw refuse(`The operation has no field "${name.slice(0, 80)}".`)
   }
@@ -146,7 +148,7 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
 
 function set(target: Record<string, unknown>, key: string, value: unknown, name: string): void {
   if (Object.hasOwn(target, key)) throw refuse(`The field "${name}" is given twice.`)
-  // Not by assignment: `__proto__` is a name like any other.
+  // Not an assignment, because `__proto__` is a valid name.
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
@@ -172,7 +174,7 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
   return { path, query, headers }
 }
 
-/** In words of the fields that a call has, which are those of the path and query, and of the body by its members. */
+/** Formats a problem with the call's own field names. */
 function explained({ instancePath, message = 'is not valid', params }: CallProblem): string {
   const [, where, ...parts] = instancePath.split('/')
   const at = parts.join('/').replaceAll('~1', '/').replaceAll('~0', '~')

@@ -12,26 +12,33 @@ interface Parts {
   readonly text: boolean
 }
 
-/** What is given up first where a description is too large: a consumer needs to know what to send before anything else. */
+/** The parts to omit, in order, when a description is too large. The input is kept longest, because consumers need it first. */
 const STAGES: ReadonlyArray<readonly [lost: string, parts: Parts]> = [
   ['', { input: true, output: true, text: true }],
-  ['the schemas of answers', { input: true, output: false, text: true }],
+  ['the schemas of responses', { input: true, output: false, text: true }],
   ['all schemas', { input: false, output: false, text: true }],
   ['all schemas and descriptions', { input: false, output: false, text: false }]
 ]
 
-/** What is published of a document. One can be larger than a manifest: the least telling parts go first; calls need none of them. */
+/**
+ * The published description of a document, which may be larger than a manifest. The least informative parts are removed first;
+ * calls do not need them.
+ */
 export function describeOpenapi(api: RestApi): { description: ApiDescription; warnings: string[] } {
   for (const [lost, parts] of STAGES) {
     const operations = operationsWithin(api, parts)
     if (operations === undefined) continue
-    const warnings = lost === '' ? [] : [`The document is too large to be published whole: ${lost} had to be left out.`]
+    const warnings =
+      lost === '' ? [] : [`The document is too large to be published in full, so ${lost} had to be omitted.`]
     return { description: { operations }, warnings }
   }
   return { description: { operations: [] }, warnings: ['The document is too large to be published at all.'] }
 }
 
-/** Undefined as soon as they are too large: each operation has its own copy of what it refers to, which may be the whole document. */
+/**
+ * Undefined as soon as they are too large. Each operation copies the definitions that it refers to, which may be the whole
+ * document.
+ */
 function operationsWithin(
   { operations, definitions }: RestApi,
   { input, output, text }: Parts

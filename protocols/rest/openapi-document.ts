@@ -10,10 +10,10 @@ export interface OpenapiDocument {
 }
 
 /**
- * An OpenAPI document (3.0, 3.1, or 2.0, which was called Swagger), in JSON or YAML, checked against the specification. References are
- * checked as what they are and never replaced by what they lead to: forty short schemas could stand for a billion.
+ * Reads an OpenAPI document (3.0, 3.1, or 2.0, formerly Swagger) in JSON or YAML, and checks it against the specification.
+ * References are checked but never expanded, because forty short schemas could expand to a billion.
  *
- * @throws SoukError `invalid_request`, saying what is wrong with it
+ * @throws SoukError `invalid_request` with the problem
  */
 export function readOpenapi(text: string): OpenapiDocument {
   if (Buffer.byteLength(text) > OPENAPI_BYTES_MAX) {
@@ -29,9 +29,9 @@ export function readOpenapi(text: string): OpenapiDocument {
 function parsed(text: string): JsonObject {
   const value = parsedValue(text)
   checkSize(value)
-  // YAML has dates and anchors; JSON does not.
+  // Converts values of YAML that JSON lacks, such as dates and anchors.
   const root: unknown = JSON.parse(JSON.stringify(value))
-  if (!isObject(root)) throw refuse('What was given as OpenAPI document is none.')
+  if (!isObject(root)) throw refuse('The OpenAPI document is not a JSON or YAML object.')
   return root
 }
 
@@ -39,15 +39,15 @@ function parsedValue(text: string): unknown {
   try {
     return /^\s*\{/.test(text) ? JSON.parse(text) : load(text)
   } catch (cause) {
-    // The YAML reader has a limit of its own.
+    // The YAML parser has its own depth limit.
     if (cause instanceof RangeError || /nesting|depth/i.test(String(cause))) throw tooDeep(cause)
     throw refuse('The OpenAPI document is neither JSON nor YAML.', cause)
   }
 }
 
 /**
- * Without recursion, so that nothing recursive ever sees a document that is too deep. What YAML repeats by anchors counts as often as it
- * is repeated; a cycle of anchors ends at the depth.
+ * Iterative, so that recursive code never gets a document that is too deep. Values repeated by YAML anchors count each time; a
+ * cycle of anchors ends at the depth limit.
  */
 function checkSize(root: unknown): void {
   let nodes = 0

@@ -4,7 +4,7 @@ import { isObject } from '../exact-json.ts'
 import type { RestBody, RestOperation, RestParameter } from './openapi-operations.ts'
 import { dereferenced, type Definitions, definitionsOf } from './openapi-schemas.ts'
 
-/** Where a field of a call goes. */
+/** The place of a call's field in the request. */
 export type Place =
   | { readonly kind: 'parameter'; readonly parameter: RestParameter }
   | { readonly kind: 'property'; readonly name: string }
@@ -12,22 +12,22 @@ export type Place =
 
 /** The fields of a call of one operation. */
 export interface Fields {
-  /** By the names a call may use, the plain ones and those with their place in front: `id`, `path.id`. */
+  /** By every name that a call may use: plain, or with the place in front, such as `id` and `path.id`. */
   readonly places: ReadonlyMap<string, Place>
-  /** Names that could mean several places. */
+  /** Names that several places share. */
   readonly ambiguous: ReadonlySet<string>
-  /** Fields that are nowhere described become members of the body. */
+  /** True if undescribed fields become members of the body. */
   readonly takesMore: boolean
-  /** JSON Schema of the fields by the names they are published with, without the definitions that it refers to. */
+  /** The JSON Schema of the fields by their published names, without definitions. */
   readonly schema: JsonSchema
 }
 
-/** Taken by the call itself. */
+/** Names that the call itself uses. */
 const RESERVED: ReadonlySet<string> = new Set(['operation', 'body'])
 
 /**
- * Each field goes where its name says; a name that several places have needs the place in front. The members of a body that is a
- * plain object are fields of their own; any other body is the field `body`.
+ * Each field goes to the place of its name. A name that several places share needs the place in front. The members of a body that
+ * is a plain object are fields of their own; any other body is the field `body`.
  */
 export function fieldsOf(operation: RestOperation, definitions: Definitions): Fields {
   const { parameters, body } = operation
@@ -73,7 +73,7 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
   return { places, ambiguous, takesMore, schema }
 }
 
-/** A schema with the definitions it needs. */
+/** A schema with the definitions that it needs. */
 export function withDefinitions(schema: JsonSchema, definitions: Definitions): JsonSchema {
   const $defs = definitionsOf([schema], definitions)
   return Object.keys($defs).length === 0 ? schema : { ...schema, $defs }
@@ -85,13 +85,13 @@ interface Members {
   readonly takesMore: boolean
 }
 
-/** Those of a body that is one plain object, however it is put together; undefined for any other. */
+/** The members of a body that is one plain object, even if composed of parts; undefined for any other body. */
 function membersOf(schema: RestBody['schema'], definitions: Definitions): Members | undefined {
   const properties: Record<string, unknown> = {}
   const required = new Set<string>()
   let takesMore = true
   let isObjects = false
-  // Each part counts once, however often it is referred to.
+  // Each part counts once, however many references it has.
   const seen = new Set<JsonSchema>()
   const waiting = [schema]
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -104,7 +104,7 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     const isPlain = isObject(part['properties']) || parts.length > 0 || part['type'] === 'object'
     if (isChoice || isOther || !isPlain) return undefined
     isObjects = true
-    // What comes first is what was reached first: a schema's own properties hide those of its parts.
+    // A schema's own properties come first, so they override those of its parts.
     for (const [name, one] of Object.entries(part['properties'] ?? {}))
       if (!Object.hasOwn(properties, name)) set(properties, name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
@@ -116,6 +116,6 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
 }
 
 function set(target: Record<string, unknown>, name: string, value: unknown): void {
-  // Not by assignment: `__proto__` is a name like any other.
+  // Not an assignment, because `__proto__` is a valid name.
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

@@ -10,7 +10,7 @@ import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
 import { operationsOf, type RestApi } from './openapi-operations.ts'
 import { writeSnapshot } from './snapshot.ts'
 
-/** A document, and the address that its operations are called below. */
+/** A document, and the endpoint that its operations are relative to. */
 export interface OpenapiSource {
   readonly text: string
   readonly endpoint: string
@@ -19,7 +19,7 @@ export interface OpenapiSource {
 const PATTERN_CHARS_SHOWN = 200
 const WARNINGS_SHOWN = 20
 
-/** What is kept of a document and published of it. @throws SoukError `invalid_request`, saying what is wrong with it */
+/** The stored snapshot and the published description of a document. @throws SoukError `invalid_request` with the problem */
 export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
   const document = readOpenapi(text)
   const { api, warnings } = operationsOf(document)
@@ -85,5 +85,5 @@ function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
   const pathOf = (url: string) => URL.parse(url, endpoint)?.pathname.replace(/\/$/, '')
   const [base, own] = [pathOf(given), pathOf(endpoint)]
   if (base === undefined || base === own) return []
-  return [`The document’s paths are below ${base}/, but are called below ${own}/: is the endpoint the right one?`]
+  return [`The document’s paths are below ${base}/, but are called below ${own}/. Check that the endpoint is right.`]
 }

@@ -25,7 +25,7 @@ export interface RestBody {
   readonly schema: JsonSchema
 }
 
-/** One operation of an imported document: all that a call of it needs. */
+/** One operation of an imported document, with everything that a call needs. */
 export interface RestOperation {
   readonly name: string
   readonly description?: string
@@ -42,18 +42,18 @@ export interface RestApi {
   readonly definitions: Definitions
 }
 
-/** References that lead to one another, outside of schemas. */
+/** The maximum length of a chain of references, outside of schemas. */
 const REFERENCES_MAX = 10
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
-/** Headers that OpenAPI says are described elsewhere (3.1, section 4.8.12). */
+/** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
 const STYLES: readonly string[] = ['simple', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 const BODY_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']
 
 /**
- * What can be called of a document. An operation that cannot is left out, and a warning says why.
- * @throws SoukError `invalid_request` where nothing is left
+ * Reads the callable operations of a document. Other operations are omitted with a warning.
+ * @throws SoukError `invalid_request` if no operation is left
  */
 export function operationsOf(document: OpenapiDocument): { api: RestApi; warnings: string[] } {
   const schemas = new Schemas(document)
@@ -106,13 +106,13 @@ class Reader {
   }
 
   operation({ name, method, path, item, operation }: Place): RestOperation {
-    if (!path.startsWith('/') || /[?#]/.test(path)) throw new LeftOut(`its path ${path} is none`)
+    if (!path.startsWith('/') || /[?#]/.test(path)) throw new LeftOut(`its path ${path} is not valid`)
     const given = this.#parameters(item, operation)
     if (given.length > OPERATION_FIELDS_MAX) throw new LeftOut(`it has more than ${OPERATION_FIELDS_MAX} parameters`)
     const parameters = given.flatMap((one) => this.#parameter(one, name))
     const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, parameter]) => parameter)
     const missing = inPath.find((one) => !parameters.some((known) => known.in === 'path' && known.name === one))
-    if (missing !== undefined) throw new LeftOut(`its path has the parameter ${missing}, which is not described`)
+    if (missing !== undefined) throw new LeftOut(`its path has the undescribed parameter ${missing}`)
     const body = this.#isOld ? this.#oldBody(given, operation) : this.#body(operation)
     const text = [operation['summary'], operation['description']].find((one) => typeof one === 'string' && one !== '')
     const output = this.#output(operation)
@@ -127,7 +127,7 @@ class Reader {
     }
   }
 
-  /** An object, or what a reference to one leads to; empty where it leads nowhere. */
+  /** An object, or the target of a reference to one; empty if there is no target. */
   follow(value: unknown): JsonObject {
     let at = value
     for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string' && hops < REFERENCES_MAX; hops++) {
@@ -135,13 +135,13 @@ class Reader {
     }
     if (isObject(at) && typeof at['$ref'] === 'string') {
       throw refuse(
-        `The reference ${JSON.stringify(at['$ref'].slice(0, 200))} leads to itself, or over too many others.`
+        `The reference ${JSON.stringify(at['$ref'].slice(0, 200))} refers to itself, or passes through too many others.`
       )
     }
     return objectOf(at)
   }
 
-  /** Those of the operation take the place of the path's own. */
+  /** Parameters of the operation override those of the path. */
   #parameters(item: JsonObject, operation: JsonObject): JsonObject[] {
     const all = new Map<string, JsonObject>()
     for (const list of [item['parameters'], operation['parameters']]) {
@@ -157,13 +157,13 @@ class Reader {
     const { name, in: place, required = false, style: asked, explode: wanted, schema, content } = given
     if (typeof name !== 'string' || place === 'body' || place === 'formData') return []
     if (place === 'cookie') {
-      if (required === true) throw new LeftOut(`it needs the cookie ${name}, and cookies never pass`)
+      if (required === true) throw new LeftOut(`it needs the cookie ${name}, and cookies are never forwarded`)
       return []
     }
     if (place === 'header' && DESCRIBED_ELSEWHERE.test(name)) return []
     if (place === 'header' && !isExtraHeader(name)) {
-      if (required === true) throw new LeftOut(`it needs the header ${name}, which never passes`)
-      this.warnings.push(`The header ${name} of ${operation} never passes.`)
+      if (required === true) throw new LeftOut(`it needs the header ${name}, which is never forwarded`)
+      this.warnings.push(`The header ${name} of ${operation} is never forwarded.`)
       return []
     }
     if (place !== 'path' && place !== 'query' && place !== 'header') return []
@@ -190,7 +190,7 @@ class Reader {
     const chosen =
       types.find((type) => isJsonType(type)) ??
       types.find((type) => BODY_TYPES.includes(bare(type))) ??
-      // Any type covers JSON.
+      // A wildcard type includes JSON.
       types.find((type) => /^(?:\*|application)\/\*$/.test(bare(type))) ??
       types[0]
     if (chosen === undefined) return undefined
@@ -226,7 +226,7 @@ class Reader {
     }
   }
 
-  /** Of the first success, where it is JSON. */
+  /** The schema of the first successful response, if it is JSON. */
   #output(operation: JsonObject): JsonSchema | undefined {
     const responses = objectOf(operation['responses'])
     const status = Object.keys(responses).find((one) => /^2(?:\d\d|XX)$/i.test(one))

@@ -5,13 +5,13 @@ import type { RestParameter } from './openapi-operations.ts'
 const SEPARATORS = { spaceDelimited: '%20', pipeDelimited: '%7C', form: ',', simple: ',' } as const
 
 /**
- * The value of a path parameter (style `simple`): percent-encoded, so that it stays in its segment.
+ * The value of a path parameter (style `simple`), percent-encoded, so that it stays in its segment.
  * @throws SoukError `invalid_request`
  */
 export function pathText(parameter: RestParameter, value: unknown): string {
   const text = simple(parameter, value, encodeURIComponent)
-  // `encodeURIComponent` leaves dots alone, and an empty or dotted segment is another path.
-  if (text === '' || /^\.+$/.test(text)) throw refuse(parameter, 'cannot be empty, or dots alone')
+  // `encodeURIComponent` keeps dots, and an empty or dotted segment would change the path.
+  if (text === '' || /^\.+$/.test(text)) throw refuse(parameter, 'cannot be empty or consist of dots')
   return text
 }
 
@@ -20,7 +20,7 @@ export function headerText(parameter: RestParameter, value: unknown): string {
   return simple(parameter, value, (text) => text)
 }
 
-/** The parts of a query, `name=value` each, percent-encoded; none for null. @throws SoukError `invalid_request` */
+/** The parts of a query, `name=value` each, percent-encoded; empty for null. @throws SoukError `invalid_request` */
 export function queryParts(parameter: RestParameter, value: unknown): string[] {
   const { name, style, explode } = parameter
   const pair = (key: string, text: string) => `${encodeURIComponent(key)}=${text}`
@@ -53,7 +53,7 @@ function scalarText(parameter: RestParameter, value: unknown): string {
   const text = textOf(value)
   if (text === undefined) throw refuse(parameter, 'cannot be nested deeper')
   // A lone surrogate cannot be encoded.
-  if (!text.isWellFormed()) throw refuse(parameter, 'is no well-formed text')
+  if (!text.isWellFormed()) throw refuse(parameter, 'is not well-formed text')
   return text
 }
 

@@ -21,13 +21,15 @@ export const NAMED = ['properties', 'patternProperties', 'dependentSchemas']
 
 export const REF = '#/$defs/'
 
-/** Turns the schemas of an OpenAPI document into JSON Schema (2020-12); what they refer to, cycles included, into definitions. */
+/**
+ * Converts the schemas of an OpenAPI document to JSON Schema (2020-12). Referenced schemas, including cycles, become definitions.
+ */
 export class Schemas {
   readonly #document: OpenapiDocument
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #defs = new Map<string, JsonSchema>()
-  /** Named, and not read yet. */
+  /** Named but not yet converted. */
   readonly #waiting: Array<readonly [name: string, target: unknown]> = []
   #seen = 0
 
@@ -35,9 +37,9 @@ export class Schemas {
     this.#document = document
   }
 
-  /** Each schema that is referred to, once, by its name. */
+  /** Each referenced schema once, by name. */
   definitions(): Definitions {
-    // By a list and not by recursion: a chain of references may be as long as the document.
+    // Iterative, because a chain of references may be as long as the document.
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       const [name, target] = next
       this.#defs.set(name, this.convert(target))
@@ -45,7 +47,7 @@ export class Schemas {
     return Object.fromEntries(this.#defs)
   }
 
-  /** @throws SoukError `invalid_request` for more or deeper schemas than are read, and a reference that leads nowhere */
+  /** @throws SoukError `invalid_request` for too many or too deep schemas, and for an unresolved reference */
   convert(schema: unknown, depth = 0): JsonSchema {
     if (++this.#seen > OPENAPI_SCHEMAS_MAX) {
       throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPENAPI_SCHEMAS_MAX} schemas.`)
@@ -62,7 +64,7 @@ export class Schemas {
     const isOld = this.#document.version !== '3.1'
     if (typeof reference === 'string') {
       const $ref = this.#define(reference)
-      // Before 3.1 nothing counts beside a reference.
+      // Before 3.1, siblings of a reference are ignored.
       return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
     }
     const members = this.#members(schema, depth)
@@ -101,18 +103,18 @@ export class Schemas {
   }
 }
 
-/** What a reference leads to. @throws SoukError `invalid_request` where that is nothing, or in another document */
+/** The target of a reference. @throws SoukError `invalid_request` if there is none, or if it is in another document */
 export function found(root: JsonObject, reference: string): unknown {
   const target = resolve(root, reference)
   if (target !== undefined) return target
   const shown = JSON.stringify(reference.slice(0, 200))
   throw new SoukError(
     'invalid_request',
-    `The reference ${shown} leads nowhere in the OpenAPI document, or to another one.`
+    `The reference ${shown} has no target in the OpenAPI document, or refers to another document.`
   )
 }
 
-/** What a JSON pointer within the document leads to (RFC 6901); undefined where it leads nowhere, or out of the document. */
+/** Resolves a JSON pointer within the document (RFC 6901); undefined if it has no target there. */
 function resolve(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined
   let at: unknown = root
@@ -133,7 +135,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The definitions that schemas need, those they lead to included. */
+/** The definitions that schemas need, directly or indirectly. */
 export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
   const needed = new Map<string, JsonSchema>()
   const waiting: unknown[] = [...schemas]
@@ -154,7 +156,7 @@ export function definitionsOf(schemas: readonly unknown[], all: Definitions): De
   return Object.fromEntries(needed)
 }
 
-/** A schema in place of a reference to one. */
+/** Follows a schema's references to the schema itself. */
 export function dereferenced(schema: JsonSchema, all: Definitions): JsonSchema {
   let at = schema
   for (let hops = 0; hops < OPENAPI_DEPTH_MAX && typeof at['$ref'] === 'string'; hops++) {
@@ -165,7 +167,7 @@ export function dereferenced(schema: JsonSchema, all: Definitions): JsonSchema {
   return at
 }
 
-/** What OpenAPI 2.0 and 3.0 write otherwise than JSON Schema does. */
+/** Converts the syntax of OpenAPI 2.0 and 3.0 that differs from JSON Schema. */
 function modernised(members: Record<string, unknown>, given: JsonObject): JsonSchema {
   if (members['type'] === 'file') Object.assign(members, { type: 'string', format: 'binary' })
   for (const [flag, bound] of [

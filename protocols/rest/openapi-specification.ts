@@ -8,7 +8,7 @@ export type OpenapiVersion = '2.0' | '3.0' | '3.1'
 const PROBLEM_CHARS_MAX = 600
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const
 
-/** What of a document does not fit the JSON Schema that the OpenAPI Initiative publishes for its version; undefined where all does. */
+/** The first violation of the JSON Schema that the OpenAPI Initiative publishes for the version; undefined if there is none. */
 export function problemOf(version: OpenapiVersion, root: JsonObject): string | undefined {
   const paths = Object.keys((root['paths'] as JsonObject | undefined) ?? {})
   const stray = paths.find((path) => !path.startsWith('/') && !path.startsWith('x-'))
@@ -24,7 +24,7 @@ function validatorOf(version: OpenapiVersion): ValidateFunction {
   return new Ajv2020(OPTIONS).compile(withoutDynamic(openapi.v31legacy) as object)
 }
 
-/** Schemas of schemas are found by `$dynamicRef`, which Ajv resolves to another place than meant; by name it finds them. */
+/** Replaces `$dynamicRef`, which Ajv resolves to the wrong place, with references by name. */
 function withoutDynamic(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDynamic)
   if (typeof value !== 'object' || value === null) return value
@@ -34,11 +34,11 @@ function withoutDynamic(value: unknown): unknown {
   )
 }
 
-/** Of alternatives that all fail, the one that got furthest tells most. */
+/** If all alternatives fail, the deepest error is the most useful. */
 function explained(errors: readonly ErrorObject[]): string {
   const depthOf = ({ instancePath }: ErrorObject) => instancePath.split('/').length
   const [first, ...others] = errors.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
-  if (first === undefined) return 'it is not as the specification describes it.'
+  if (first === undefined) return 'it violates the specification.'
   const {
     instancePath,
     message = 'is not valid',

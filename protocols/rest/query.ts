@@ -3,10 +3,10 @@ import { isObject, textOf } from '../exact-json.ts'
 
 /**
  * A JSON object as a query string, for APIs that are read by GET: `{"symbol":"BTC","tags":["a","b"]}` becomes
- * `?symbol=BTC&tags=a&tags=b`. A field that is null is left out. Numbers keep the digits they were written with.
+ * `?symbol=BTC&tags=a&tags=b`. Null fields are omitted. Numbers keep their original digits.
  *
- * @param body - as `exactly` parsed it.
- * @throws SoukError `invalid_request` for anything but an object of strings, numbers, booleans, nulls and lists of these.
+ * @param body as `exactly` parsed it
+ * @throws SoukError `invalid_request` unless it is an object of strings, numbers, booleans, nulls and lists of these
  */
 export function queryOf(body: unknown): string {
   if (!isObject(body)) {

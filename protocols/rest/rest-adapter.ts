@@ -28,24 +28,25 @@ import { queryOf } from './query.ts'
 import { SSE_FRAMES, singleEvents } from './single-events.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** Fields of a REST API without a document are its own affair: any JSON object goes through. */
+/** Without a document, any JSON object is accepted; only the API knows its fields. */
 export const REST_DESCRIPTION: ApiDescription = {
   operations: [
     {
       name: 'call',
-      description: 'Sends a JSON object to the API and returns its answer.',
+      description: 'Sends a JSON object to the API and returns its response.',
       input: { type: 'object', additionalProperties: true }
     }
   ]
 }
 
-/** Methods whose fields are the query (RFC 9110 §9.3: their content has no meaning). */
+/** Methods whose fields become the query (RFC 9110 §9.3: their content has no meaning). */
 const BY_QUERY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 const METHODS: readonly string[] = UPSTREAM_METHODS
 
 /**
- * @param read - gives the snapshot of the OpenAPI document as it is now, where that has an address
- * @throws SoukError `invalid_request` for a registration that cannot be used.
+ * Creates the adapter of a REST API.
+ * @param read reads the current snapshot of the OpenAPI document, if it has an address
+ * @throws SoukError `invalid_request` for an invalid registration
  */
 export function restAdapter(config: UpstreamConfig, snapshot: string, read?: () => Promise<string>): Adapter {
   return new RestAdapter(config, snapshot, read)
@@ -100,7 +101,7 @@ class RestAdapter implements Adapter {
     const response = await this.#upstream.request({ method: 'GET', path, headers: [['accept', '*/*']], signal })
     response.discard()
     if (response.status >= 200 && response.status < 300) return
-    throw new SoukError('upstream_unreachable', `The API answers ${response.status} when asked how it is.`, {
+    throw new SoukError('upstream_unreachable', `The API responds to the health check with ${response.status}.`, {
       source: 'upstream'
     })
   }
@@ -115,7 +116,10 @@ class RestAdapter implements Adapter {
     return this.#upstream.close()
   }
 
-  /** One JSON document, checked here, since the consumer pays for what the upstream makes of it. First match wins. */
+  /**
+   * Maps one JSON document to a request. It is checked here, because the consumer pays for the upstream's response. The first
+   * matching form applies.
+   */
   async #plain(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
     const bytes = await wholeBody(request.body)
     const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
@@ -124,7 +128,7 @@ class RestAdapter implements Adapter {
     if (mapped !== undefined) {
       const { method, path, body } = mapped
       const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
-      // What the call says itself comes before what its request said.
+      // Headers of the call itself override those of its HTTP request.
       const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
       return { method, path, headers: all, signal, ...(body === undefined ? {} : { body: body.bytes }) }
     }
@@ -133,7 +137,7 @@ class RestAdapter implements Adapter {
     return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
   }
 
-  /** By the document, or as the call says itself; undefined where it goes as it is. */
+  /** Maps by the document, or by the call's own request; undefined if the body is sent unchanged. */
   async #mapped(text: string, signal: AbortSignal): Promise<MappedCall | undefined> {
     const openapi = this.#openapi
     const { explicit = false } = this.#config
@@ -156,7 +160,7 @@ class RestAdapter implements Adapter {
     if (status === 402) {
       // Passed on, it would ask the consumer to pay somebody else for a call that Souk has priced.
       response.discard()
-      throw new SoukError('upstream_invalid_response', 'The API behind this listing asks for a payment of its own.', {
+      throw new SoukError('upstream_invalid_response', 'The API behind this listing requires a payment of its own.', {
         source: 'upstream'
       })
     }
@@ -178,7 +182,7 @@ class RestAdapter implements Adapter {
   }
 }
 
-/** With the headers that its provider lets through, so that consumers' nodes send them along. */
+/** Adds the headers that the provider allows, so that consumer nodes forward them. */
 function passing(description: ApiDescription, names: readonly string[]): ApiDescription {
   const requestHeaders = [...new Set(names.map((name) => name.toLowerCase()))]
   return names.length === 0 ? description : { ...description, requestHeaders }
@@ -187,7 +191,9 @@ function passing(description: ApiDescription, names: readonly string[]): ApiDesc
 function checkBounds({ maxEvents, maxMs }: CollectBounds): void {
   const isBound = (value: number, most: number) => Number.isInteger(value) && value >= 1 && value <= most
   if (isBound(maxEvents, SSE_EVENTS_MAX) && isBound(maxMs, SSE_COLLECT_MS_MAX)) return
-  throw refuse(`Events are collected up to ${SSE_EVENTS_MAX} and ${SSE_COLLECT_MS_MAX} ms.`)
+  throw refuse(
+    `The limits of collected events have to be 1 to ${SSE_EVENTS_MAX} events and 1 to ${SSE_COLLECT_MS_MAX} ms.`
+  )
 }
 
 function headersOf({ operations }: RestApi): string[] {
@@ -199,13 +205,13 @@ function refuse(detail: string): SoukError {
   return new SoukError('invalid_request', detail)
 }
 
-/** Another method or a sub-path, which reach an adapter only where the listing allows them: passed on as they are. */
+/** Forwards another method or a sub-path unchanged. Such calls reach an adapter only if the listing allows them. */
 async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
   const { method, path, headers, body } = request
   const isJson = isJsonType(headerOf(headers, 'content-type'))
   if (isJson && body instanceof Uint8Array && body.length > 0) checkJson(body)
   if (method !== 'GET' && method !== 'HEAD') return { method, path, headers: accepting(headers), body, signal }
-  // Content has no meaning in a GET (RFC 9110 §9.3.1), and some servers refuse it.
+  // Content of a GET has no meaning (RFC 9110 §9.3.1), and some servers reject it.
   if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.()
   return { method, path, headers: accepting(headers.filter(([name]) => name !== 'content-type')), signal }
 }
@@ -215,8 +221,8 @@ function accepting(headers: Headers): Headers {
 }
 
 /**
- * What is small and complete is held, so that it rides inline and can be repeated; events, what is large and what has no
- * announced length pass as they arrive. JSON without a length is waited for: half of it is of no use to anybody.
+ * Buffers small, complete bodies, so that they are sent inline and can be repeated. Streams events, large bodies and bodies
+ * without a length. JSON without a length is buffered, because a part of it is useless.
  */
 async function bodyOf(response: UpstreamResponse, method: string): Promise<Payload> {
   const { contentLength } = response

@@ -6,12 +6,12 @@ import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
 
-/** Seen from the method that a listing uses: what these statuses say of a GET. */
+/** Methods for which a 404 or 405 to a GET is a warning. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
- * REST: a call names an operation of the provider's OpenAPI document, or says its request itself, or goes to the endpoint as it is
- * (docs/how-to/rest.md); the answer comes back as it is, server-sent events as they arrive (spec section 4.2).
+ * REST: a call names an operation of the provider's OpenAPI document, specifies its own request, or is sent to the endpoint
+ * unchanged (docs/how-to/rest.md). The response is passed on unchanged, server-sent events as they arrive (spec section 4.2).
  */
 export const restFactory: AdapterFactory = {
   protocol: 'REST',
@@ -19,12 +19,12 @@ export const restFactory: AdapterFactory = {
   async inspect(config, signal) {
     checkNotSoap(config, 'REST')
     const imported = await importDocument(config, signal)
-    // Looks at the rest of the registration before the network is asked.
+    // Validates the rest of the registration before network access.
     const adapter = restAdapter(config, imported.snapshot)
     const upstream = createUpstream(config)
     try {
       await adapter.probe?.(signal)
-      // GET has no effect on the API, and any answer in HTTP shows that it is there.
+      // GET has no effect on the API, and any HTTP response shows that it is reachable.
       const response = await upstream.request({ method: 'GET', headers: [['accept', '*/*']], signal })
       response.discard()
       if (response.status === 426) throw new SoukError('invalid_request', NO_WEBSOCKETS)
@@ -40,7 +40,7 @@ export const restFactory: AdapterFactory = {
 
   open(config, snapshot) {
     const isFollowed = config.openapi !== undefined && 'url' in config.openapi
-    // Whoever waits for it may leave; the next one has use for it all the same.
+    // A caller that leaves does not abort the read, because the next caller needs it.
     return isFollowed
       ? restAdapter(config, snapshot, async () => (await importDocument(config, FOREVER)).snapshot)
       : restAdapter(config, snapshot)
@@ -49,7 +49,8 @@ export const restFactory: AdapterFactory = {
 
 const FOREVER = new AbortController().signal
 
-const NO_WEBSOCKETS = 'The endpoint wants a WebSocket (HTTP 426), and WebSocket APIs cannot be sold here.'
+const NO_WEBSOCKETS =
+  'The endpoint requires a WebSocket (HTTP 426), and WebSocket APIs are not supported. Register an API that responds to HTTP requests.'
 
 async function importDocument(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
   const { openapi } = config
@@ -58,7 +59,7 @@ async function importDocument(config: UpstreamConfig, signal: AbortSignal): Prom
   return descriptionWorker.run('importOpenapi', { text, endpoint: config.endpoint }, signal)
 }
 
-/** The API's credentials are shown to nobody but the API. */
+/** The API's credentials are sent only to the API's own origin. */
 async function fetched(url: string, config: UpstreamConfig, signal: AbortSignal): Promise<string> {
   const { auth, guard, timeoutMs, endpoint } = config
   const isSame = URL.parse(url)?.origin === URL.parse(endpoint)?.origin
@@ -73,7 +74,7 @@ async function fetched(url: string, config: UpstreamConfig, signal: AbortSignal)
     const response = await upstream.request({ method: 'GET', headers: [['accept', accept]], signal })
     if (response.status !== 200) {
       response.discard()
-      throw new SoukError('invalid_request', `The OpenAPI document’s address answers HTTP ${response.status}.`, {
+      throw new SoukError('invalid_request', `The OpenAPI document’s address responds with HTTP ${response.status}.`, {
         source: 'upstream'
       })
     }
@@ -86,13 +87,13 @@ async function fetched(url: string, config: UpstreamConfig, signal: AbortSignal)
 }
 
 function warningsFor(status: number, method: UpstreamMethod, { auth }: UpstreamConfig): string[] {
-  if (status >= 500) return [`The endpoint is there, but answers ${status} to a GET.`]
-  if (status === 402) return ['The endpoint asks for a payment of its own (402); calls answered so will fail.']
+  if (status >= 500) return [`The endpoint is reachable, but responds with ${status} to a GET.`]
+  if (status === 402) return ['The endpoint requires a payment of its own (402). Calls with this response will fail.']
   if (status === 401 || status === 403) {
-    const why = auth === undefined ? 'seems to want credentials (--auth-file)' : 'does not take these credentials'
-    return [`The endpoint answers ${status}: it ${why}.`]
+    const why = auth === undefined ? 'seems to require credentials (--auth-file)' : 'rejects these credentials'
+    return [`The endpoint responds with ${status}: it ${why}.`]
   }
-  // For an endpoint that is only posted to, these say nothing.
+  // For an endpoint that is only used by POST, these statuses mean nothing.
   const isOff = READS.has(method) && (status === 404 || status === 405)
-  return isOff ? [`The endpoint answers ${status} to a GET: check the address and the method.`] : []
+  return isOff ? [`The endpoint responds with ${status} to a GET. Check the address and the method.`] : []
 }

@@ -5,18 +5,18 @@ import type { EventFrames } from '../../lib/interface/adapter.ts'
 
 const LINE_FEED = 0x0a
 const RETURN = 0x0d
-/** A line of the field `data`: without one, nothing is dispatched at the blank line (WHATWG HTML, section 9.2.6). */
+/** A line of the field `data`. Without one, the blank line dispatches no event (WHATWG HTML, section 9.2.6). */
 const DATA = /(?:^|[\r\n])(?:\u00ef\u00bb\u00bf)?data(?:[:\r\n]|$)/
 
-/** How a REST API's events are told apart, once `singleEvents` cut them. */
+/** The frames of a REST API's events, after `singleEvents` split them. */
 export const SSE_FRAMES: EventFrames = {
   isEvent: (chunk) => DATA.test(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')),
   ended: ({ code, message }) => utf8(`event: souk-end\ndata: ${JSON.stringify({ code, detail: message })}\n\n`)
 }
 
 /**
- * The same bytes, each chunk up to a blank line: one event, or what stands between two.
- * @throws (from `next`) SoukError `response_too_large`, and what the body throws
+ * The same bytes, split after each blank line: each chunk is one event, or the content between two.
+ * @throws (from `next`) SoukError `response_too_large`, and the errors of the body
  */
 export function singleEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => cutting(body[Symbol.asyncIterator]()) }
@@ -54,12 +54,12 @@ function cutting(source: AsyncIterator<Uint8Array>): AsyncIterator<Uint8Array, u
   }
 }
 
-/** Finds blank lines. A line ends by a line feed, a return, or both. */
+/** Finds blank lines. A line ends with a line feed, a carriage return, or both. */
 class Cutter {
   #parts: Uint8Array[] = []
   held = 0
   #isLineEmpty = true
-  /** The last byte was a return, whose line feed may still come. */
+  /** True if the last byte was a carriage return, whose line feed may follow. */
   #isHalf = false
 
   cut(chunk: Uint8Array): Uint8Array[] {
@@ -73,7 +73,7 @@ class Cutter {
       const isBlank = isEnd && this.#isLineEmpty
       this.#isLineEmpty = isEnd
       if (!isBlank) continue
-      // Its line feed belongs to it where it has come; an event does not wait for one.
+      // A line feed that has arrived belongs to the event; an event does not wait for one.
       if (this.#isHalf && chunk[i + 1] === LINE_FEED) {
         this.#isHalf = false
         i++
@@ -89,7 +89,7 @@ class Cutter {
     return found
   }
 
-  /** What no blank line ended. */
+  /** The rest after the last blank line. */
   rest(): Uint8Array[] {
     return this.held === 0 ? [] : [this.#take(new Uint8Array(0))]
   }

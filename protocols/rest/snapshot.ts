@@ -2,7 +2,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import type { ApiDescription } from '../../lib/interface/adapter.ts'
 import type { RestApi } from './openapi-operations.ts'
 
-/** What a restart needs of an imported document: its operations, and the description as it was published. */
+/** The data of an imported document that a restart needs: its operations, and the published description. */
 export interface Snapshot {
   readonly version: 1
   readonly api: RestApi
@@ -16,7 +16,7 @@ export function writeSnapshot(api: RestApi, description: ApiDescription, uncheck
   return JSON.stringify(snapshot)
 }
 
-/** Undefined where no document was imported. @throws SoukError `invalid_request` */
+/** Undefined if no document was imported. @throws SoukError `invalid_request` */
 export function readSnapshot(text: string): Snapshot | undefined {
   if (text === '') return undefined
   try {

@@ -39,10 +39,7 @@ const outputRule = z.strictObject({
 })
 
 const operation = z.strictObject({
-  mtom: z
-    .boolean()
-    .describe('Whether binary content is sent as attachments (MTOM); overrides the WSDL.')
-    .optional(),
+  mtom: z.boolean().describe('Whether binary content is sent as attachments (MTOM); overrides the WSDL.').optional(),
   input: z.record(z.string(), inputRule).describe('By path: names joined by "/", without array indices.').optional(),
   output: z.record(z.string(), outputRule).optional()
 })

@@ -103,7 +103,7 @@ export function translateReply(service: SoapService, reply: SoapReply, meter: Me
 }
 
 export function unreadable(status: number, how: string, cause?: unknown): SoukError {
-  return new SoukError('upstream_invalid_response', `The SOAP service answered (HTTP ${status}) ${how}.`, {
+  return new SoukError('upstream_invalid_response', `The SOAP service responded (HTTP ${status}) ${how}.`, {
     source: 'upstream',
     cause
   })

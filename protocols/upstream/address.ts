@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
 /**
- * Where clouds keep the credentials of their machines, and what is no single host at all. Loopback and local networks are
- * not here: an API next to its node is what nodes are for.
+ * Addresses of cloud metadata services, which serve a machine's credentials, and multicast addresses. Loopback and local networks
+ * are allowed, because an API often runs beside its node.
  */
 const NEVER = new BlockList()
 NEVER.addSubnet('169.254.0.0', 16, 'ipv4') // link-local: AWS, Azure, Google, Oracle
@@ -16,12 +16,12 @@ NEVER.addSubnet('fd00:ec2::', 32, 'ipv6') // AWS
 NEVER.addAddress('fd20:ce::254', 'ipv6') // Google
 NEVER.addSubnet('ff00::', 8, 'ipv6')
 
-/** Prefixes under which an IPv6 address means an IPv4 one: mapped, compatible, and by NAT64 (RFC 6052). */
+/** Prefixes of IPv6 addresses that contain an IPv4 address: mapped, compatible, and NAT64 (RFC 6052). */
 const EMBEDDING = ['::ffff:0:0', '::', '64:ff9b::'] as const
 
 /**
- * An address in the one form in which it is compared: the IPv4 one that an IPv6 address means, without zone, shortest.
- * Undefined for what is none.
+ * The canonical form of an address for comparison: the contained IPv4 address, without zone, shortest form. Undefined if it is
+ * not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.replace(/^\[(.*)\]$/, '$1').split('%', 1)[0] ?? ''
@@ -31,7 +31,7 @@ export function canonicalAddress(text: string): string | undefined {
   for (const prefix of EMBEDDING) {
     const head = groupsOf(prefix).slice(0, 6)
     const isEmbedded = head.every((group, index) => group === groups[index])
-    // `::` and `::1` are addresses of their own.
+    // `::` and `::1` do not contain an IPv4 address.
     if (isEmbedded && !(prefix === '::' && groups[6] === 0 && (groups[7] ?? 0) < 2)) {
       const [high = 0, low = 0] = groups.slice(6)
       return [high >> 8, high & 255, low >> 8, low & 255].join('.')
@@ -40,13 +40,13 @@ export function canonicalAddress(text: string): string | undefined {
   return new URL(`http://[${bare}]`).hostname.slice(1, -1)
 }
 
-/** No upstream is there, whatever a provider registered. */
+/** True for addresses that a node never connects to, whatever a provider registered. */
 export function isNeverUpstream(address: string): boolean {
   const canonical = canonicalAddress(address)
   return canonical === undefined || NEVER.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
 }
 
-/** The eight groups of an IPv6 address, as the URL standard writes it. */
+/** The eight groups of an IPv6 address, parsed with the URL standard. */
 function groupsOf(address: string): number[] {
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')

@@ -5,36 +5,36 @@ import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { decoderOf } from './coding.ts'
 import type { Exchange, ResponseHead } from './exchange.ts'
 
-/** An answer whose body must be read by one of `body`, `bytes` and `payload`, or discarded. */
+/** A response. Its body must be read by one of `body`, `bytes`, `pieces` and `payload`, or discarded. */
 export interface UpstreamResponse {
   readonly status: number
-  /** Only those of a short list come down. */
+  /** Only the allow-listed headers. */
   readonly headers: Headers
-  /** From sending to the response head, redirects included, in milliseconds. */
+  /** From sending to the response head, including redirects, in milliseconds. */
   readonly upstreamMs: number
-  /** Length of the body as announced; undefined when it was not, or when the body came compressed. */
+  /** The announced length of the body; undefined if not announced, or if the body is compressed. */
   readonly contentLength: number | undefined
   /**
-   * The body as it arrives, decoded, pulled. The time limit ends with the head; silence is limited by `STREAM_IDLE_MS`.
-   * Throws what `request` throws, `upstream_timeout`, and `upstream_invalid_response` when it cannot be decoded.
+   * The body as it arrives, decoded. The time limit ends with the head; after that only silence is limited (`STREAM_IDLE_MS`).
+   * Throws the errors of `request`, `upstream_timeout`, and `upstream_invalid_response` if it cannot be decoded.
    */
   readonly body: AsyncIterable<Uint8Array>
   /**
-   * The body whole, within the time limit of the request.
+   * The whole body, within the time limit of the request.
    * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and as `body`.
    */
   bytes(bytesMax: number): Promise<Uint8Array>
-  /** As `bytes`, in the pieces in which they came: for whoever hands them on, and need not have them in one. */
+  /** As `bytes`, in the received pieces, for callers that forward them unjoined. */
   pieces(bytesMax: number): Promise<readonly Uint8Array[]>
-  /** The body whole when it has at most `inlineBytesMax` decoded bytes, within the time limit; else as a stream. */
+  /** The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream. */
   payload(inlineBytesMax: number): Promise<Payload>
-  /** Gives the body up and the connection with it. */
+  /** Abandons the body and closes its connection. */
   discard(): void
 }
 
 type Chunks = AsyncIterator<Uint8Array, undefined>
 
-/** @param headers - those of the head that may come down. */
+/** @param headers the head's headers that may be passed on */
 export function answerOf(
   exchange: Exchange,
   head: ResponseHead,
@@ -77,7 +77,7 @@ export function answerOf(
   }
 }
 
-/** Reads until the end, or until there are more than `bytesMax` bytes. */
+/** Reads until the end, or until more than `bytesMax` bytes. */
 async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Array[]; whole: boolean }> {
   const chunks: Uint8Array[] = []
   let total = 0
@@ -90,7 +90,7 @@ async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Ar
   return { chunks, whole: false }
 }
 
-/** `first`, then the rest of `source`. Leaving works also while a read is pending, which a generator would make wait. */
+/** `first`, then the rest of `source`. `return` works even while a read is pending; a generator would wait for it. */
 function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []): Chunks {
   return {
     async next() {
@@ -108,7 +108,7 @@ function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []):
   }
 }
 
-/** Runs `read`; when it throws, nobody will read the body any more. */
+/** Runs `read`. If it throws, releases the exchange, because the body will not be read. */
 function refusing<T>(exchange: Exchange, read: () => T): T {
   try {
     return read()
@@ -118,7 +118,7 @@ function refusing<T>(exchange: Exchange, read: () => T): T {
   }
 }
 
-/** A response to HEAD describes a body it does not have; 204 and 304 have none (RFC 9110 §6.4.1). */
+/** A response to HEAD describes a body that it does not have; 204 and 304 have none (RFC 9110 §6.4.1). */
 function hasContent(head: ResponseHead, method: string): boolean {
   return method !== 'HEAD' && head.status !== 204 && head.status !== 304
 }

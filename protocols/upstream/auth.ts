@@ -3,22 +3,22 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { SECRET_CHARS_MIN } from '../../lib/base/limits.ts'
 import type { UpstreamAuth } from '../../lib/interface/adapter.ts'
 
-/** Framing and hop-by-hop headers are the HTTP client's own (RFC 9110 §7.6.1). */
+/** Framing and hop-by-hop headers belong to the HTTP client (RFC 9110 §7.6.1). */
 const NOT_STATIC =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|content-encoding|accept-encoding)$/i
 
-/** What proves the node to an API, ready to be put on a request. */
+/** The node's credentials for an API, in the form of a request. */
 export interface Credentials {
-  /** Flat, as undici takes them; names are lower-case. */
+  /** A flat list, as for undici; names are lower-case. */
   readonly headers: readonly string[]
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
-  /** Texts that an answer may repeat and no consumer may see. */
+  /** Texts that a response may repeat and that consumers must not see. */
   readonly secrets: readonly string[]
 }
 
 /**
- * The part of the credentials that never changes. Tokens come from `upstream-token.ts`.
- * @throws SoukError `invalid_request`, naming what is wrong and nothing of the secret
+ * The static part of the credentials. Tokens come from `upstream-token.ts`.
+ * @throws SoukError `invalid_request` with the problem, without any secret
  */
 export function credentialsOf(auth: UpstreamAuth | undefined, endpoint: URL): Credentials {
   if (auth === undefined) return { headers: [], query: [], secrets: [] }
@@ -35,7 +35,7 @@ export function credentialsOf(auth: UpstreamAuth | undefined, endpoint: URL): Cr
   return { headers: [...headers].flat(), query, secrets }
 }
 
-/** Long enough that where it is found, it is most likely no chance. */
+/** True if the secret is long enough that finding it in a text is hardly a coincidence. */
 export function isTelling(secret: string): boolean {
   return secret.length >= SECRET_CHARS_MIN
 }
@@ -54,11 +54,12 @@ function authorizationOf({ basic, bearer }: UpstreamAuth): string | undefined {
 
 function checkAuth(auth: UpstreamAuth, endpoint: URL): void {
   const schemes = [auth.basic, auth.bearer, auth.oauth2].filter((scheme) => scheme !== undefined)
-  if (schemes.length > 1) throw refuse('Of basic, bearer and oauth2, an API takes one.')
+  if (schemes.length > 1) throw refuse('An API can use only one of basic, bearer and oauth2.')
   if (auth.tls !== undefined && endpoint.protocol !== 'https:') {
     throw refuse('A client certificate needs an https: endpoint.')
   }
-  if (auth.basic?.username.includes(':') === true) throw refuse('A user name of basic authentication has no colon.')
+  if (auth.basic?.username.includes(':') === true)
+    throw refuse('A user name of basic authentication must not contain a colon.')
   for (const [name, value] of Object.entries(auth.headers ?? {})) {
     const takesAuthorization = schemes.length > 0 && name.toLowerCase() === 'authorization'
     if (NOT_STATIC.test(name) || takesAuthorization || !isHeader(name, value)) {
@@ -66,7 +67,7 @@ function checkAuth(auth: UpstreamAuth, endpoint: URL): void {
     }
   }
   if (auth.bearer !== undefined && !isHeader('authorization', auth.bearer)) {
-    throw refuse('The bearer token has characters that a header cannot carry.')
+    throw refuse('The bearer token has characters that a header cannot contain.')
   }
   for (const name of Object.keys(auth.query ?? {})) {
     if (name === '') throw refuse('A query parameter needs a name.')

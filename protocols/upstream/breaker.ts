@@ -2,18 +2,21 @@ import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'coc
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { UPSTREAM_BREAK_MS, UPSTREAM_FAILURES_MAX } from '../../lib/base/limits.ts'
 
-/** Statuses by which servers say that they, and not the request, are the trouble (RFC 9110 §15.6). */
+/** Statuses for which the server is at fault, not the request (RFC 9110 §15.6). */
 const UNWELL: ReadonlySet<number> = new Set([502, 503, 504])
 
 interface Answered {
   readonly response: { readonly status: number }
 }
 
-/** Leaves an API alone for a while after it failed many times in a row, so that it can recover and callers do not wait. */
+/**
+ * A circuit breaker: after many failures in a row, rejects requests for a while, so that the API can recover and callers do not
+ * wait.
+ */
 export interface Breaker {
   /**
-   * Runs a request. What its own caller broke off says nothing of the API.
-   * @throws SoukError `upstream_unreachable`, not accepted, while the API is left alone; else what `send` throws
+   * Runs a request. A request that its caller aborted does not count.
+   * @throws SoukError `upstream_unreachable`, not accepted, while the circuit is open; else the error of `send`
    */
   run<T extends { readonly response: { readonly status: number } }>(
     send: () => Promise<T>,
@@ -21,7 +24,7 @@ export interface Breaker {
   ): Promise<T>
 }
 
-/** @param breakMs - default `UPSTREAM_BREAK_MS`; then one request is let through to see. */
+/** @param breakMs default `UPSTREAM_BREAK_MS`; after it, one request is tried */
 export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
   const policy = circuitBreaker(handleAll, {
     halfOpenAfter: breakMs,
@@ -43,7 +46,7 @@ export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
           }
         })
       } catch {
-        // Counted; what it was is in `outcome`.
+        // Counted; the error is in `outcome`.
       }
       if (outcome === undefined) throw leftAlone(breakMs)
       if ('error' in outcome) throw outcome.error
@@ -58,9 +61,13 @@ function isItsFault(error: unknown, signal: AbortSignal): boolean {
 }
 
 function leftAlone(breakMs: number): SoukError {
-  return new SoukError('upstream_unreachable', 'The API failed many times in a row and is left alone for a moment.', {
-    source: 'upstream',
-    notAccepted: true,
-    retryAfterMs: breakMs
-  })
+  return new SoukError(
+    'upstream_unreachable',
+    'The API failed many times in a row, so this node does not call it for a while. Try again later.',
+    {
+      source: 'upstream',
+      notAccepted: true,
+      retryAfterMs: breakMs
+    }
+  )
 }

@@ -2,7 +2,7 @@ import { Readable, type Transform, pipeline } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 
-/** Content codings (RFC 9110 §8.4.1) an upstream may use although it was asked for none. */
+/** Content codings (RFC 9110 §8.4.1) that an upstream may use although none was requested. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -13,29 +13,25 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export type Decode = (coded: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, undefined>
 
 /**
- * What takes a body's coding off, or undefined when there is none.
- * @throws SoukError `upstream_invalid_response` for a coding that is not known, or several at once.
+ * The decoder of a body's coding; undefined if it has none.
+ * @throws SoukError `upstream_invalid_response` for an unknown coding, or several.
  */
 export function decoderOf(contentEncoding: string | undefined): Decode | undefined {
   const coding = contentEncoding?.trim().toLowerCase() ?? ''
-  // Servers of GraphQL over SSE write `none`, to keep compressing middleware away.
+  // Servers of GraphQL over SSE send `none` to disable compressing middleware.
   if (coding === '' || coding === 'identity' || coding === 'none') return undefined
   const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
   if (create === undefined) {
-    throw new SoukError(
-      'upstream_invalid_response',
-      'The API behind this listing used a content coding that is not known.',
-      {
-        source: 'upstream'
-      }
-    )
+    throw new SoukError('upstream_invalid_response', 'The API behind this listing used an unknown content coding.', {
+      source: 'upstream'
+    })
   }
   return (coded) => decode(coded, create())
 }
 
 async function* decode(coded: AsyncIterable<Uint8Array>, decoder: Transform): AsyncGenerator<Uint8Array, undefined> {
   const source = Readable.from(coded, { objectMode: false })
-  // Destroys both as soon as either fails or the reader leaves; the error is seen by the loop below.
+  // Destroys both streams as soon as either fails or the reader leaves; the loop below sees the error.
   pipeline(source, decoder, () => undefined)
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array

@@ -8,10 +8,10 @@ import type { UpstreamAuth, UpstreamGuard } from '../../lib/interface/adapter.ts
 import { canonicalAddress, isNeverUpstream } from './address.ts'
 
 /**
- * Connects to one endpoint, and to no address that is refused. What was looked up is what is connected to: between the look
- * and the connection no name server is asked again.
+ * Connects to one endpoint, but never to a refused address. The checked address is the one that is connected to, without a second
+ * DNS lookup.
  *
- * @throws SoukError `invalid_request` for a certificate or key that cannot be used
+ * @throws SoukError `invalid_request` for an invalid certificate or key
  */
 export function connectorTo(
   endpoint: URL,
@@ -21,14 +21,14 @@ export function connectorTo(
   const port = Number(endpoint.port) || (endpoint.protocol === 'https:' ? 443 : 80)
   const connect = buildConnector({
     timeout: UPSTREAM_CONNECT_MS,
-    // Where a server speaks both, it chooses; without TLS nobody asks it.
+    // With TLS, a server that supports both versions chooses; without TLS, HTTP/1.1 is used.
     allowH2: true,
     ...checkedTls(tls),
     lookup(hostname, options, callback) {
       lookup(hostname, { ...options, all: true }, (error, found) => {
         if (error !== null) return callback(error, [])
         const refused = found.some(({ address }) => isRefused(endpoint, guard, address, port))
-        // One bad address taints the name: which of several is used must not be left to luck.
+        // One refused address rejects the whole name, because the choice among several addresses is arbitrary.
         if (refused) return callback(refusal(), [])
         const [first] = found as [LookupAddress]
         if (options.all === true) callback(null, found)
@@ -37,7 +37,7 @@ export function connectorTo(
     }
   })
   return (options, callback) => {
-    // A literal is never looked up.
+    // A literal address needs no lookup.
     const literal = canonicalAddress(options.hostname)
     if (literal !== undefined && isRefused(endpoint, guard, literal, port)) callback(refusal(), null)
     else connect(options, callback)
@@ -51,16 +51,16 @@ function isRefused(endpoint: URL, guard: UpstreamGuard | undefined, address: str
 }
 
 function refusal(): SoukError {
-  return new SoukError('upstream_unreachable', 'The address of this API is one that a node never connects to.', {
+  return new SoukError('upstream_unreachable', 'Nodes never connect to the address of this API.', {
     source: 'upstream'
   })
 }
 
-/** @throws SoukError `invalid_request`, with nothing of the key in it */
+/** @throws SoukError `invalid_request`, without any part of the key */
 function checkedTls(tls: UpstreamAuth['tls']): NonNullable<UpstreamAuth['tls']> {
   if (tls === undefined) return {}
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
-    throw new SoukError('invalid_request', 'A client certificate needs both: its chain and its key.')
+    throw new SoukError('invalid_request', 'A client certificate needs both its chain and its key.')
   }
   try {
     createSecureContext(tls)

@@ -8,7 +8,7 @@ import { failureOf, interruption } from './failure.ts'
 export interface ExchangeInit {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Until the head, and until the end of a body that is read in a hurry. */
+  /** The time limit for the head, and for a body that is read as a whole. */
   readonly timeoutMs: number
   /** `host:port`, for error texts. */
   readonly where: string
@@ -20,8 +20,8 @@ export interface ResponseHead {
 }
 
 /**
- * One request on its way: undici pushes into it, a single reader pulls out of it. The socket is paused while the reader is
- * behind, and destroyed as soon as the exchange fails, its signal aborts or its reader leaves.
+ * One request in progress: undici pushes into it, and a single reader pulls from it. The socket is paused while the reader is
+ * behind. It is destroyed if the exchange fails, its signal aborts or its reader leaves.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #init: ExchangeInit
@@ -43,7 +43,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     init.signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#timer = init.clock.after(init.timeoutMs, () => {
       this.fail(
-        new SoukError('upstream_timeout', `${init.where} did not answer within its time limit.`, { source: 'upstream' })
+        new SoukError('upstream_timeout', `${init.where} did not respond within its time limit.`, {
+          source: 'upstream'
+        })
       )
     })
     if (init.signal.aborted) this.#onAbort()
@@ -53,25 +55,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#head.promise
   }
 
-  /** Nothing more will come: all of it did, or it failed. */
+  /** True if the exchange has ended or failed. */
   get settled(): boolean {
     return this.#ended || this.#failure !== undefined
   }
 
-  /** Calls `task` once nothing more will come. */
+  /** Calls `task` when the exchange has ended or failed. */
   whenSettled(task: () => void): void {
     if (this.settled) task()
     else this.#onSettled = task
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection: undici hands out the controller only now.
+    // The request was aborted while it waited for a connection; undici provides the controller only now.
     if (this.#failure !== undefined) controller.abort(this.#failure)
     else this.#controller = controller
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // 1xx are interim (RFC 9110 §15.2): the head is still to come.
+    // 1xx responses are interim (RFC 9110 §15.2); the final head follows.
     if (status >= 200) this.#head.resolve({ status, headers })
   }
 
@@ -105,15 +107,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The time limit ends here; from now on only silence is limited (`STREAM_IDLE_MS`), and only while the reader waits: a
-   * slow reader is no fault of the upstream's.
+   * Ends the time limit. From now on only silence is limited (`STREAM_IDLE_MS`), and only while the reader waits, because a slow
+   * reader is not the upstream's fault.
    */
   unhurry(): void {
     this.#hurried = false
     this.#timer.cancel()
   }
 
-  /** The body as it arrives, once. */
+  /** The body as it arrives; can be read once. */
   async *body(): AsyncGenerator<Uint8Array, undefined> {
     try {
       for (;;) {
@@ -135,7 +137,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** The reader wants no more. */
+  /** Ends the exchange because the reader needs no more. */
   leave(): void {
     if (!this.settled) this.fail(new SoukError('call_interrupted'))
   }

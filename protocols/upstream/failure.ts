@@ -1,6 +1,6 @@
 import { type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
 
-/** Codes of Node, OpenSSL and undici are shown where they say what to do; only if they look like codes. */
+/** Codes of Node, OpenSSL and undici that help the reader; others are not shown. */
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_]*$/
 
@@ -25,7 +25,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** Whatever went wrong on the way to the upstream, as one of ours. The original is kept as cause only. */
+/** Converts any error on the way to the upstream to a SoukError, with the original only as its cause. */
 export function failureOf(error: unknown, where: string): SoukError {
   if (isSoukError(error)) return error
   const code = codeOf(error)
@@ -33,20 +33,20 @@ export function failureOf(error: unknown, where: string): SoukError {
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
   if (TLS.test(code)) return new SoukError('upstream_unreachable', `TLS with ${where} failed (${code}).`, options)
-  // undici's parser errors come with a code only where llhttp gave a known one.
+  // undici's parser errors have a code only if llhttp gave a known one.
   if (error instanceof Error && error.name === 'HTTPParserError') {
-    return new SoukError('upstream_invalid_response', `${where} does not answer in HTTP.`, options)
+    return new SoukError('upstream_invalid_response', `${where} does not respond in HTTP.`, options)
   }
   return new SoukError('upstream_unreachable', `The connection to ${where} was lost.`, options)
 }
 
-/** What a call ends with when its own signal aborts. */
+/** The error of a call whose own signal aborted. */
 export function interruption(signal: AbortSignal): SoukError {
   const reason: unknown = signal.reason
   return isSoukError(reason) ? reason : new SoukError('call_interrupted', undefined, { cause: reason })
 }
 
-/** Cause of the error for a redirect off the endpoint's origin: tells the address to whoever may know it. */
+/** The cause of an error for a redirect to another origin. Only the provider may see the address. */
 export class RedirectedAway extends Error {
   override readonly name = 'RedirectedAway'
   readonly to: string

@@ -5,9 +5,9 @@ import { EXTRA_HEADERS_MAX } from '../../lib/base/limits.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 
 /**
- * What may go up. An allow-list, because whatever is missing from a deny-list would reach a server that trusts its node:
- * credentials of the consumer, hop-by-hop headers (RFC 9110 §7.6.1) and framing never pass. Conditional requests do not
- * either: a 304 would tell for free what a 200 is paid for. A part of a file costs what a call costs.
+ * Request headers that are forwarded to the API. An allow-list, because a gap in a deny-list would expose a server that trusts
+ * its node. The consumer's credentials, hop-by-hop headers (RFC 9110 §7.6.1) and framing are never forwarded. Neither are
+ * conditional requests, because a 304 would reveal for free what a 200 is paid for. A part of a file costs as much as a call.
  */
 const UP: ReadonlySet<string> = new Set([
   'accept',
@@ -22,13 +22,13 @@ const UP: ReadonlySet<string> = new Set([
   'traceparent'
 ])
 
-/** Those which may be lists (RFC 9110 §5.3); of the others only the first counts. */
+/** Headers that may be lists (RFC 9110 §5.3); of the others only the first value counts. */
 const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language'])
 
 /**
- * What may come down: what describes the content, its age and the API's life. Not the framing and coding, which ended
- * here; no cookies or challenges, which are the provider's own session; no `location`, which names the provider's inner
- * address; no rate limits, which are the provider's account's and would contradict the ingress's own.
+ * Response headers that are passed on: they describe the content, its age and the API's lifetime. Others are dropped: framing and
+ * coding, which end here; cookies and challenges, which belong to the provider's session; `location`, which shows the provider's
+ * internal address; rate limits, which are of the provider's account and contradict the ingress's.
  */
 const DOWN = [
   'accept-ranges',
@@ -49,32 +49,32 @@ const DOWN = [
 
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 const PRINTABLE = /^[\t\x20-\x7e]*$/
-/** A link whose target has a scheme or an authority, and so would show the provider's inner address. */
+/** A link whose target has a scheme or an authority, and so would show the provider's internal address. */
 const ABSOLUTE_LINK = /<\s*(?:[a-z][a-z0-9+.-]*:|\/\/|\\)/i
 
 /**
- * Names that a provider lets through beyond the lists here, in lower case.
+ * The additional header names that a provider allows, in lower case.
  * @throws SoukError `invalid_request`
  */
 export function extraHeaders(names: readonly string[] = []): ReadonlySet<string> {
-  if (names.length > EXTRA_HEADERS_MAX) throw new SoukError('invalid_request', 'Too many headers are let through.')
+  if (names.length > EXTRA_HEADERS_MAX) throw new SoukError('invalid_request', 'Too many headers are listed.')
   const lower = names.map((name) => name.toLowerCase())
   const bad = lower.find((name) => !isExtraHeader(name))
   if (bad === undefined) return new Set(lower)
-  throw new SoukError('invalid_request', `The header "${bad.slice(0, 64)}" cannot be let through.`)
+  throw new SoukError('invalid_request', `The header "${bad.slice(0, 64)}" cannot be forwarded.`)
 }
 
-/** What goes up beside the consumer's own headers. */
+/** Additions to the consumer's headers. */
 export interface HeadersUp {
-  /** Of `extraHeaders`. */
+  /** The result of `extraHeaders`. */
   readonly extra: ReadonlySet<string>
-  /** The node's credentials, flat. They replace what the consumer sent under the same name. */
+  /** The node's credentials, as a flat list. They replace the consumer's headers with the same names. */
   readonly credentials: readonly string[]
 }
 
 /**
- * A consumer's headers as the flat list undici takes.
- * @throws SoukError `invalid_request` for a value that cannot be sent.
+ * The consumer's headers as a flat list for undici.
+ * @throws SoukError `invalid_request` for an invalid value.
  */
 export function headersUp(headers: Headers, { extra, credentials }: HeadersUp): string[] {
   const chosen = new Map<string, string>()
@@ -88,13 +88,13 @@ export function headersUp(headers: Headers, { extra, credentials }: HeadersUp): 
     else if (LISTS.has(key)) chosen.set(key, `${before}, ${value}`)
   }
   chosen.set('user-agent', 'souk')
-  // Identity, so that events and large answers are not held back in a compressor; what comes coded all the same is decoded.
+  // Identity, so that a compressor does not delay events and large responses. A coded response is decoded anyway.
   chosen.set('accept-encoding', 'identity')
   for (let at = 0; at < credentials.length; at += 2) chosen.set(credentials[at] ?? '', credentials[at + 1] ?? '')
   return [...chosen].flat()
 }
 
-/** @param hides - true for a value that shows a secret of the node's. */
+/** @param hides true for a value that shows a secret of the node */
 export function headersDown(
   headers: IncomingHttpHeaders,
   extra: ReadonlySet<string>,
@@ -105,7 +105,7 @@ export function headersDown(
     const value: string | string[] | undefined = headers[name]
     if (value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      // Other bytes could not be written again by the next HTTP server on the way.
+      // The next HTTP server could not write other bytes again.
       if (!PRINTABLE.test(one) || hides(one)) continue
       if (!(name === 'link' && ABSOLUTE_LINK.test(one))) chosen.push([name, one])
     }

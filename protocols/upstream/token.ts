@@ -6,7 +6,7 @@ import type { ClientCredentials } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import type { UpstreamResponse } from './answer.ts'
 
-/** Posts a form to the token server, which proves itself and the node as its connection does. */
+/** Posts a form to the token server, over a connection with the same certificate and guard. */
 export type PostForm = (headers: Headers, form: string) => Promise<UpstreamResponse>
 
 interface Token {
@@ -15,11 +15,11 @@ interface Token {
   readonly endsAt: number
 }
 
-/** RFC 6750 §2.1, with room for what servers really give. */
+/** RFC 6750 §2.1, relaxed for tokens of real servers. */
 const TOKEN = /^[\x21-\x7e]+$/
 const LIFE_S_MAX = 365 * 86_400
 
-/** Access tokens by client credentials: one at a time, kept, renewed before it ends and while the old one still works. */
+/** Access tokens by client credentials. One token is cached, and renewed before it expires. */
 export class TokenSource {
   readonly #credentials: ClientCredentials
   readonly #post: PostForm
@@ -34,7 +34,7 @@ export class TokenSource {
   }
 
   /**
-   * A token that holds now. However many ask, one request is under way.
+   * A valid token. Concurrent callers share one request.
    * @throws SoukError `upstream_unreachable`, `upstream_timeout`, `upstream_invalid_response`, or the signal's reason
    */
   async token(signal: AbortSignal): Promise<string> {
@@ -43,19 +43,19 @@ export class TokenSource {
     if (known !== undefined && now < known.renewAt) return known.value
     const renewal = this.#renew()
     if (known !== undefined && now < known.endsAt) {
-      // The old one does until it ends; whoever comes then hears what is wrong.
+      // The old token works until it expires; a later caller gets the error.
       renewal.catch(() => {})
       return known.value
     }
     return (await within(renewal, signal)).value
   }
 
-  /** The API would not have this token: it is used no more. */
+  /** Drops a token that the API rejected. */
   refused(value: string): void {
     if (this.#token?.value === value) this.#token = undefined
   }
 
-  /** Whether a text that leaves this node would show the token. */
+  /** True if a text that leaves this node would reveal the token. */
   shows(text: string): boolean {
     return this.#token !== undefined && text.includes(this.#token.value)
   }
@@ -86,17 +86,17 @@ export class TokenSource {
   }
 }
 
-/** RFC 6749 §2.3.1: both are form-encoded before they become a user name and a password. */
+/** RFC 6749 §2.3.1: both are form-encoded before they become user name and password. */
 export function basicOf({ clientId, clientSecret, sendAs }: ClientCredentials) {
   if (sendAs === 'body') return undefined
   const encoded = (text: string) => new URLSearchParams({ _: text }).toString().slice(2)
   return { username: encoded(clientId), password: encoded(clientSecret) }
 }
 
-/** @throws SoukError `upstream_invalid_response`; what the server said stays with it: it may repeat what it was sent. */
+/** @throws SoukError `upstream_invalid_response`, without the server's text, which may repeat the request's secrets. */
 function tokenIn(status: number, bytes: Uint8Array, askedAt: number): Token {
   const refuse = () =>
-    new SoukError('upstream_invalid_response', `The API's token server gave no token (HTTP ${status}).`, {
+    new SoukError('upstream_invalid_response', `The API's token server returned no token (HTTP ${status}).`, {
       source: 'upstream'
     })
   if (status !== 200) throw refuse()

@@ -30,28 +30,28 @@ export interface UpstreamRequest {
   readonly method: string
   /** Appended to the endpoint's path and query: empty, or starting with `/` or `?`. Default empty. */
   readonly path?: string
-  /** Only those of a short list go up: see `upstream-headers.ts`. */
+  /** Only allow-listed headers are forwarded, see `upstream-headers.ts`. */
   readonly headers: Headers
   readonly body?: Payload
   readonly signal: AbortSignal
 }
 
-/** Keep-alive HTTP to one endpoint: HTTP/2 where its server wants that over TLS, else HTTP/1.1. */
+/** A keep-alive HTTP client for one endpoint: HTTP/2 if the server selects it over TLS, else HTTP/1.1. */
 export interface Upstream {
   readonly endpoint: URL
   /**
-   * Sends one request, once. Repeated are only a redirect's own target (same origin; GET and HEAD, or 307 and 308 with a body
-   * that is held whole), a request that a renewed token may open (401), and what is idempotent by declaration.
+   * Sends one request, once. It is repeated only for a redirect within the origin (GET and HEAD, or 307 and 308 with a buffered
+   * body), with a renewed token after a 401, and if the provider declared the API idempotent.
    * @throws SoukError `invalid_request` (path or header), `method_not_allowed`, `upstream_unreachable`, `upstream_timeout`,
-   *   `upstream_invalid_response`, `overloaded`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
+   * `upstream_invalid_response`, `overloaded`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
    */
   request(request: UpstreamRequest): Promise<UpstreamResponse>
   /**
-   * Headers that prove the node to the API, flat, for connections of another kind.
-   * @throws SoukError as `request`, where a token has to be had first
+   * The node's credential headers as a flat list, for other kinds of connections.
+   * @throws SoukError as `request`, if a token must be fetched first
    */
   credentials(signal: AbortSignal): Promise<readonly string[]>
-  /** Ends what is running. */
+  /** Aborts running requests. */
   close(): Promise<void>
 }
 
@@ -63,20 +63,20 @@ export interface UpstreamInit
     UpstreamConfig,
     'endpoint' | 'timeoutMs' | 'inFlightMax' | 'idempotent' | 'auth' | 'guard' | 'requestHeaders' | 'responseHeaders'
   > {
-  /** What errors call it. Default: its host and port, which is for the provider to read and for no consumer. */
+  /** The API's name in errors. Default: its host and port, which only the provider may see. */
   readonly shownAs?: string
   readonly clock?: Clock
-  /** Redirects out of the endpoint's path are refused, for where a consumer has a say in them. Default false. */
+  /** Rejects redirects out of the endpoint's path, for APIs where consumers can influence redirects. Default false. */
   readonly confinesRedirects?: boolean
-  /** How long it is left alone after many failures. Default `UPSTREAM_BREAK_MS`. */
+  /** How long the circuit stays open after many failures. Default `UPSTREAM_BREAK_MS`. */
   readonly breakMs?: number
 }
 
 /**
- * The one HTTP client through which adapters reach a provider's API.
+ * The only HTTP client for providers' APIs.
  *
- * @param init.endpoint - fixes scheme, host, port and the head of the path for good.
- * @param init.timeoutMs - default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`.
+ * @param init.endpoint determines scheme, host, port and base path permanently
+ * @param init.timeoutMs default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`
  * @throws SoukError `invalid_request`
  */
 export function createUpstream(init: UpstreamInit): Upstream {
@@ -91,7 +91,7 @@ class HttpUpstream implements Upstream {
   readonly #inFlightMax: number
   readonly #where: string
   readonly #credentials: Credentials
-  /** The endpoint with the secrets of its query, which make them its own: consumers can neither repeat nor replace them. */
+  /** The endpoint including the secret query parameters, so that consumers can neither repeat nor replace them. */
   readonly #base: URL
   readonly #up: ReadonlySet<string>
   readonly #down: ReadonlySet<string>
@@ -120,11 +120,12 @@ class HttpUpstream implements Upstream {
     this.#breaker = breaker(init.breakMs)
     this.#pool = new Pool(endpoint.origin, {
       connections: IN_FLIGHT_PER_API_MAX,
-      // HTTP/1.1 has one request on a connection at a time, HTTP/2 a stream for each: giving one up ends that, or the connection.
+      // HTTP/1.1 carries one request per connection at a time, HTTP/2 a stream per request. Aborting ends the connection or the
+      // stream.
       allowH2: true,
       connect: connectorTo(endpoint, init.guard, init.auth?.tls),
       maxHeaderSize: HEADER_BYTES_MAX,
-      // Our own timers decide: they run on the clock that was given, and not while a reader is slow.
+      // Our own timers apply, because they run on the given clock and not while a reader is slow.
       headersTimeout: 0,
       bodyTimeout: 0
     })
@@ -155,7 +156,7 @@ class HttpUpstream implements Upstream {
     await Promise.all([this.#pool.destroy(), this.#tokens?.close()])
   }
 
-  /** Sent again where that is harmless by the provider's word, and the API did nothing, or says that it is busy. */
+  /** Retries if the provider declared the API idempotent, and the API did not accept the request or is busy. */
   async #persistently(request: UpstreamRequest, body: Sent['body']): Promise<Answered> {
     const startedAt = this.#clock.elapsed()
     for (let tries = 0; ; tries++) {
@@ -172,7 +173,7 @@ class HttpUpstream implements Upstream {
     }
   }
 
-  /** With a token where it needs one; once more with a new one where the API would not have it any more. */
+  /** Adds a token if needed; retries once with a new token after a 401. */
   async #authorized(request: UpstreamRequest, body: Sent['body'], startedAt: number): Promise<Answered> {
     const { signal } = request
     for (let isFirst = true; ; isFirst = false) {
@@ -185,7 +186,7 @@ class HttpUpstream implements Upstream {
     }
   }
 
-  /** With its redirects. */
+  /** Follows redirects. */
   async #following(
     { method, path = '', headers, signal }: UpstreamRequest,
     { body, startedAt, token }: { body: Sent['body']; startedAt: number; token: string | undefined }
@@ -216,7 +217,7 @@ class HttpUpstream implements Upstream {
     return token === undefined ? headers : [...headers, 'authorization', `Bearer ${token}`]
   }
 
-  /** One request without following redirects. */
+  /** Sends one request without following redirects. */
   async #send(sent: Sent, target: string, startedAt: number) {
     const timeoutMs = Math.max(0, this.#timeoutMs - (this.#clock.elapsed() - startedAt))
     const exchange = new Exchange({ clock: this.#clock, signal: sent.signal, timeoutMs, where: this.#where })
@@ -246,13 +247,13 @@ function checkBound(what: string, value: number, most: number, unit: string): vo
 }
 
 function tooMany(): SoukError {
-  return new SoukError('overloaded', 'The API takes no more requests at once.', {
+  return new SoukError('overloaded', 'The API accepts no more concurrent requests. Try again later.', {
     notAccepted: true,
     retryAfterMs: 1_000
   })
 }
 
-/** An API that says when to come again knows better. */
+/** A response with `Retry-After` is passed on instead of retried. */
 function isBusy({ status, headers }: UpstreamResponse): boolean {
   return (status === 502 || status === 503 || status === 504) && !headers.some(([name]) => name === 'retry-after')
 }
@@ -271,12 +272,12 @@ function tokenSource({ auth, guard }: UpstreamInit, clock: Clock) {
     ...(guard === undefined ? {} : { guard })
   })
   const post: PostForm = (headers, form) =>
-    // No caller's own signal: whoever comes next waits for the same answer.
+    // Not the caller's signal, because other callers wait for the same response.
     server.request({ method: 'POST', headers, body: utf8(form), signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS_MAX) })
   return { source: new TokenSource(oauth2, post, clock), close: () => server.close() }
 }
 
-/** A request as every one of its redirects gets it. */
+/** A request, reused for each redirect. */
 interface Sent {
   readonly method: string
   readonly headers: string[]
@@ -287,13 +288,13 @@ interface Sent {
 function bodyOf(body: Payload | undefined): Sent['body'] {
   if (body === undefined || body instanceof Uint8Array) return body ?? null
   const readable = Readable.from(sourced(body), { objectMode: false })
-  // Who sends it hears of its errors; this is for those that come when nobody sends it any more.
+  // The sender gets the body's errors; this handles errors after sending has ended.
   return readable.on('error', () => undefined)
 }
 
 /**
- * A body that breaks off is its sender's fault, and must not pass for the upstream's. No generator: one that never started
- * would not tell its source that nobody wants it.
+ * Marks a failing body as the sender's fault, not the upstream's. Not a generator, because one that never started would not close
+ * its source.
  */
 function sourced(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const source = body[Symbol.asyncIterator]()
@@ -332,17 +333,17 @@ function redirected(from: {
     })
   const location = head.headers.location
   const next = location === undefined ? null : URL.parse(location, endpoint.origin + target)
-  if (next === null) throw refuse('without saying where to')
-  // The address itself is the provider's business: it stays in the log.
+  if (next === null) throw refuse('without a location')
+  // The address is only for the provider, so it stays in the log.
   if (next.origin !== endpoint.origin)
     throw refuse('to another host, port or scheme', new RedirectedAway(next.origin + next.pathname))
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
   const repeatable = sent.method === 'GET' || sent.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308
   if (!repeatable && !keepsMethod) throw refuse('in a way that drops the request')
-  if (sent.body instanceof Readable) throw refuse('a request that cannot be sent again')
+  if (sent.body instanceof Readable) throw refuse('a request that cannot be repeated')
   if (from.confinesRedirects && !isBelow(endpoint.pathname, next.pathname)) throw refuse('out of its own path')
-  // The API may leave the node's own parameters out of where it sends us.
+  // The API may omit the node's own parameters from the redirect's address.
   for (const [name, value] of from.query) if (!next.searchParams.has(name)) next.searchParams.append(name, value)
   return next.pathname + next.search
 }

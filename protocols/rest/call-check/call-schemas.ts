@@ -28,7 +28,7 @@ export function callSchemas({ parameters, body }: RestOperation, all: Definition
   return { ...schemas, definitions: Object.fromEntries(definitions) }
 }
 
-/** By their names with the place in front: those are unique. */
+/** Keyed by place and name, which together are unique. */
 function parametersSchema(parameters: RestOperation['parameters']): JsonSchema {
   return {
     type: 'object',

@@ -9,11 +9,11 @@ import type { Definitions } from '../openapi-schemas.ts'
 import { CheckableSchemas, STEP } from './checkable-schema.ts'
 import { FORMATS } from './formats.ts'
 
-/** What a call of one operation is checked against. */
+/** The schemas for the calls of one operation. */
 export interface CallSchemas {
   readonly parameters: JsonSchema
   readonly body?: JsonSchema
-  /** Those that the others refer to. */
+  /** The definitions that the others refer to. */
   readonly definitions: Definitions
 }
 
@@ -30,7 +30,7 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
     logger: false,
     validateSchema: false,
     addUsedSchema: false,
-    // Each definition becomes one function, however often it is referred to.
+    // Each definition becomes one function, however many references it has.
     inlineRefs: false,
     formats: FORMATS,
     code: { source: true, regExp, formats: _`require("souk").formats` }
@@ -64,7 +64,7 @@ function generated(ajv: Ajv2020, schema: JsonObject): string | undefined {
   }
 }
 
-/** Ajv writes calls of this into the code; the pattern is compiled where the code runs. */
+/** Ajv writes calls of this into the code, which compiles the pattern at run time. */
 const regExp = Object.assign((pattern: string) => ({ test: () => true, toString: () => pattern }), {
   code: 'require("souk").regExp'
 })

@@ -7,21 +7,21 @@ import type { LinearPattern } from '../../pattern/linear-pattern.ts'
 import { Meter } from '../../pattern/meter.ts'
 import { FORMATS } from './formats.ts'
 
-/** By this name generated code asks for what is here. */
+/** The module name under which generated code imports this runtime. */
 const RUNTIME = 'souk'
-/** What generated code may ask for besides. */
+/** Other modules that generated code may import. */
 const OF_AJV: ReadonlySet<string> = new Set(['ajv/dist/runtime/equal', 'ajv/dist/runtime/ucs2length'])
 const ofNode = createRequire(import.meta.url)
 
-/** Steps for each name of an object: generated code compares it with a few others. */
+/** Steps per member name of an object, because generated code compares it with a few others. */
 const STEPS_PER_NAME = 4
-/** Steps for writing one value out, to compare it with others. */
+/** Steps for serialising one value for comparison. */
 const STEPS_PER_VALUE = 50
 
-/** What is wrong with a call: the first error that was found. */
+/** The first problem found in a call. */
 export type CallProblem = Pick<ErrorObject, 'instancePath' | 'message' | 'params'>
 
-/** What a call says, by where it goes. */
+/** The values of a call, by place. */
 export interface CallValues {
   readonly parameters: unknown
   readonly body?: unknown
@@ -32,13 +32,13 @@ export type Check = (values: CallValues, steps: number) => CallProblem | undefin
 /**
  * Loads code that `checkCode` generated.
  *
- * @returns a function that gives what is wrong with a value, and throws `OutOfSteps` where telling takes more than `steps`
+ * @returns a function that returns the problem of a value, and throws `OutOfSteps` if it needs more than `steps`
  */
 export function loadCheck(code: string, onFault: () => void = () => {}): Check {
   let meter = new Meter(0)
   const runtime = {
     formats: FORMATS,
-    /** Called for each schema that looks at a value; `cost` is what that takes whatever the value is. */
+    /** Called for each schema that checks a value. @param cost the cost that does not depend on the value */
     step(value: unknown, cost: number) {
       meter.spend(cost + sizeOf(value))
     },
@@ -47,14 +47,14 @@ export function loadCheck(code: string, onFault: () => void = () => {}): Check {
     },
     regExp(pattern: string) {
       let compiled: LinearPattern | undefined
-      // When it is first needed: compiling takes longer than loading all of the code.
+      // Compiled at first use, because compiling takes longer than loading the code.
       return { test: (text: string) => (compiled ??= ecmaPattern(pattern)).test(text, meter) }
     }
   }
   const require = (name: string): unknown => {
     if (name === RUNTIME) return runtime
     if (OF_AJV.has(name)) return ofNode(name)
-    throw new Error(`a check asks for ${name}`)
+    throw new Error(`a check imports ${name}`)
   }
   const module = { exports: undefined as unknown as ValidateFunction }
   const run = compileFunction(code, ['require', 'module']) as (require: unknown, module: unknown) => void
@@ -86,7 +86,7 @@ function sizeOf(value: unknown): number {
   return isObject(value) ? STEPS_PER_NAME * Object.keys(value).length : 0
 }
 
-/** The same text for values that are equal in JSON Schema, whatever the order of their names. */
+/** The same text for values that are equal in JSON Schema, whatever the order of members. */
 function canonical(value: unknown, meter: Meter): string {
   meter.spend(STEPS_PER_VALUE + sizeOf(value))
   if (Array.isArray(value)) return `[${value.map((one) => canonical(one, meter)).join()}]`

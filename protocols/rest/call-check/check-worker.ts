@@ -8,7 +8,7 @@ import { TASKS_ENTRY } from '../../description-worker/entry.ts'
 import { TaskWorker } from '../../description-worker/task-worker.ts'
 import type { TASKS } from '../../description-worker/tasks.ts'
 
-/** Checks calls that take long. Another one than that for descriptions: calls do not wait for those. */
+/** Checks slow calls. It is separate from the description worker, so that calls do not wait for descriptions. */
 export const checkWorker = new TaskWorker<typeof TASKS>({
   entry: TASKS_ENTRY,
   doing: 'Checking the call against the description of the API',

@@ -3,9 +3,9 @@ import { isObject } from '../../exact-json.ts'
 import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi-schemas.ts'
 import { FORMATS } from './formats.ts'
 
-/** Pays for one look at a value; see `check-runtime.ts`. */
+/** The keyword that charges for one check of a value; see `check-runtime.ts`. */
 export const STEP = 'x-souk-step'
-/** One look at a value by one schema takes up to a microsecond, an error that an alternative makes included. */
+/** One schema's check of one value takes up to a microsecond, including the error of a failed alternative. */
 const STEPS_PER_LOOK = 100
 const CHARS_PER_STEP = 8
 
@@ -16,7 +16,7 @@ const isNumber = (value: unknown) => Number.isFinite(value)
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
 const isOneType = (value: unknown) => TYPES.includes(value)
 
-/** Keywords that say something of a value by themselves, and what they must be: whatever else they are says nothing. */
+/** Keywords that constrain a value by themselves, and the valid values of each. Other values are ignored. */
 const ASSERTIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
   type: (value) =>
     isOneType(value) || (isTexts(value) && (value as unknown[]).length > 0 && (value as unknown[]).every(isOneType)),
@@ -41,18 +41,18 @@ const ASSERTIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
   dependentRequired: (value) => isObject(value) && Object.values(value).every(isTexts)
 }
 
-/** Keywords by which a schema that says less takes less, so that they cannot stay where something below is left unchecked. */
+/** Keywords where a weaker subschema accepts fewer values. They are removed if something below them is not checked. */
 const REVERSING: ReadonlySet<string> = new Set(['not', 'contains', 'if'])
 const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties']
 
 /**
- * Schemas as calls are checked against them: each pays for its steps, what is no valid keyword is left out, and so is each pattern that
- * cannot be matched in linear time, with whatever would refuse more values without it.
+ * Prepares schemas for checking calls. Each schema charges for its steps. Invalid keywords are removed, and so are patterns that
+ * cannot be matched in linear time, with all keywords that would reject more values without them.
  */
 export class CheckableSchemas {
   readonly #isLinear: (pattern: string) => boolean
   readonly #definitions: Definitions
-  /** Definitions in which a pattern is left out, at whatever depth. */
+  /** Definitions with a removed pattern at any depth. */
   readonly #loose: ReadonlySet<string>
 
   constructor(definitions: Definitions, isLinear: (pattern: string) => boolean) {
@@ -95,7 +95,7 @@ export class CheckableSchemas {
         if (!isLoose || !REVERSING.has(keyword)) schema[keyword] = one
       } else if (keyword === 'oneOf' && Array.isArray(value)) {
         const all = value.map(below)
-        // Of alternatives that take too much, several may fit.
+        // Weakened alternatives may match together, so `oneOf` becomes `anyOf`.
         if (isLoose) schema['allOf'] = [...((schema['allOf'] as unknown[] | undefined) ?? []), { anyOf: all }]
         else schema[keyword] = all
       } else if (MANY.includes(keyword) && Array.isArray(value) && value.length > 0) {
@@ -113,7 +113,7 @@ export class CheckableSchemas {
       isLoose ||= before
     }
     if (isLoose) loosen(schema, given)
-    // What a pattern described that is left out is described nowhere now.
+    // Properties that matched a removed pattern would now count as additional.
     if (takesMore) delete schema['additionalProperties']
     schema[STEP] = stepsOf(schema)
     return { schema, isLoose }
@@ -137,7 +137,7 @@ export class CheckableSchemas {
   }
 }
 
-/** What would refuse values by what is not checked any more. */
+/** Removes keywords that would reject values because of a removed check. */
 function loosen(schema: Record<string, unknown>, given: JsonSchema): void {
   for (const keyword of UNEVALUATED) delete schema[keyword]
   if ('if' in given && !('if' in schema)) {
@@ -146,7 +146,7 @@ function loosen(schema: Record<string, unknown>, given: JsonSchema): void {
   }
 }
 
-/** Patterns and definitions that a schema mentions itself, at whatever depth. Iterative: it is used on what was not looked at before. */
+/** The patterns and references within a schema, at any depth. Iterative, because the schema is unchecked. */
 export function mentionsOf(schema: unknown): {
   readonly patterns: readonly string[]
   readonly references: readonly string[]
@@ -170,7 +170,7 @@ export function mentionsOf(schema: unknown): {
   return { patterns, references }
 }
 
-/** What one look by this schema costs whatever the value is: its own lists, and the names of what is below. */
+/** The constant cost of one check by this schema: its own lists, and the names of its subschemas. */
 function stepsOf(schema: JsonSchema): number {
   const own = Object.entries(schema).map(([keyword, value]) => {
     if (Object.hasOwn(ASSERTIONS, keyword)) return JSON.stringify(value).length

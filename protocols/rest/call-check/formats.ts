@@ -6,8 +6,8 @@ import { isEcma } from '../../pattern/ecma-pattern.ts'
 const URL_FORMAT = /^(?:https?|ftp):\/\/[^\s/?#]+[^\s]*$/i
 
 /**
- * Those of ajv-formats, as far as their time grows with the text. `uri`, `uri-reference` and `email` are its fast ones, as the full
- * ones try one text in many ways; `url` is one of ours for the same reason. `regex` compiles a consumer's pattern and never runs it.
+ * The formats of ajv-formats with linear running time. `uri`, `uri-reference` and `email` are its fast variants, because the full
+ * ones backtrack; `url` is our own for the same reason. `regex` compiles a consumer's pattern but never runs it.
  */
 export const FORMATS: Readonly<Record<string, Format>> = {
   ...fullFormats,

@@ -7,8 +7,8 @@ import type { CallSchemas } from './check-code.ts'
 import { checkWorker } from './check-worker.ts'
 
 /**
- * What one API asks of the worker that all APIs share: one thing at a time, and nothing for a while after it met a limit, so that one
- * API cannot keep it from the others.
+ * One API's use of the worker that all APIs share: one task at a time, and a pause after it exceeds a limit, so that one API
+ * cannot occupy the worker.
  */
 export class SlowChecks {
   readonly #clock: Clock
@@ -21,7 +21,7 @@ export class SlowChecks {
     this.#clock = clock
   }
 
-  /** A call of this API takes long, or one took too long lately: others are likely to. */
+  /** True if a slow check of this API is running, or exceeded a limit recently. Further slow checks are likely then. */
   get isStrained(): boolean {
     return this.#asking > 0 || this.#clock.elapsed() < this.#restsUntil
   }

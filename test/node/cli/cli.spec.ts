@@ -118,7 +118,7 @@ describe('souk, with nodes that run', function () {
       await call('{ users(first: 2) { name } }'),
       '{"data":{"users":[{"name":"Alan Turing"},{"name":"Barbara Liskov"}]}}\n'
     )
-    assert.match(await call('{ users(first: 6) { name } }'), /costs 12 units; this API takes 10/)
+    assert.match(await call('{ users(first: 6) { name } }'), /costs 12 units; this API allows 10/)
     assert.match(await call('{ users { email } }'), /Cannot query field \\"email\\"/)
     const wrong = await run(...named, '--price', '0', '--hide', 'User.age')
     assert.deepEqual([wrong.code, /no "User\.age"/.test(wrong.stderr)], [1, true])

@@ -132,7 +132,7 @@ describe('before a GraphQL API is reached', () => {
     const before = queries()
     const error = await errorOf(await call(adapter, { query: '{ users(first: 2000000000) { id } }' }, 10_000n))
     assert.deepEqual([error.extensions?.code, queries()], ['TOO_COSTLY', before])
-    assert.match(error.message, /costs 1000000\.001 USDC; a call of this API costs 0\.01 at most/)
+    assert.match(error.message, /costs 1000000\.001 USDC; the maximum for a call of this API is 0\.01 USDC/)
   })
 
   it('neither shows nor takes what is hidden', async () => {

@@ -70,7 +70,7 @@ describe('inspection of a GraphQL endpoint', () => {
     const { description, snapshot, warnings } = await inspected(
       serving(`type Query { a: A } type A { ${fields(2_000, long)} }`)
     )
-    assert.match(warnings.join(), /descriptions inside the schema had to be left out/)
+    assert.match(warnings.join(), /descriptions inside the schema had to be omitted/)
     assert.match(description.sdl ?? '', /field1999\(argument: String\): String/)
     assert(!description.sdl?.includes('word'))
     assert(snapshot.includes('word'))
@@ -89,10 +89,10 @@ describe('inspection of a GraphQL endpoint', () => {
     [
       'a web page',
       answering(200, { 'content-type': 'text/html' }, '<html></html>'),
-      /does not answer in GraphQL \(HTTP 200\)/
+      /does not return a GraphQL response \(HTTP 200\)/
     ],
-    ['a JSON API', answering(200, json, '{"hello":"world"}'), /does not answer in GraphQL/],
-    ['nothing there', answering(404, json, '{"message":"no route"}'), /does not answer in GraphQL \(HTTP 404\)/],
+    ['a JSON API', answering(200, json, '{"hello":"world"}'), /does not return a GraphQL response/],
+    ['nothing there', answering(404, json, '{"message":"no route"}'), /does not return a GraphQL response \(HTTP 404\)/],
     ['a locked door', answering(401, json, '{"errors":[{"message":"no"}]}'), /wants credentials/],
     [
       'introspection turned off',

@@ -230,7 +230,7 @@ describe('SOAP with Attachments', () => {
     for (const [rules, problem] of [
       [{ photo: { rename: 'name' } }, /Another field is called name/],
       [{ name: { rename: 'photo' } }, /Another field is called photo/],
-      [{ photo: { hide: true } }, /hiding it needs a value/],
+      [{ photo: { hide: true } }, /hidden field needs a value/],
       [{ photo: { maxLength: 3 } }, /need a field with a simple value/],
       [{ 'photo/content': { rename: 'x' } }, /no field photo\/content/],
       [{ image: { rename: 'x' } }, /There are: name, photo, \$name/]

@@ -98,7 +98,7 @@ describe('SOAP registration', () => {
     )
     await assert.rejects(bench.json({ operation: 'echo', echo: 'x' }), {
       code: 'invalid_request',
-      message: /call one of one\.echo, two\.echo/
+      message: /Call one of one\.echo, two\.echo/
     })
     assert.deepEqual(await bench.json({ operation: 'echo', port: 'two', echo: 'x' }), { echo: 'x' })
     assert.match(String(bench.upstream.received.at(-1)?.headers['content-type']), /^application\/soap\+xml/)
@@ -182,7 +182,7 @@ describe('SOAP registration', () => {
       const { warnings } = await inspect(serving({ '/svc?wsdl': wsdlOf({ types }), '/bad.xsd': '<a><b></a>' }))
       assert.match(
         warnings.join('\n'),
-        /gone\.xsd is imported, but could not be read: .*404[^]*import could not be used: .*bad\.xsd answers is not well-formed/
+        /gone\.xsd is imported, but could not be read: .*404[^]*import could not be used: .*bad\.xsd is not well-formed/
       )
     })
 
@@ -333,7 +333,7 @@ describe('SOAP registration', () => {
         )
       }
       for (const [count, says] of [
-        [12, /schemas of answers are not/],
+        [12, /omits the schemas of responses/],
         [60, /JSON Schemas are not/]
       ] as const) {
         const { description, warnings } = await wide(count)

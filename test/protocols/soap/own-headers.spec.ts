@@ -148,7 +148,7 @@ describe('SOAP headers of the provider', () => {
       [{ Auth: null }, /^\$\.soap_headers\.Auth must not be null/],
       [
         { Other: SECRET },
-        /^\$\.soap_headers\.Other is no header block .*declared: Auth, Trace, Security\. .*\{namespace\}name/
+        /^\$\.soap_headers\.Other is not a declared header block.*Declared: Auth, Trace, Security\. .*\{namespace\}name/
       ],
       [{ '{urn:x}a b': SECRET }, /must be named as an XML element can be/],
       [{ '{urn:x}Key': [SECRET] }, /must be a string, number, boolean or object\.$/],

@@ -98,7 +98,7 @@ describe('pattern facets', () => {
 
   it('that cannot be checked are neither checked nor published, and the provider is told', async () => {
     assert(await isTaken('unchecked', 'b'))
-    assert.match(bench.inspection.warnings.join('\n'), /\(a\{1,99\}\)\{1,99\}.*left to the service to check/)
+    assert.match(bench.inspection.warnings.join('\n'), /\(a\{1,99\}\)\{1,99\}.*only the service checks/)
     assert.doesNotMatch(JSON.stringify(bench.inspection.description), /1,99/)
   })
 })

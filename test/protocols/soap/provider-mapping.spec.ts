@@ -198,7 +198,7 @@ describe("a SOAP provider's mapping", () => {
     [mapping({ accountId: { rename: 'operation' } }), '/operations/echo/input/accountId', /called operation/],
     [mapping({ apiKey: { hide: true } }), '/operations/echo/input/apiKey', /needs a value or a default/],
     [mapping({ login: { minLength: 1 } }), '/operations/echo/input/login', /field with a simple value/],
-    [mapping({ mode: { maxItems: 1 } }), '/operations/echo/input/mode', /Only an array/],
+    [mapping({ mode: { maxItems: 1 } }), '/operations/echo/input/mode', /need an array/],
     [mapping({ mode: { pattern: '(?=a)b' } }), '/operations/echo/input/mode', /pattern "\(\?=a\)b" looks around/],
     [mapping({ mode: { pattern: '(a)\\1' } }), '/operations/echo/input/mode', /refers back/],
     [mapping({ mode: { pattern: '(a{1,99}){1,99}' } }), '/operations/echo/input/mode', /repeats too often/],

@@ -117,7 +117,7 @@ describe('SOAP registration by files', () => {
     const { description } = await inspect({ ...wsdl, entry: './b.wsdl' })
     assert.equal(description.operations[0]?.name, 'two')
     await refused({ ...wsdl, entry: 'c.wsdl' }, /no "c\.wsdl" among the files; there is a\.wsdl, b\.wsdl/)
-    await refused({ entry: 'a.wsdl' }, /give the files, or a zip/)
+    await refused({ entry: 'a.wsdl' }, /needs files or a zip/)
     await refused(filesOf({ 'a.txt': '' }), /no WSDL among the files; there is a\.txt/)
     await refused(zip(), /no WSDL among the files; there is nothing/)
   })
@@ -210,7 +210,7 @@ describe('SOAP registration by files', () => {
       const endpoint = `${await deadUrl()}/svc`
       await assert.rejects(soapFactory.inspect({ endpoint, wsdl: at('') }, FOREVER), { code: 'upstream_unreachable' })
       for (const [status, says] of [
-        [401, /answers 401: it seems to want credentials \(--auth-file\)/],
+        [401, /responds with 401: it seems to require credentials \(--auth-file\)/],
         [404, /responds with 404 to a GET\. Check that .*\/svc is its address/],
         [500, /^$/]
       ] as const) {
@@ -230,23 +230,23 @@ describe('SOAP registration by files', () => {
       ['a bomb that says it is small', zip({ ...good, content: ' '.repeat(9_000_000), size: 100 }), /a\.wsdl damaged/],
       ['a file that is shorter than it says', zip({ ...good, size: 1_000_000 }), /a\.wsdl damaged/],
       ['a wrong checksum', zip({ ...good, crc: 1 }), /a\.wsdl damaged: its checksum/],
-      ['a way out', zip(good, { name: '../b.xsd' }), /entry named "\.\.\/b\.xsd", which leads out/],
-      ['a way out by backslashes', zip(good, { name: 'x\\..\\..\\b.xsd' }), /which leads out/],
-      ['an absolute path', zip(good, { name: '/etc/b.xsd' }), /"\/etc\/b\.xsd", which leads out/],
-      ['a drive', zip(good, { name: 'C:\\b.xsd' }), /which leads out/],
+      ['a way out', zip(good, { name: '../b.xsd' }), /entry named "\.\.\/b\.xsd", which is outside/],
+      ['a way out by backslashes', zip(good, { name: 'x\\..\\..\\b.xsd' }), /which is outside/],
+      ['an absolute path', zip(good, { name: '/etc/b.xsd' }), /"\/etc\/b\.xsd", which is outside/],
+      ['a drive', zip(good, { name: 'C:\\b.xsd' }), /which is outside/],
       ['encryption', zip({ ...good, flags: 0x801 }), /is encrypted/],
-      ['strong encryption', zip({ ...good, flags: 0x841 }), /no zip file, or is damaged/],
+      ['strong encryption', zip({ ...good, flags: 0x841 }), /not a zip file, or it is damaged/],
       ['another compression', zip({ ...good, method: 12 }), /other than deflate/],
       ['the same file twice', zip(good, { ...good, name: './a.wsdl' }), /has a\.wsdl twice/],
       ['ten thousand entries', zip(...Array.from({ length: 10_000 }, (_, i) => ({ name: `${i}.xsd` }))), /more than/],
       ['what is cut off', { zip: base64(zipOf([good]).subarray(0, 300)) }, /not a zip file, or it is damaged or truncated/],
       ['a head cut off', { zip: base64(zipOf([good]).subarray(300)) }, /damaged or truncated|not a zip file/],
-      ['what is no zip', { zip: base64('PK but no zip') }, /no zip file/],
+      ['what is no zip', { zip: base64('PK but no zip') }, /not a zip file/],
       ['what is no base64', { zip: 'ä'.repeat(4) }, /The zip is not base64/],
       ['a file that is no base64', { files: { 'a.wsdl': '<wsdl/>' } }, /a\.wsdl is not base64/],
       ['a file outside', filesOf({ '../a.wsdl': '' }), /cannot be named "\.\.\/a\.wsdl"/],
       ['a file twice', filesOf({ 'a.wsdl': '', './a.wsdl': '' }), /has a\.wsdl twice/],
-      ['both ways at once', { ...filesOf({}), ...zip(good) }, /as files or as a zip, not as both/],
+      ['both ways at once', { ...filesOf({}), ...zip(good) }, /as files or as a zip, not both/],
       ['too many bytes', filesOf({ 'a.wsdl': ' '.repeat(WSDL_BYTES_MAX + 1) }), /larger than \d+ bytes/],
       [
         'too many files',
@@ -264,7 +264,7 @@ describe('SOAP registration by files', () => {
     it('many large WSDLs of a zip, before all are unpacked', async () => {
       const content = wsdlOf({ schema: `${text('echo')}<!-- ${'x'.repeat(WSDL_BYTES_MAX / 4)} -->` })
       const wsdl = zip(...Array.from({ length: 8 }, (_, i) => ({ name: `${i}.wsdl`, content })))
-      await refused(wsdl, /larger than \d+ bytes\. Say which one it is/)
+      await refused(wsdl, /larger than \d+ bytes\. Select one with/)
       assert.equal((await inspect({ ...wsdl, entry: '3.wsdl' })).description.operations.length, 1)
     })
 
