@@ -1024,10 +1024,12 @@ export const ACCOUNT_DEPOSIT_ATOMS_MIN = USDC / 2n
 export const ACCOUNT_DEPOSIT_ATOMS_MAX = 1_000n * USDC
 /** Smallest withdrawal from an account, unless it takes the whole balance. */
 export const ACCOUNT_WITHDRAWAL_ATOMS_MIN = USDC / 2n
-/** Deposits of one account per UTC day. The operator pays their gas. */
+/** Deposits of one account per UTC day. The operator pays their gas until a withdrawal does. */
 export const ACCOUNT_DEPOSITS_MAX = 20
 /** Withdrawals of all accounts per UTC day at the operator's gas, one per account: under a dollar on Base. */
 export const FREE_WITHDRAWALS_MAX = 100
+/** Deposits whose gas is free with a free withdrawal. Customers top up now and then. */
+export const FREE_DEPOSITS_MAX = 3
 /** Time between two heartbeats of a process that holds shared reservations. */
 export const HOLDER_BEAT_MS = 10 * SECOND
 /** A process's reservations are released after this time without a heartbeat. */

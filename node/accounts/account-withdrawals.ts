@@ -1,9 +1,28 @@
 import { createHash } from 'node:crypto'
-import { asSoukError, type Atoms, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
-import type { Address, Clock, Documents, Entry, Ledger, Random, Wallet } from '../../lib/interface/index.ts'
+import {
+  asSoukError,
+  type Atoms,
+  formatUsdc,
+  KeyedMutex,
+  limits,
+  parseUsdc,
+  sleep,
+  SoukError
+} from '../../lib/index.ts'
+import type {
+  Address,
+  Clock,
+  DocumentPut,
+  Documents,
+  Entry,
+  Ledger,
+  Random,
+  Wallet
+} from '../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID, WITHDRAWAL_FEES, withdrawingFrom } from './account-books.ts'
 import type { AccountFunds } from './account-funds.ts'
 import type { Account, Accounts } from './accounts.ts'
+import { depositsPaidOut } from './deposits-paid-out.ts'
 import { FreeWithdrawals } from './free-withdrawals.ts'
 
 export interface AccountWithdrawalsInit {
@@ -54,8 +73,11 @@ export interface WithdrawalQuote {
   readonly fee: Atoms
 }
 
-/** A withdrawal, and one deposit that brought its money in: who moves money in circles pays for both. */
-const FEE_GAS = limits.WALLET_TRANSFER_GAS + limits.WALLET_DEPOSIT_GAS
+/** Gas that a customer pays: who moves money in circles pays for the deposits as well. */
+function gasOf(deposits: bigint, isFree: boolean): bigint {
+  const paid = isFree ? deposits - BigInt(limits.FREE_DEPOSITS_MAX) : deposits || 1n
+  return (isFree ? 0n : limits.WALLET_TRANSFER_GAS) + (paid > 0n ? paid : 0n) * limits.WALLET_DEPOSIT_GAS
+}
 
 /** By id, in the store that accounts are in. */
 const OPEN = 'account-withdrawals'
@@ -70,6 +92,7 @@ export class AccountWithdrawals {
   readonly #running = new Map<string, Promise<void>>()
   /** Being taken out of a balance, by id. */
   readonly #drawing = new Map<string, Promise<AccountWithdrawal>>()
+  readonly #turns = new KeyedMutex()
   readonly #stopping = new AbortController()
 
   constructor(init: AccountWithdrawalsInit) {
@@ -103,12 +126,14 @@ export class AccountWithdrawals {
   async quote(account: Account, amount: Atoms): Promise<WithdrawalQuote> {
     const to = await this.#checkAmount(account, amount)
     const wallet = await this.#walletWith(amount)
-    if (await this.#free.isLeft({ id: account.id, funding: to })) return { to, amount, fee: 0n }
-    return { to, amount, fee: await feeOf(wallet, amount) }
+    const isFree = await this.#free.isLeft({ id: account.id, funding: to })
+    const { count } = await depositsPaidOut(this.#init, account.id, amount)
+    return { to, amount, fee: await feeOf(wallet, amount, gasOf(count, isFree)) }
   }
 
   /**
-   * Takes money out of the balance, durably, and sends it behind. One withdrawal a day is free; the fee of another is deducted.
+   * Takes money out of the balance, durably, and sends it behind. One withdrawal a day is free, with `FREE_DEPOSITS_MAX` deposits that brought
+   * the money in; the fee of anything more is deducted.
    * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`,
    *   `fee_not_accepted` with the fee
    */
@@ -118,7 +143,10 @@ export class AccountWithdrawals {
     if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, request.amount)
     const drawing = this.#drawing.get(id)
     if (drawing !== undefined) return repeated(await drawing, request.amount)
-    const drawn = this.#withdraw(account, id, request).finally(() => this.#drawing.delete(id))
+    // In turn: two at once would both be asked for the same deposits.
+    const drawn = this.#turns
+      .run(account.id, () => this.#withdraw(account, id, request))
+      .finally(() => this.#drawing.delete(id))
     this.#drawing.set(id, drawn)
     return drawn
   }
@@ -134,7 +162,8 @@ export class AccountWithdrawals {
     const recipient = { id: account.id, funding: to }
     const isFree = await this.#free.take(recipient)
     try {
-      const fee = isFree ? 0n : await feeOf(wallet, amount)
+      const { count, mark } = await depositsPaidOut(this.#init, account.id, amount)
+      const fee = await feeOf(wallet, amount, gasOf(count, isFree))
       if (fee > feeMax) throw notAccepted(amount, fee)
       await funds.giveBack(account)
       const withdrawal: AccountWithdrawal = {
@@ -147,7 +176,7 @@ export class AccountWithdrawals {
         at: clock.now(),
         state: 'pending'
       }
-      const drawn = await this.#draw(withdrawal, amount)
+      const drawn = await this.#draw(withdrawal, amount, mark)
       if (drawn === withdrawal) this.#follow(wallet, withdrawal)
       else if (isFree) await this.#free.giveBack(recipient)
       return drawn
@@ -158,11 +187,11 @@ export class AccountWithdrawals {
   }
 
   /** Durable when it resolves. Another process may have been faster: then it is what that one wrote. */
-  async #draw(withdrawal: AccountWithdrawal, amount: Atoms): Promise<AccountWithdrawal> {
+  async #draw(withdrawal: AccountWithdrawal, amount: Atoms, mark: DocumentPut): Promise<AccountWithdrawal> {
     const { id, account, at } = withdrawal
     const event = { kind: kindOf('withdrawal', account), reference: id, at }
     const entry = moved(event, amount, balanceOf(account), withdrawingFrom(account))
-    const drawn = await this.#init.ledger.draw(entry, balanceOf(account), [put(withdrawal)])
+    const drawn = await this.#init.ledger.draw(entry, balanceOf(account), [put(withdrawal), mark])
     if (drawn === 'short') throw await this.#insufficient(account)
     return drawn === 'repeated' ? repeated(await this.get(account, id), amount) : withdrawal
   }
@@ -308,17 +337,18 @@ function withFee(entry: Entry, fee: Atoms): Entry {
 }
 
 /** @throws SoukError `invalid_request` where the amount does not cover it, `settlement_unavailable` */
-async function feeOf(wallet: Wallet, amount: Atoms): Promise<Atoms> {
-  const fee = await wallet.feeFor(FEE_GAS)
+async function feeOf(wallet: Wallet, amount: Atoms, gas: bigint): Promise<Atoms> {
+  if (gas === 0n) return 0n
+  const fee = await wallet.feeFor(gas)
   if (fee < amount) return fee
-  const detail = `A withdrawal costs ${formatUsdc(fee)} USDC of gas at the moment. Withdraw more, or free of charge tomorrow.`
+  const detail = `A withdrawal costs ${formatUsdc(fee)} USDC of gas at the moment. Withdraw more at once, or wait until gas is cheaper.`
   throw new SoukError('invalid_request', detail, { members: { fee: formatUsdc(fee) } })
 }
 
 function notAccepted(amount: Atoms, fee: Atoms): SoukError {
   const members = { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee) }
   const detail =
-    `The free withdrawal of today is used. This one costs ${members.fee} USDC for gas, and pays out ${members.receives} USDC. ` +
+    `One withdrawal a day is free, with ${limits.FREE_DEPOSITS_MAX} deposits. This one costs ${members.fee} USDC for gas, and pays out ${members.receives} USDC. ` +
     `Send it again with "max_fee": "${members.fee}" or more.`
   return new SoukError('fee_not_accepted', detail, { members })
 }

@@ -352,6 +352,27 @@ describe('money of prepaid accounts', function () {
       assert.equal((await fees()) - before, -taken)
     })
 
+    it('with the gas of many deposits that brought it in, also where it is the free one of the day', async () => {
+      const who = await customer(100n * USDC)
+      const deposits = limits.FREE_DEPOSITS_MAX + 2
+      for (let n = 1; n <= deposits; n++) {
+        await payIn(who, '5')
+        await mine(3)
+        await eventually('the deposit', 10_000, async () =>
+          (await balance(who)) === BigInt(n) * 5n * USDC ? true : undefined
+        )
+      }
+      const quoted = async (amount: number) =>
+        atoms((await send('/withdrawals', who, String(amount), {}, { dry_run: true })).body['fee'])
+      assert.equal(await quoted(5 * limits.FREE_DEPOSITS_MAX), 0n)
+      const [one, both] = [await quoted(5 * limits.FREE_DEPOSITS_MAX + 1), await quoted(5 * deposits)]
+      assert.ok(one > 0n && both > one, `${one} ${both}`)
+      const refused = await send('/withdrawals', who, String(5 * deposits))
+      assert.deepEqual([refused.status, refused.body['code']], [409, 'fee_not_accepted'])
+      const small = await send('/withdrawals', who, '5')
+      assert.deepEqual([small.status, small.body['fee']], [202, '0'])
+    })
+
     it('free of charge once a day also for an address with many accounts, and over restarts', async () => {
       const who = await paidInMore()
       assert.equal((await send('/withdrawals', who, '2')).status, 202)

@@ -1,0 +1,44 @@
+import { type Atoms, limits } from '../../lib/index.ts'
+import type { DocumentPut, Documents, Ledger } from '../../lib/interface/index.ts'
+import { balanceOf, kindOf } from './account-books.ts'
+
+/** By account: the last deposit whose gas a withdrawal was asked for, as its number in the ledger. */
+const COLLECTION = 'account-deposits-counted'
+
+export interface DepositsPaidOutInit {
+  readonly documents: Pick<Documents, 'get'>
+  readonly ledger: Pick<Ledger, 'entries'>
+}
+
+/** The deposits that brought in what a withdrawal pays out. */
+export interface PaidOut {
+  readonly count: bigint
+  /** To be written with the withdrawal: these deposits are counted once. */
+  readonly mark: DocumentPut
+}
+
+/**
+ * The operator pays the gas of each deposit. A withdrawal is asked for the gas of as many deposits as brought its amount in, the oldest
+ * first: many small deposits before one withdrawal cost as much as they cost the operator.
+ */
+export async function depositsPaidOut(
+  { documents, ledger }: DepositsPaidOutInit,
+  account: string,
+  amount: Atoms
+): Promise<PaidOut> {
+  let through = Number((await documents.get(COLLECTION, account)) ?? 0)
+  let [count, sum] = [0n, 0n]
+  for (let isMore = true; isMore && sum < amount; ) {
+    const query = { kinds: [kindOf('deposit', account)], after: through, limit: limits.PAGE_MAX }
+    const entries = await ledger.entries(query)
+    isMore = entries.length === limits.PAGE_MAX
+    for (const { seq, postings } of entries) {
+      if (sum >= amount) break
+      const credit = postings.find((posting) => posting.account === balanceOf(account))
+      sum -= credit?.amount ?? 0n
+      count++
+      through = seq
+    }
+  }
+  return { count, mark: { collection: COLLECTION, key: account, value: String(through) } }
+}
