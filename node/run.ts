@@ -1,45 +1,30 @@
-import { readFile } from 'node:fs/promises'
 import type { ComponentLogger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { checksummed, createNode, systemClock, systemRandom, text, utf8 } from '../lib/index.ts'
-import type { Clock, Souk, Store } from '../lib/interface/index.ts'
-import { protocolFactories } from '../protocols/index.ts'
-import { type Hosting, startHosting } from './accounts/hosting.ts'
-import { type Admin, startAdmin } from './admin/server.ts'
+import { systemClock, systemRandom } from '../lib/index.ts'
+import type { Clock, Documents, Souk } from '../lib/interface/index.ts'
+import { startHosting } from './accounts/hosting.ts'
 import { Sessions } from './admin/sessions.ts'
-import { TRIMMED_KINDS } from './accounts/account-books.ts'
-import type { StatusView } from './admin/api.ts'
-import { examine } from './doctor.ts'
+import { createComponentLogger } from './component-logger.ts'
 import type { Events } from './events/events.ts'
-import { startEvents, type Telling } from './events/start-events.ts'
+import { startEvents } from './events/start-events.ts'
 import { SubscriptionNews } from './events/subscription-news.ts'
 import { MoneyWatch } from './events/watch-money.ts'
-import { identityOf } from './profile/identity.ts'
-import { createIngress, type Ingress, type IngressInit } from './ingress/ingress.ts'
-import { dnsLookup, Scopes } from './names/scopes.ts'
-import { createComponentLogger } from './component-logger.ts'
-import { createLog, type Log } from './log.ts'
-import { NETWORKS } from './networks.ts'
+import { createLog } from './log.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
-import type { NodeConfig, PortWish } from './node-config.ts'
-import { isLoopback } from './http/listen.ts'
-import { freeMultiaddr } from './http/p2p-port.ts'
+import type { NodeConfig } from './node-config.ts'
+import { startAdminPart } from './parts/admin.ts'
+import { startIngress } from './parts/ingress.ts'
+import { startMarket } from './parts/market.ts'
 import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
-import { backUpProfile } from './profile/profile-backup.ts'
-import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { lockProfile } from './profile/profile-lock.ts'
+import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { fileFault, storeFailed } from './profile/store-fault.ts'
-import { Registrations } from './registrations/registrations.ts'
+import { forgetRunning, rememberRunning } from './profile/written-down.ts'
+import type { SetupError } from './setup-error.ts'
+import { openStores } from './stores.ts'
+import { openSubscriptions } from './subscriptions/open.ts'
 import { NodeGuard } from './upstream/guard.ts'
 import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
-import { SetupError } from './setup-error.ts'
-import { walletDesk } from './wallet/wallet-desk.ts'
-import { openStores, type Stores } from './stores.ts'
-import { storeView } from './store-view.ts'
-import { openSubscriptions, type SubscriptionParts } from './subscriptions/open.ts'
-import { packageVersion } from './config.ts'
-import { forgetRunning, rememberRunning } from './profile/written-down.ts'
 
 export interface RunOptions {
   /** Lines for the operator. Default: nowhere. */
@@ -61,8 +46,6 @@ export interface RunningNode {
   stop(): Promise<void>
 }
 
-const SECRET_BYTES = 32
-
 /**
  * Starts a whole node: profile, store, libp2p with Souk, the APIs registered before, ingress, admin API. It resolves when
  * all of it can be used; when any part fails, what was started is stopped again.
@@ -78,34 +61,27 @@ export async function runNode(config: NodeConfig, options: RunOptions = {}): Pro
     // What a failed store breaks elsewhere is no news.
     if (failure === undefined) options.log?.(line)
   })
+  const write = (text: string) => options.log?.(text)
+  const logger = config.log === undefined ? defaultLogger() : createComponentLogger(config.log, write)
   const onFailure = (error: Error): void => {
     const words = storeFailed(error, config.profile)
     if (options.onFailure === undefined) log.error(words.message)
     failure = words
     options.onFailure?.(words)
   }
-  const undo = new AsyncDisposableStack()
+  const parts = new AsyncDisposableStack()
   const { askSecret, signal = new AbortController().signal } = options
-  const write = (text: string) => options.log?.(text)
-  const logger = config.log === undefined ? defaultLogger() : createComponentLogger(config.log, write)
   try {
-    const started = await start({
-      config,
-      log,
-      logger,
-      onFailure,
-      signal,
-      clock: systemClock,
-      undo,
-      ...(askSecret === undefined ? {} : { askSecret })
-    })
-    const end = () =>
-      started.stop().catch((error: unknown) => {
+    const init = { config, log, logger, onFailure, signal, clock: systemClock, ...(askSecret && { askSecret }) }
+    const started = await start(init, parts)
+    let stopping: Promise<void> | undefined
+    const stop = () =>
+      (stopping ??= parts.disposeAsync().catch((error: unknown) => {
         if (failure === undefined) throw error
-      })
-    return { ...started, stop: end }
+      }))
+    return { ...started, stop }
   } catch (error) {
-    await undo.disposeAsync().catch((cause: unknown) => log.error('what was started did not stop cleanly', { cause }))
+    await parts.disposeAsync().catch((cause: unknown) => log.error('what was started did not stop cleanly', { cause }))
     throw failure ?? fileFault(error, config.profile) ?? error
   }
 }
@@ -115,61 +91,49 @@ interface Start extends PaymentsInit {
   readonly onFailure: (error: Error) => void
   readonly signal: AbortSignal
   readonly clock: Clock
-  readonly undo: AsyncDisposableStack
 }
 
-async function start(init: Start): Promise<RunningNode> {
-  const { config, undo } = init
+/** The parts of a node, in the order in which they start. `parts` stops them in reverse. */
+async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<RunningNode, 'stop'>> {
+  const { config, clock } = init
   const { profile } = config
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
-  undo.defer(() => lock.release())
+  parts.defer(() => lock.release())
 
   const payments = await openPayments(init)
-  const { own, shared } = await openStores(init)
+  const stores = parts.use(await openStores(init))
+  const { own, shared } = stores
   const guard = guardOf(config)
   const sealer = await sealerOf(profile)
-  const telling = await startEvents({ ...init, documents: own.documents, guard, sealer })
+  const telling = parts.use(await startEvents({ ...init, documents: own.documents, guard, sealer }))
   const { events, calls } = telling
   const store = calls.store(own)
-  const { souk, registrations, p2pPort } = await startSouk(init, { store, shared, payments, guard, sealer, events })
+  const market = parts.use(await startMarket({ ...init, store, shared, payments, guard, sealer, events }))
+  const { souk } = market
 
   const money = () => payments.money()
   const common = shared ?? store
-  const hosting = await startHosting({ ...init, store: common, self: souk.status().peer, money, events })
-  const subscriptions = openSubscriptions({
-    ...hosting,
-    souk,
-    documents: common.documents,
-    clock: init.clock,
-    news: new SubscriptionNews(events)
-  })
+  const { documents } = common
+  const hosting = parts.use(await startHosting({ ...init, store: common, self: souk.status().peer, money, events }))
+  const news = new SubscriptionNews(events)
+  const subscriptions = openSubscriptions({ ...hosting, souk, documents, clock, news })
   const refusal = () => own.refusal?.() ?? shared?.refusal?.()
-  const ingress = await startIngress(init, calls.caller(souk), { ...hosting, subscriptions, refusal })
-  const sessions = new Sessions({ documents: store.documents, clock: init.clock, random: systemRandom })
-  const parts = {
-    souk,
-    registrations,
-    hosting,
-    ingress,
-    payments,
-    sessions,
-    telling,
-    subscriptions,
-    stores: { own, shared }
-  }
-  const admin = await startAdminApi(init, parts)
-  startMoneyWatch(init, store, payments, events)
+  const doors = { ...init, hosting, subscriptions }
+  const ingress = parts.use(await startIngress({ ...doors, souk: calls.caller(souk), refusal }))
+  const sessions = new Sessions({ documents: store.documents, clock, random: systemRandom })
+  const admin = parts.use(
+    await startAdminPart({ ...doors, market, ingress: ingress.url, payments, sessions, telling, stores })
+  )
+  watchMoney(parts, { clock, documents: store.documents, payments, events })
+
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
-  const info = nodeInfo(config, souk, { ingress, admin: admin.url, demoKey: hosting.keys.demo?.key, setupCode })
-  for (const url of [ingress, admin.url]) if (url !== undefined) guard.addPort(Number(new URL(url).port))
-  // What is announced may be another port, forwarded to the one listened on: neither is an API.
-  const announced = souk.status().addresses.map((address) => Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort))
-  for (const port of [p2pPort, ...announced]) guard.addPort(port)
-  undo.defer(() => forgetRunning(profile))
-  await rememberRunning(config, info, p2pPort)
-  let stopping: Promise<void> | undefined
-  return { info, souk, stop: () => (stopping ??= undo.disposeAsync()) }
+  const urls = { ingress: ingress.url, admin: admin.url }
+  const info = nodeInfo(config, souk, { ...urls, demoKey: hosting.keys.demo?.key, setupCode })
+  for (const port of portsOf(market, urls)) guard.addPort(port)
+  parts.defer(() => forgetRunning(profile))
+  await rememberRunning(config, info, market.p2pPort)
+  return { info, souk }
 }
 
 /** No API is ever taken to be where this node itself listens, or where it reads its money from. */
@@ -180,241 +144,31 @@ function guardOf({ chain, store }: NodeConfig): NodeGuard {
   return guard
 }
 
-function startMoneyWatch({ clock, undo }: Start, { documents }: Store, payments: Payments, events: Events): void {
+/** The ports of this node. An announced one may be forwarded to the one listened on: neither is an API. */
+function* portsOf(
+  { souk, p2pPort }: { readonly souk: Souk; readonly p2pPort: number },
+  { ingress, admin }: { readonly ingress: string | undefined; readonly admin: string }
+): Iterable<number> {
+  for (const url of [ingress, admin]) if (url !== undefined) yield Number(new URL(url).port)
+  yield p2pPort
+  for (const address of souk.status().addresses) yield Number(/\/tcp\/(\d+)/.exec(address)?.[1] ?? p2pPort)
+}
+
+interface MoneyWatchInit {
+  readonly clock: Clock
+  readonly documents: Documents
+  readonly payments: Payments
+  readonly events: Events
+}
+
+function watchMoney(parts: AsyncDisposableStack, { payments, ...init }: MoneyWatchInit): void {
   const money = payments.money()
   if (money === undefined) return
-  const watch = new MoneyWatch({ money, events, documents, clock })
+  const watch = new MoneyWatch({ ...init, money })
   watch.start()
-  undo.defer(() => watch.stop())
+  parts.defer(() => watch.stop())
 }
 
 async function sealerOf(profile: NodeConfig['profile']): Promise<Sealer> {
   return createSealer(await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SEALER_KEY_BYTES))))
-}
-
-interface SoukParts {
-  readonly store: Store
-  readonly shared: Store | undefined
-  readonly payments: Payments
-  readonly guard: NodeGuard
-  readonly sealer: Sealer
-  readonly events: Events
-}
-
-async function startSouk(
-  { config, log, logger, clock, undo }: Start,
-  { store, shared, payments, guard, sealer, events }: SoukParts
-): Promise<{ souk: Souk; registrations: Registrations; p2pPort: number }> {
-  const { profile, p2p } = config
-  const network = NETWORKS[config.network]
-  const listen = await freeMultiaddr(p2p.host, p2p.port)
-  const { documents } = store
-  const { till, payout, settleAtLast } = payments
-  const news = new SubscriptionNews(events)
-  let registrations: Registrations | undefined
-  const node = await createNode({
-    network: network.name,
-    privateKey: await identityOf(profile),
-    logger,
-    listen: [listen.multiaddr],
-    announce: p2p.announce,
-    bootstrap: [...network.bootstrap, ...p2p.bootstrap],
-    store,
-    ...(shared === undefined ? {} : { sharedStore: shared }),
-    ...(till === undefined ? {} : { till }),
-    onSold: (sold, before) => news.sold(before, sold),
-    agent: `souk/${packageVersion()}`,
-    privateAddresses: network.privateAddresses,
-    ...(config.selfReport === undefined ? {} : { selfReport: config.selfReport }),
-    probes: config.probe ?? false,
-    ...(config.keepDays === undefined ? {} : { keepDays: config.keepDays }),
-    trimmedKinds: TRIMMED_KINDS,
-    prepare: async (souk) => {
-      registrations = new Registrations({
-        souk,
-        documents,
-        factories: protocolFactories,
-        clock,
-        payout,
-        sealer,
-        guard,
-        events,
-        log: log.info
-      })
-      await registrations.restore('own')
-    }
-  })
-  try {
-    await node.start()
-  } catch (error) {
-    throw new SetupError('start_failed', 'The peer-to-peer side of the node did not start.', { cause: error })
-  }
-  undo.defer(() => node.stop())
-  undo.defer(settleAtLast)
-  noteMove(log, 'peer-to-peer side', p2p.port, listen.port)
-  if (registrations === undefined) throw new SetupError('start_failed', 'The node started without its listings.')
-  const restored = registrations
-  undo.defer(() => restored.stop())
-  await restored.restore('replica')
-  return { souk: node.souk, registrations: restored, p2pPort: listen.port }
-}
-
-async function startIngress(
-  { config, log, logger, clock, undo }: Start,
-  souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>,
-  parts: Hosting & Pick<IngressInit, 'refusal'> & { readonly subscriptions: SubscriptionParts }
-): Promise<string | undefined> {
-  const wanted = config.ingress
-  if (wanted === undefined) return undefined
-  const { tls, port, ...rest } = wanted
-  const ingress: Ingress = createIngress({
-    souk,
-    scopes: new Scopes({ souk, lookup: dnsLookup(), clock }),
-    ...parts,
-    money: NETWORKS[config.network].money,
-    clock,
-    random: systemRandom,
-    log,
-    logger,
-    options: {
-      ...rest,
-      ...port,
-      opensAccounts: config.accounts ?? false,
-      selfService: config.selfService ?? true,
-      ...(tls === undefined ? {} : { tls: await readTls(tls) })
-    }
-  })
-  undo.defer(() => ingress.close())
-  const listening = await ingress.listen()
-  noteMove(log, 'ingress', port, listening.port)
-  return listening.url
-}
-
-async function readTls({
-  certFile,
-  keyFile
-}: {
-  certFile: string
-  keyFile: string
-}): Promise<{ cert: string; key: string }> {
-  const [cert, key] = await Promise.all(
-    [certFile, keyFile].map((path) =>
-      readFile(path, 'utf8').catch((error: unknown) => {
-        throw new SetupError('config_invalid', `${path} cannot be read.`, { cause: error })
-      })
-    )
-  )
-  return { cert: cert ?? '', key: key ?? '' }
-}
-
-interface Parts {
-  readonly souk: Souk
-  readonly registrations: Registrations
-  readonly hosting: Hosting
-  readonly ingress: string | undefined
-  readonly payments: Payments
-  readonly sessions: Sessions
-  readonly telling: Telling
-  readonly stores: Stores
-  readonly subscriptions: SubscriptionParts
-}
-
-async function startAdminApi(init: Start, parts: Parts): Promise<Admin> {
-  const { config, log, logger, clock, undo } = init
-  const { souk, registrations, hosting, ingress, payments, sessions, telling, subscriptions } = parts
-  const { events, webhooks } = telling
-  const { feed: calls, captures } = telling.calls
-  const { keys, accounts, spending } = hosting
-  const { profile } = config
-  const money = payments.money()
-  const startedAt = { now: clock.now(), elapsed: clock.elapsed() }
-  let url = ''
-  const status = (): StatusView => {
-    const { alone, peers, addresses, ...rest } = souk.status()
-    return {
-      version: packageVersion(),
-      profile: profile.name,
-      money: NETWORKS[config.network].money,
-      admin: url,
-      ingress: ingress ?? null,
-      p2p: addresses,
-      peers: peers.length,
-      alone,
-      wallet: money === undefined ? null : checksummed(money.wallet),
-      payout: payments.payout.address === undefined ? null : checksummed(payments.payout.address),
-      uptime_ms: Math.round(clock.elapsed() - startedAt.elapsed),
-      store: storeView(parts.stores, profile),
-      ...rest
-    }
-  }
-  const doctor = (signal: AbortSignal) =>
-    examine(
-      {
-        profile,
-        network: NETWORKS[config.network],
-        souk,
-        registrations,
-        clock,
-        identityOnDisk: async () => peerIdFromPrivateKey(await identityOf(profile)).toString(),
-        p2p: souk.status().addresses,
-        ingress,
-        admin: url,
-        startedAt,
-        money,
-        whyFree: payments.whyFree,
-        payout: payments.payout.address,
-        store: storeView(parts.stores, profile),
-        away: parts.stores.shared?.refusal?.()
-      },
-      signal
-    )
-  const token = text(await secretOf(profile, 'adminToken', makeToken))
-  const admin = await startAdmin(
-    {
-      souk,
-      registrations,
-      keys,
-      accounts,
-      spending,
-      events,
-      webhooks,
-      calls,
-      captures,
-      walletDesk: walletDesk(config),
-      subscriptions,
-      clock,
-      token,
-      sessions,
-      log,
-      logger,
-      status,
-      doctor,
-      backUp: (directory) => backUpProfile(profile, directory, (path) => parts.stores.own.backUp(path)),
-      money
-    },
-    { ...config.admin.port, ...(config.admin.host === undefined ? {} : { host: config.admin.host }) }
-  )
-  undo.defer(() => admin.close())
-  url = admin.url
-  noteMove(log, 'admin API', config.admin.port, Number(new URL(url).port))
-  noteOpen(log, config.admin.host, url)
-  return admin
-}
-
-/** 256 bits, as text that can stand in a header. */
-function makeToken(): Uint8Array {
-  return utf8(Buffer.from(systemRandom.fill(new Uint8Array(SECRET_BYTES))).toString('base64url'))
-}
-
-/** Whoever reaches the port from elsewhere can say any `Host`, and then only a session or the token is in the way. */
-function noteOpen(log: Log, host: string | undefined, url: string): void {
-  if (host === undefined || isLoopback(host)) return
-  log.info(
-    `The admin API listens on ${host}: publish port ${new URL(url).port} as 127.0.0.1:${new URL(url).port} only.`
-  )
-}
-
-function noteMove(log: Log, what: string, { port, exact }: PortWish, got: number | undefined): void {
-  if (exact || port === 0 || got === port) return
-  log.info(`Port ${port} is taken: the ${what} is on ${got}.`)
 }

@@ -7,6 +7,7 @@ import type { NodeConfig } from './node-config.ts'
 import { profileFile } from './profile/profile.ts'
 import { storeFault } from './profile/store-fault.ts'
 import { SetupError } from './setup-error.ts'
+import { closing } from './parts/closing.ts'
 
 export interface StoresInit {
   readonly config: Pick<NodeConfig, 'profile' | 'store'>
@@ -17,28 +18,31 @@ export interface StoresInit {
   readonly onFailure: (error: Error) => void
   /** Ends the wait for a database that is away. */
   readonly signal: AbortSignal
-  readonly undo: AsyncDisposableStack
 }
 
-/** What a node keeps: on its own disk, and, where several share them, keys, accounts and subscriptions in one database. */
-export interface Stores {
+/**
+ * What a node keeps: on its own disk, and, where several share them, keys, accounts and subscriptions in one database. Its disposal
+ * closes both.
+ */
+export interface Stores extends AsyncDisposable {
   readonly own: Store
   readonly shared: Store | undefined
 }
 
 /** Waits for the shared store where it is away. @throws SetupError `store_failed`, `profile_broken`, `config_invalid`; the signal's reason */
 export async function openStores(init: StoresInit): Promise<Stores> {
-  const { config, onFailure, undo, logger = defaultLogger() } = init
+  const { config, onFailure, logger = defaultLogger() } = init
+  await using opened = new AsyncDisposableStack()
   const own = createSqliteStore({ path: profileFile(config.profile, 'store'), onFailure, logger })
   await own.open().catch((error: unknown) => {
     throw storeFault(error, config.profile) ?? error
   })
-  undo.defer(() => own.close())
-  if (config.store === undefined) return { own, shared: undefined }
+  opened.defer(() => own.close())
+  if (config.store === undefined) return { own, shared: undefined, ...closing(opened.move()) }
   const shared = createPostgresStore({ url: config.store, logger })
   await openShared(shared, init)
-  undo.defer(() => shared.close())
-  return { own, shared }
+  opened.defer(() => shared.close())
+  return { own, shared, ...closing(opened.move()) }
 }
 
 async function openShared(shared: Store, init: StoresInit): Promise<void> {

@@ -10,6 +10,7 @@ import type { NodeConfig } from '../node-config.ts'
 import { profileFile, secretOf } from '../profile/profile.ts'
 import { type CapLevel, DailyCaps } from '../spending/daily-caps.ts'
 import { Spending } from '../spending/spending.ts'
+import { closing } from '../parts/closing.ts'
 import type { Money } from '../payments/money.ts'
 import { AccountDeposits } from './account-deposits.ts'
 import { AccountFunds } from './account-funds.ts'
@@ -30,13 +31,12 @@ export interface HostingInit {
   readonly self: string
   /** Undefined where the node moves none. */
   readonly money: () => Pick<Money, 'till'> | undefined
-  readonly undo: AsyncDisposableStack
   /** Whoever wants to know what becomes of keys, caps and accounts. Default: nobody. */
   readonly events?: Pick<Events, 'emit'>
 }
 
 /** Everything about those who call through this node's ingress. */
-export interface Hosting {
+export interface Hosting extends AsyncDisposable {
   readonly keys: Keys
   readonly spending: Spending
   readonly accounts: Accounts
@@ -51,7 +51,8 @@ const SECRET_BYTES = 32
 
 /** @throws SetupError `start_failed`, `config_invalid` */
 export async function startHosting(init: HostingInit): Promise<Hosting> {
-  const { config, log, clock, self: holder, undo } = init
+  const { config, log, clock, self: holder } = init
+  await using started = new AsyncDisposableStack()
   const { profile, network } = config
   const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
   const { documents, ledger, signals, fencing } = init.store
@@ -78,17 +79,17 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     coherence,
     ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOn(network), config.demoKey) })
   })
-  undo.defer(() => own.close())
+  started.defer(() => own.close())
   const keys = init.events === undefined ? own : watchedKeys(own, init.events)
   await leases.start()
-  undo.defer(() => leases.stop())
+  started.defer(() => leases.stop())
   const onLow = (account: string, balance: Atoms) =>
     void init.events?.emit('account.balance_low', { account, balance: formatUsdc(balance) })
   const funds = new AccountFunds({ ledger, leases, clock, holder, log, onLow, refusal })
-  undo.defer(fencing?.onFenced(() => funds.forgetAll()) ?? (() => {}))
-  undo.defer(() => funds.stop())
+  started.defer(fencing?.onFenced(() => funds.forgetAll()) ?? (() => {}))
+  started.defer(() => funds.stop())
   const caps = new DailyCaps({ clock, documents, onLevel: (level) => void tellCap(init, level) })
-  undo.defer(() => caps.stop())
+  started.defer(() => caps.stop())
   const unpaid = new UnpaidCalls({ clock, log, ...(init.events && { events: init.events }) })
   const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
@@ -96,7 +97,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.till.wallet })
   for (const part of [deposits, withdrawals]) {
     await part.start()
-    undo.defer(() => part.stop())
+    started.defer(() => part.stop())
   }
   return {
     keys,
@@ -104,7 +105,8 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     accounts,
     coherence,
     accountMoney: { deposits, withdrawals },
-    receipt: async (requestId) => init.money()?.till.receipt(requestId)
+    receipt: async (requestId) => init.money()?.till.receipt(requestId),
+    ...closing(started.move())
   }
 }
 

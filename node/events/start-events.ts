@@ -15,11 +15,10 @@ export interface StartEventsInit {
   readonly log: Log
   /** Default: that of `@libp2p/logger`. */
   readonly logger?: ComponentLogger
-  readonly undo: AsyncDisposableStack
 }
 
-/** Everything by which somebody hears of what happens on a node. */
-export interface Telling {
+/** Everything by which somebody hears of what happens on a node. Its disposal ends what is on its way to webhooks. */
+export interface Telling extends AsyncDisposable {
   readonly events: Events
   readonly webhooks: Webhooks
   readonly calls: WatchedCalls
@@ -29,6 +28,6 @@ export async function startEvents(init: StartEventsInit): Promise<Telling> {
   const events = new Events({ ...init, random: systemRandom })
   const webhooks = new Webhooks({ ...init, random: systemRandom, events })
   await webhooks.start()
-  init.undo.defer(() => webhooks.stop())
-  return { events, webhooks, calls: new WatchedCalls(init.clock, events) }
+  const calls = new WatchedCalls(init.clock, events)
+  return { events, webhooks, calls, [Symbol.asyncDispose]: () => webhooks.stop() }
 }

@@ -148,7 +148,8 @@ const LAYERS: Layer[] = [
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
   {
     of: ['node/console/'],
-    may: ['node/console/', 'node/http/route-request.ts', ...DESCRIPTORS],
+    // A table, which knows nothing of Node.js.
+    may: ['node/console/', 'node/admin/earnings-columns.ts', 'node/http/route-request.ts', ...DESCRIPTORS],
     mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
     why: CLIENT_WHY
   },
@@ -185,7 +186,7 @@ const SELF = new Map([
 
 export function read(files: Files): Sources {
   const sources = new Map<string, Source>()
-  for (const [path, text] of files) if (/\.[cm]?[jt]s$/.test(path)) sources.set(path, scan(path, text))
+  for (const [path, text] of files) if (/\.[cm]?[jt]sx?$/.test(path)) sources.set(path, scan(path, text))
   return sources
 }
 

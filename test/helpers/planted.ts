@@ -250,6 +250,15 @@ export const planted: Planted[] = [
     },
     /lib\/call\/a\.ts → lib\/call\/b\.ts → lib\/call\/c\.ts → lib\/call\/a\.ts/
   ],
+  [
+    'a cycle in the console',
+    cycles,
+    {
+      'node/console/parts/a.tsx': `const A = lazy(async () => import('./b.tsx'))\nexport const c = <p>it’s {'a'}</p>`,
+      'node/console/parts/b.tsx': `import type { C } from './a.tsx'`
+    },
+    /a\.tsx → node\/console\/parts\/b\.tsx/
+  ],
   ['a file that imports itself', cycles, { 'lib/call/a.ts': `import './a.ts'` }, /a\.ts → lib\/call\/a\.ts/],
   [
     'a cycle through the package’s name',

@@ -27,14 +27,12 @@ describe('the store of a profile', () => {
   afterEach(() => rmSync(home, { recursive: true }))
 
   async function open(): Promise<void> {
-    await using undo = new AsyncDisposableStack()
-    await openStores({
+    await using _stores = await openStores({
       config: { profile: profile() },
       clock: systemClock,
       log: { info: () => {} },
       signal: new AbortController().signal,
-      onFailure: () => {},
-      undo
+      onFailure: () => {}
     })
   }
 

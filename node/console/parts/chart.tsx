@@ -1,19 +1,6 @@
 import { lazy, Suspense } from 'react'
+import type { ChartProps } from './chart-props.ts'
 import { Guarded } from './guarded.tsx'
-
-export interface ChartProps {
-  /** Milliseconds since the epoch, for each value. */
-  readonly at: readonly number[]
-  readonly lines: ReadonlyArray<{
-    readonly name: string
-    /** A token of colours. */
-    readonly colour: string
-    /** Null where there is none. */
-    readonly values: ReadonlyArray<number | null>
-  }>
-  /** Behind each number of the axis. */
-  readonly unit: string
-}
 
 const ChartCanvas = lazy(async () => ({ default: (await import('./chart-canvas.tsx')).ChartCanvas }))
 

@@ -73,9 +73,9 @@ describe('money of prepaid accounts', function () {
       clock,
       store,
       self: owner.souk.status().peer,
-      money: () => ({ till: owner.till }),
-      undo
+      money: () => ({ till: owner.till })
     })
+    undo.use(hosting)
     const options = { host: '127.0.0.1', port: 0 }
     const log = { warn() {}, error: console.error }
     const ingress = createIngress({ souk: owner.souk, ...hosting, clock, random: systemRandom, options, log })

@@ -46,23 +46,24 @@ describe('ingress nodes that share a store', function () {
     const profile = profileOf(name)
     await openProfile(profile)
     const config = { profile, network, ...(store === undefined ? {} : { store }) }
-    const { own, shared = own } = await openStores({
+    const stores = await openStores({
       config,
       clock,
       log: createLog(() => {}),
       signal: new AbortController().signal,
-      onFailure: (error) => assert.fail(error),
-      undo
+      onFailure: (error) => assert.fail(error)
     })
-    return startHosting({
+    undo.use(stores)
+    const { own, shared = own } = stores
+    const hosting = await startHosting({
       config,
       log: createLog(() => {}),
       clock,
       store: shared,
       self: name,
-      money: () => undefined,
-      undo
+      money: () => undefined
     })
+    return undo.use(hosting)
   }
   /** As an operator does it, with the second node stopped. */
   async function copyPepper(from: string, to: string): Promise<void> {

@@ -134,9 +134,8 @@ export async function startBench(
   const { souk } = node
   const { documents } = souk.store
   const seams = { clock: systemClock, random: systemRandom }
-  const undo = new AsyncDisposableStack()
   const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 7))
-  const telling = await startEvents({ documents, sealer, guard: new NodeGuard(), clock: systemClock, log, undo })
+  const telling = await startEvents({ documents, sealer, guard: new NodeGuard(), clock: systemClock, log })
   const registrations = new Registrations({
     souk,
     events: telling.events,
@@ -187,7 +186,7 @@ export async function startBench(
     client: checked(createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' })),
     async stop() {
       await admin.close()
-      await undo.disposeAsync()
+      await telling[Symbol.asyncDispose]()
       registrations.stop()
       await node.stop()
     }

@@ -38,9 +38,9 @@ describe('subscriptions of a node with an ingress', () => {
       clock,
       store: consumer.souk.store,
       self: consumer.souk.status().peer,
-      money: () => undefined,
-      undo
+      money: () => undefined
     })
+    undo.use(hosting)
     parts = openSubscriptions({ ...hosting, souk: consumer.souk, documents, clock })
     ingress = createIngress({
       souk: consumer.souk,

@@ -1,0 +1,106 @@
+import type { ComponentLogger } from '@libp2p/interface'
+import { createNode } from '../../lib/index.ts'
+import type { Clock, Souk, Store, Subscription } from '../../lib/interface/index.ts'
+import { protocolFactories } from '../../protocols/index.ts'
+import { TRIMMED_KINDS } from '../accounts/account-books.ts'
+import { packageVersion } from '../config.ts'
+import type { Events } from '../events/events.ts'
+import { SubscriptionNews } from '../events/subscription-news.ts'
+import { freeMultiaddr } from '../http/p2p-port.ts'
+import type { Log } from '../log.ts'
+import { NETWORKS } from '../networks.ts'
+import type { NodeConfig } from '../node-config.ts'
+import type { Payments } from '../payments/payments.ts'
+import { identityOf } from '../profile/identity.ts'
+import { Registrations } from '../registrations/registrations.ts'
+import { SetupError } from '../setup-error.ts'
+import type { NodeGuard } from '../upstream/guard.ts'
+import type { Sealer } from '../upstream/sealer.ts'
+import { closing } from './closing.ts'
+import { tellMovedPort } from './tell-ports.ts'
+
+export interface MarketInit {
+  readonly config: NodeConfig
+  readonly log: Log
+  readonly logger: ComponentLogger
+  readonly clock: Clock
+  readonly store: Store
+  readonly shared: Store | undefined
+  readonly payments: Payments
+  readonly guard: NodeGuard
+  readonly sealer: Sealer
+  readonly events: Events
+}
+
+/**
+ * The peer-to-peer side of a node, and the APIs that it serves. To stop, it changes no listing any more, fetches what was earned where that
+ * is wanted, drains, and leaves the network.
+ */
+export interface Market extends AsyncDisposable {
+  readonly souk: Souk
+  readonly registrations: Registrations
+  readonly p2pPort: number
+}
+
+/** @throws SetupError `start_failed` */
+export async function startMarket(init: MarketInit): Promise<Market> {
+  const { config, log, payments } = init
+  const { p2p } = config
+  const listen = await freeMultiaddr(p2p.host, p2p.port)
+  let registrations: Registrations | undefined
+  const node = await createNode({
+    ...(await nodeOptions(init)),
+    listen: [listen.multiaddr],
+    prepare: async (souk) => {
+      registrations = registrationsOf(init, souk)
+      await registrations.restore('own')
+    }
+  })
+  await using started = new AsyncDisposableStack()
+  try {
+    await node.start()
+  } catch (error) {
+    throw new SetupError('start_failed', 'The peer-to-peer side of the node did not start.', { cause: error })
+  }
+  started.defer(() => node.stop())
+  started.defer(payments.settleAtLast)
+  tellMovedPort(log, 'peer-to-peer side', p2p.port, listen.port)
+  if (registrations === undefined) throw new SetupError('start_failed', 'The node started without its listings.')
+  const restored = registrations
+  started.defer(() => restored.stop())
+  await restored.restore('replica')
+  return { souk: node.souk, registrations: restored, p2pPort: listen.port, ...closing(started.move()) }
+}
+
+async function nodeOptions({ config, logger, store, shared, payments: { till }, events }: MarketInit) {
+  const { profile, p2p, selfReport, keepDays } = config
+  const network = NETWORKS[config.network]
+  const news = new SubscriptionNews(events)
+  return {
+    network: network.name,
+    privateKey: await identityOf(profile),
+    logger,
+    announce: p2p.announce,
+    bootstrap: [...network.bootstrap, ...p2p.bootstrap],
+    store,
+    ...(shared === undefined ? {} : { sharedStore: shared }),
+    ...(till === undefined ? {} : { till }),
+    onSold: (sold: Subscription, before: Subscription | undefined) => news.sold(before, sold),
+    agent: `souk/${packageVersion()}`,
+    privateAddresses: network.privateAddresses,
+    ...(selfReport === undefined ? {} : { selfReport }),
+    probes: config.probe ?? false,
+    ...(keepDays === undefined ? {} : { keepDays }),
+    trimmedKinds: TRIMMED_KINDS
+  }
+}
+
+function registrationsOf(
+  { store, clock, payments, sealer, guard, events, log }: MarketInit,
+  souk: Souk
+): Registrations {
+  const { documents } = store
+  const { payout } = payments
+  const factories = protocolFactories
+  return new Registrations({ souk, documents, factories, clock, payout, sealer, guard, events, log: log.info })
+}

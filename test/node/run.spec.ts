@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { type SoukHome, soukHome } from '../helpers/souk-home.ts'
+
+describe('a node that cannot start', function () {
+  this.timeout(30_000)
+  let home: SoukHome
+
+  before(async () => {
+    home = await soukHome()
+  })
+  after(() => home.close())
+
+  it('stops what was started: the same profile starts on the same ports as soon as the reason is gone', async () => {
+    const first = await home.up('shop', '--till', 'metered')
+    await first.end()
+    const blocker = createServer()
+    const { port } = await new Promise<AddressInfo>((resolve) =>
+      blocker.listen(0, '127.0.0.1', () => resolve(blocker.address() as AddressInfo))
+    )
+    // The admin API is the last part but one: profile, store, peers and ingress run by then.
+    const failed = await home.run(`--profile shop up --no-input --till metered --admin-port ${port}`)
+    assert.notEqual(failed.code, 0)
+    assert.match(failed.stderr, new RegExp(`${port}`))
+    await new Promise((resolve) => blocker.close(resolve))
+    const again = await home.up('shop', '--till', 'metered')
+    assert.deepEqual([again.p2p, again.ingress], [first.p2p, first.ingress])
+    await again.end()
+  })
+})
