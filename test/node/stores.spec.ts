@@ -27,13 +27,14 @@ describe('the store of a profile', () => {
   afterEach(() => rmSync(home, { recursive: true }))
 
   async function open(): Promise<void> {
-    await using _stores = await openStores({
+    const stores = await openStores({
       config: { profile: profile() },
       clock: systemClock,
       log: { info: () => {} },
       signal: new AbortController().signal,
       onFailure: () => {}
     })
+    await stores[Symbol.asyncDispose]()
   }
 
   const overwrite = (at: number, bytes: Uint8Array) => {
