@@ -50,8 +50,8 @@ export interface NodeOptions extends SoukInit {
   /** The node's identity, Ed25519. Default: a new key. */
   readonly privateKey?: PrivateKey
   /**
-   * How connections are made, as `transports` of libp2p has it. Default: `[soukTcp({ privateAddresses })]`. The addresses of `listen` have to
-   * be of these transports. A transport that resolves DNS names itself has to refuse private addresses by itself.
+   * libp2p transports. Default: `[soukTcp({ privateAddresses })]`. `listen` addresses must belong to these transports.
+   * A transport that resolves DNS names must itself reject private addresses.
    */
   readonly transports?: NonNullable<Libp2pOptions['transports']>
   /** Multiaddrs to listen on. Default: a free TCP port on loopback. */
@@ -63,8 +63,8 @@ export interface NodeOptions extends SoukInit {
   /** Limits of connections. */
   readonly connections?: ConnectionRules
   /**
-   * Makes the logs of Souk's components (`souk:call`) and of libp2p's (`libp2p:tcp`). Default: that of `@libp2p/logger`, which the
-   * environment variable `DEBUG` turns on. Stores have an option of the same name.
+   * Creates the logs of Souk's components (`souk:call`) and of libp2p's (`libp2p:tcp`). Default: `@libp2p/logger`,
+   * which the environment variable `DEBUG` enables. Stores have an option of the same name.
    */
   readonly logger?: ComponentLogger
 }
@@ -78,7 +78,7 @@ export interface SoukNode {
   stop(): Promise<void>
 }
 
-/** What others can make a node keep in memory. */
+/** Limits of the data that other peers make a node store in memory. */
 const STORED = [
   { prefix: '/peers/', entriesMax: PEERS_STORED_MAX },
   { prefix: `${DHT_DATASTORE}/record/`, entriesMax: DHT_RECORDS_MAX },

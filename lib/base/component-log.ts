@@ -2,7 +2,7 @@ import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { isSoukError } from './errors.ts'
 import { LOGGED_REASON_CHARS_MAX } from './limits.ts'
 
-/** Each log of Souk, and what it tells. `docs/reference/logs.md` is made from this table. */
+/** Each log of Souk and its contents. `docs/reference/logs.md` is generated from this table. */
 export const LOGS = {
   'souk:admin': 'Requests to the admin API: route, status, duration.',
   'souk:announce': 'Publishing listings on the DHT and by gossip: peers asked, peers that stored the record.',
@@ -22,14 +22,14 @@ export const LOGS = {
 
 export type LogName = keyof typeof LOGS
 
-/** The log of one component, by a name of the table. */
+/** The log of one component, by its name in the table. */
 export function logOf(logger: ComponentLogger, name: LogName): Logger {
   return logger.forComponent(name)
 }
 
 function silent(): void {}
 
-/** The log of a component that was given none. */
+/** The log of a component without a logger. */
 export const SILENT_LOG: Logger = Object.assign(silent, {
   error: silent,
   trace: silent,
@@ -37,12 +37,12 @@ export const SILENT_LOG: Logger = Object.assign(silent, {
   newScope: () => SILENT_LOG
 })
 
-/** A duration as log lines have it. */
+/** A duration in the form of log lines. */
 export const inMs = (ms: number): string => `${ms.toFixed(1)} ms`
 
 /**
- * An error in one line for a log: its code, its safe text, and the codes of its causes. Texts of causes are left out: they may quote a
- * URL, and with it the key of an RPC endpoint.
+ * An error as one log line: its code, its safe text, and the codes of its causes. Texts of causes are left out, because
+ * they may contain a URL with an RPC key.
  */
 export function reasonOf(error: unknown): string {
   const codes = [...codesOf(error)]
@@ -53,7 +53,7 @@ export function reasonOf(error: unknown): string {
 
 const CAUSES_MAX = 4
 
-/** Of the error and its causes, from the outside in. */
+/** Codes of the error and its causes, outermost first. */
 function codesOf(error: unknown): Set<string> {
   const codes = new Set<string>()
   const open = [error]

@@ -56,7 +56,7 @@ export const ERRORS = {
   idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),
   rate_limited: kind(429, 'Too many requests.', true),
   quota_exceeded: kind(429, 'The quota is used up.'),
-  internal_error: kind(500, 'Something went wrong here.', true),
+  internal_error: kind(500, 'This node has an internal error.', true),
   backup_not_supported: kind(501, 'This store cannot back itself up.'),
   upstream_unreachable: kind(502, 'The API behind this listing cannot be reached.', true),
   upstream_invalid_response: kind(502, 'The API behind this listing returned an invalid response.'),

@@ -1225,9 +1225,9 @@ export const WATCHDOG_NAME_CHARS_MAX = 80
 export const WATCHDOG_EXIT_MS = 5 * SECOND
 /** Heap of the watchdog thread. The inspector reports every loaded script to it. */
 export const WATCHDOG_HEAP_MB_MAX = 32
-/** A commit that takes this long is logged: an idle disk takes a hundredth of it, and each paid call waits for one. */
+/** A commit that takes longer is logged. An idle disk takes a hundredth of it, and each paid call waits for one. */
 export const SLOW_COMMIT_MS = 250
-/** Characters of an error in a log line: its safe text may quote a name that somebody else chose. */
+/** Characters of an error in a log line. Its text may contain a name from outside. */
 export const LOGGED_REASON_CHARS_MAX = 500
-/** Characters of `--log`: there are a dozen logs of Souk, and libp2p has some dozens. */
+/** Characters of `--log`. Souk has a dozen logs and libp2p some dozens. */
 export const LOG_NAMES_CHARS_MAX = 1_000

@@ -10,14 +10,14 @@ export function ridesInline(body: Payload, channel: Channel): body is Uint8Array
   )
 }
 
-/** The chunks of a body, for `pipe`: a whole body is one chunk. */
+/** The chunks of a body, for `pipe`. A whole body is one chunk. */
 export function chunksOf(body: Payload): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   return body instanceof Uint8Array ? [body] : body
 }
 
 /**
- * The end of a `pipe`: sends all chunks. Resolves false when the reader stopped the body, or took nothing for
- * `STREAM_IDLE_MS`. An error of the body aborts the stream, and is thrown.
+ * The end of a `pipe`: sends all chunks. Resolves to false when the reader stopped, or read nothing for
+ * `STREAM_IDLE_MS`. An error of the body aborts the stream and is thrown.
  */
 export function sendTo(sink: BulkSink, clock: Clock) {
   const patient = async (step: Promise<void>): Promise<boolean> => {
@@ -31,7 +31,7 @@ export function sendTo(sink: BulkSink, clock: Clock) {
   }
   return async (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<boolean> => {
     try {
-      // Leaving the loop early ends the body by its `return`.
+      // Leaving the loop early calls the body's `return`.
       for await (const chunk of chunks) {
         if (!(await patient(sink.write(chunk)))) return false
       }

@@ -84,7 +84,7 @@ export class CallProtocol implements Caller {
         const result = await peer.outgoing.send(call, deadlineAt - clock.elapsed(), signal, sentTo)
         if (result.fate !== 'broken' && !isUncertain(result, sentTo)) return result
         if (this.#log.enabled) this.#logBroken(owner, call, result)
-        // A body that was a stream is spent and cannot be offered again.
+        // A streamed body has been consumed and cannot be sent again.
         if (!(call.body instanceof Uint8Array)) return lost()
         if (sentTo === undefined) {
           giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
@@ -101,10 +101,10 @@ export class CallProtocol implements Caller {
 
   #logBroken({ id }: PeerAddress, { requestId }: Call, result: Attempt | { readonly fate: 'broken' }): void {
     const why = 'error' in result ? reasonOf(result.error) : 'the link broke'
-    this.#log('%s at %s: %s; asking again under the same id', formatRequestId(requestId), id, why)
+    this.#log('%s at %s: %s; sent again with the same request id', formatRequestId(requestId), id, why)
   }
 
-  /** The calls with a peer over a channel that said hello: no turn is lost where there is one. */
+  /** A peer's calls over a channel that has exchanged hellos. Synchronous, so that a ready channel costs no turn. */
   #ready({ id }: PeerAddress): PeerCalls | undefined {
     const peer = this.#byPeer.get(id)
     return peer?.session.takesCalls === true && peer.session.hello !== undefined ? peer : undefined

@@ -28,7 +28,7 @@ export interface ConsumerInit {
   readonly till: Till
   readonly requestIds: RequestIds
   readonly usedKeys: UsedKeys
-  /** As `Store.refusal`, of where payments are kept. Default: there is always room. */
+  /** `Store.refusal` of the store for payments. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
   /** Receives call results for quality scores. Default: none. */
   readonly observe?: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
@@ -104,7 +104,7 @@ export class Consumer {
     if (telling !== undefined) await telling
     const refusal = manifest.price > 0n && init.payment === undefined ? this.#init.refusal?.() : undefined
     if (refusal !== undefined) throw refusal
-    // A second look-up may bring the same owners with new addresses; only those that were not reached are tried again.
+    // A second lookup may return the same owners with new addresses. Only owners that were unreachable are tried again.
     const untried = owners.filter((owner) => !tried.has(owner.id))
     const key = await this.#keyOf(prepared, found, untried)
     try {
@@ -115,7 +115,7 @@ export class Consumer {
     }
   }
 
-  /** A payment is its own key: what it paid for is in the books of its owner, and on the chain. */
+  /** A payment needs no key, because the owner's books and the chain record the call it paid for. */
   async #keyOf({ init }: PreparedCall, { signed }: Resolution, owners: readonly PeerAddress[]) {
     const { idempotencyKey: key, payment } = init
     const [first] = owners
@@ -123,7 +123,7 @@ export class Consumer {
     return this.#init.usedKeys.use({ api: signed.id, consumer: consumerOf(init, signed.id), key }, first.id)
   }
 
-  /** Each owner in turn, until one takes the call. As `#tryOwners`. */
+  /** Tries the owners in turn until one accepts the call. Returns like `#tryOwners`. */
   async #offer({ prepared, found, owners, lookupMs, tried, key, ...before }: Offer): Promise<CallReply | SoukError> {
     const { resolver, clock } = this.#init
     const { init, terms } = prepared
@@ -251,7 +251,7 @@ export class Consumer {
     })
   }
 
-  /** Has the till authorise and asks the owner; once more where the till learned from a refusal. */
+  /** Authorises the payment and calls the owner. Retries once where the payment scheme learned from a refusal. */
   async #ask(
     prepared: PreparedCall,
     owner: PeerAddress,
@@ -290,27 +290,27 @@ export class Consumer {
   }
 }
 
-/** A call on its way to these owners. */
+/** A call and the owners to try. */
 interface Offer {
   readonly prepared: PreparedCall
   readonly found: Resolution
   readonly owners: readonly PeerAddress[]
   readonly lookupMs: number
-  /** Owners that refused it. */
+  /** Owners that refused the call. */
   readonly tried: Set<string>
-  /** Why the last of them did. */
+  /** The error of the last attempt. */
   readonly last: SoukError | undefined
-  /** Of a call with an idempotency key. */
+  /** Present for a call with an idempotency key. */
   readonly key: UsedKey | undefined
 }
 
-/** A call as log lines name it. One that is not valid has no request id of its own yet. */
+/** A call's request id and API for log lines. An invalid call has no request id yet. */
 function named(prepared: PreparedCall | undefined, { api }: CallInit): [id: string, api: string] {
   const id = prepared === undefined ? '-' : formatRequestId(prepared.requestId)
   return [id, formatApiRef(prepared?.ref ?? (typeof api === 'string' ? { name: '(not valid)' } : api))]
 }
 
-/** How many events it pays for beside its opening. A payment of its own is for the call alone. */
+/** Number of events that the call pays for beyond its opening. A payment by the client covers the call only. */
 function eventsFor({ init, terms, maxPrice }: PreparedCall, events: EventTerms | undefined, { price }: Order): number {
   return init.payment === undefined && terms?.paysEvents !== false ? eventsToPay(events, price, maxPrice) : 0
 }
@@ -330,12 +330,18 @@ function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): reado
   return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]
 }
 
-/** The one that has the key in its books, also where it is not found any more: another would run the call a second time. */
+/**
+ * The owner that has the key in its books, even if the lookup did not find it. Another owner would run the call a
+ * second time.
+ */
 function ownersOf({ owner }: UsedKey, { owners }: Resolution, tried: Set<string>): readonly PeerAddress[] {
   return tried.has(owner) ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
 }
 
-/** Of a count that replicas share another may have some left; and what was promised nothing for costs something everywhere. */
+/**
+ * Whether an error holds for all owners. Replicas share a quota, so another one may have some left. A call that
+ * promised no payment is refused by every owner that requires one.
+ */
 function isForAll({ code }: SoukError, { terms }: PreparedCall): boolean {
   if (code === 'payment_required' && terms?.price === 0n) return true
   return FOR_ALL_OWNERS.has(code) && (code !== 'quota_exceeded' || terms === undefined || terms.isOnly)

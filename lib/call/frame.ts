@@ -48,11 +48,13 @@ export interface RequestFrame {
   readonly payment: string | undefined
   /** The caller's pseudonym at this provider. */
   readonly consumer: Uint8Array | undefined
-  /** When a call with the same idempotency key was first sent, milliseconds since the epoch. 0: this is the first. */
+  /**
+   * Time a call with the same idempotency key was first sent, milliseconds since the epoch. 0: this call is the first.
+   */
   readonly keyFirstAt: number
-  /** That call was answered. */
+  /** That earlier call got a response. */
   readonly keyAnswered: boolean
-  /** What of the listing it is for: 0 is the API itself, 1 its subscriptions. */
+  /** 0: the API itself. 1: its subscriptions. */
   readonly service: number
   /** Id of the subscription whose terms apply. */
   readonly subscription: Uint8Array | undefined

@@ -193,7 +193,7 @@ export class OutgoingCalls {
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      // Where the owner stopped it, its answer says why and is on its way.
+      // Where the owner stopped the upload, its response gives the reason.
       await pipe(chunksOf(call.body), sendTo(sink, this.#clock))
     } catch (cause) {
       this.#giveUp(

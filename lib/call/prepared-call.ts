@@ -74,14 +74,14 @@ export function orderFor({ requestId, maxPrice, terms }: PreparedCall, { signed 
   }
 }
 
-/** What differs from owner to owner, and from try to try. */
+/** The parts of a call that differ per owner and per attempt. */
 export interface CallExtras {
   readonly authorization?: Uint8Array | undefined
   readonly api?: ApiDescription
   readonly keyUse?: KeyUse | undefined
 }
 
-/** The call as one owner is sent it. */
+/** The call for one owner. */
 export function callFor(
   { init, requestId, body, maxPrice, deadlineAt, terms }: PreparedCall,
   order: Order,
@@ -111,12 +111,12 @@ export function callFor(
   }
 }
 
-/** For whom the node calls, by the name that this API's provider is told. */
+/** The calling account's pseudonym at the API's provider. */
 export function consumerOf({ consumer }: CallInit, api: ApiId): Uint8Array | undefined {
   return consumer?.(api.slice(api.indexOf('@') + 1))
 }
 
-/** A provider is a stranger: it may name whatever it likes, and gets what is nobody's secret. */
+/** Providers are untrusted: a listing may name any header, so only headers without secrets are sent. */
 function offered(headers: Headers = [], { requestHeaders = [] }: Partial<ApiDescription> = {}): Headers {
   if (headers.length === 0 || requestHeaders.length === 0) return []
   return headers.filter(([name]) => requestHeaders.includes(name.toLowerCase()) && isExtraHeader(name))

@@ -4,8 +4,8 @@ import type { ChargeRule } from './charge-rule.ts'
 import type { Headers, Payload } from './payload.ts'
 
 /**
- * The protocol of the API behind a listing: `REST`, `SOAP` or `GraphQL` in the service specification, section 2.1. Only the owner
- * interprets it; consumers call every API in the same way.
+ * The protocol of the API: `REST`, `SOAP` or `GraphQL` in the service specification, section 2.1. Only the owner
+ * interprets it. Consumers call every API in the same way.
  */
 export type Protocol = string
 

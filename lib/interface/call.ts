@@ -38,7 +38,7 @@ export interface Call {
    */
   readonly consumer?: Uint8Array
   readonly idempotencyKey?: string
-  /** Absent: as far as the consumer node knows, this is the first call with its idempotency key. */
+  /** Absent: the consumer node knows no earlier call with this idempotency key. */
   readonly keyUse?: KeyUse
   readonly traceparent?: string
   /** Absent: the API itself. */
@@ -56,9 +56,9 @@ export interface Call {
   readonly isRepeat?: boolean
 }
 
-/** What the consumer node remembers of an earlier call with the same idempotency key to the same owner. */
+/** The consumer node's record of an earlier call with the same idempotency key to the same owner. */
 export interface KeyUse {
-  /** When the consumer node first sent the key: milliseconds since the epoch, by its own clock. */
+  /** Time the consumer node first sent the key: milliseconds since the epoch, by its own clock. */
   readonly firstAt: number
   /** The owner responded to the first call. Its books hold the key, unless they come from an older backup. */
   readonly isAnswered: boolean

@@ -64,7 +64,7 @@ export interface Directory {
   claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that claim to have a catalogue. Untrusted. */
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
-  /** Peers that say they have listings to show. Untrusted. */
+  /** Peers that claim to have a catalogue. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
   /** No peer responded to the last query, so a missing record may still exist. Default false. */
   readonly isUnanswered?: boolean

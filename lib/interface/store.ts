@@ -138,7 +138,7 @@ export interface ClaimLog {
    * durable, or to the existing claim. Of concurrent attempts, one succeeds.
    */
   take(claim: Claim, expired: number): Promise<KnownClaim | undefined>
-  /** Writes a claim in place of the one under its name. Durable when it resolves. */
+  /** Writes a claim and replaces the one with the same name. Durable when it resolves. */
   put(claim: Claim): Promise<void>
   /** Frees the name of a call that did not run. */
   free(name: Uint8Array): Promise<void>
@@ -268,9 +268,10 @@ export interface Store {
    */
   refusal?(): SoukError | undefined
   /**
-   * Copies the store while it is in use, as of one commit, into a new file of mode 0600. `createSqliteStore` opens the file.
-   * @throws SoukError `invalid_request` if the file exists, `internal_error` if it cannot be written, `backup_not_supported` from a
-   *   store that only other tools can copy; the message names them
+   * Copies the store while it is in use, as of one commit, into a new file of mode 0600. `createSqliteStore` opens the
+   * file.
+   * @throws SoukError `invalid_request` if the file exists, `internal_error` if it cannot be written,
+   *   `backup_not_supported` from a store that needs other tools for a copy; the message names them
    */
   backUp(path: string): Promise<void>
   /**

@@ -56,10 +56,15 @@ export function interfaceAddresses(init: {
   }
 }
 
-/** Transports other than TCP may listen on what no interface has, such as a Unix socket: libp2p throws when asked to confirm that. */
+/**
+ * Other transports may listen on addresses without an interface, such as a Unix socket. libp2p throws when asked to
+ * confirm these.
+ */
 const isOfInterface = (address: Multiaddr): boolean => /^ip[46]$/.test(address.getComponents()[0]?.name ?? '')
 
-/** What the transports listen on, with each interface of a wildcard. Empty where the operator says what to announce. */
+/**
+ * The listen addresses, with wildcards expanded to interfaces. Empty where the operator configured announce addresses.
+ */
 export function transportAddresses(addressManager: AddressManager): Multiaddr[] {
   const known = addressManager.getAddressesWithMetadata().filter(({ type }) => type === 'transport')
   return known.map((address) => address.multiaddr)

@@ -26,7 +26,7 @@ export class Libp2pGossip implements Gossip {
     try {
       await this.#pubsub.publish(this.#topic, message)
     } catch (error) {
-      this.#log('a message was told to nobody: %s', reasonOf(error))
+      this.#log('a message reached no peer: %s', reasonOf(error))
     }
   }
 
@@ -35,7 +35,7 @@ export class Libp2pGossip implements Gossip {
       try {
         return RESULTS[await handler(data, peer.toString())]
       } catch (error) {
-        this.#log('a message could not be judged: %s', reasonOf(error))
+        this.#log('a message could not be validated: %s', reasonOf(error))
         return TopicValidatorResult.Ignore
       }
     }

@@ -160,7 +160,7 @@ export class Libp2pLink implements Link {
 
   async #open(peer: PeerAddress): Promise<Channel> {
     const startedAt = this.#clock.elapsed()
-    const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not answer in time'))
+    const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not respond in time'))
     try {
       const connection = await this.#dial(peer, limit.signal)
       // The peer may have opened a channel during the dial. One channel is enough for both.
@@ -231,7 +231,7 @@ export class Libp2pLink implements Link {
     try {
       this.onBulk(connection.remotePeer.toString(), await source.tag, source)
     } catch (error) {
-      this.#log('a bulk stream of %p was given up: %s', connection.remotePeer, reasonOf(error))
+      this.#log('a bulk stream of %p was aborted: %s', connection.remotePeer, reasonOf(error))
       stream.abort(asError(error))
     } finally {
       timer.cancel()

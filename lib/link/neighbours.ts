@@ -69,9 +69,9 @@ export class Neighbours {
       const dials = groupByPeer(known).map((addresses) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )
-      // One who answers is enough; the others may take their time to fail.
+      // One connection is enough; other dials may take longer to fail.
       await Promise.any(dials).catch((error: unknown) => {
-        if (dials.length > 0) log('none of %d known peers can be reached: %s', dials.length, reasonOf(error))
+        if (dials.length > 0) log('none of %d known peers is reachable: %s', dials.length, reasonOf(error))
       })
     }
     if (this.#stopped.signal.aborted) return
@@ -105,7 +105,7 @@ export class Neighbours {
       this.#met.delete(oldest[0])
       await documents.delete(PEERS, oldest[0])
     } catch (error) {
-      log('a peer could not be remembered: %s', reasonOf(error))
+      log('a peer could not be stored: %s', reasonOf(error))
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Documents } from '../interface/store.ts'
 
-/** The collection of what a node remembers about itself. */
+/** Document collection of a node's data about itself. */
 export const NODE = 'node'
 const EPOCH = 'epoch'
 

@@ -14,7 +14,7 @@ export interface KeyedCallsInit {
   /** Peer id of this node, and boot epoch of its process. */
   readonly self: string
   readonly epoch: bigint
-  /** When the books were restored from a backup. Default: never. */
+  /** Time the books were restored from a backup. Default: never. */
   readonly restoredAt?: number
 }
 
@@ -63,7 +63,7 @@ export class KeyedCalls {
       const { clock, claims, self: holder, epoch } = this.#init
       const at = clock.now()
       const known = await claims.take({ name, holder, epoch, at }, at - IDEMPOTENCY_MS)
-      // The claim stays: a repeat that knows less is not run either.
+      // The claim stays, so that a repeat without `keyUse` does not run either.
       if (known === undefined && this.#isForgotten(call)) throw forgotten()
       if (known === undefined) return this.#begin(call, name, end)
       const record = await this.#recordOf(known, call)
@@ -104,8 +104,9 @@ export class KeyedCalls {
   }
 
   /**
-   * The consumer node says that it sent the key before, and the books do not know it: they are of a backup. A key whose first call was
-   * not answered may also never have arrived; these books would know it, unless the call is older than they are.
+   * The consumer node has sent the key before, but these books do not have it, so they come from an older backup. A
+   * first call without a response may never have arrived. It counts as forgotten only if it was sent before the
+   * restore, because these books would have a later one.
    */
   #isForgotten({ keyUse }: IncomingCall): boolean {
     if (keyUse === undefined) return false
@@ -113,7 +114,7 @@ export class KeyedCalls {
     return keyUse.isAnswered || keyUse.firstAt <= restoredAt + REQUEST_ID_SKEW_MS
   }
 
-  /** Its process was ended: it is an earlier one of this node, or was not heard of for longer than any call may take. */
+  /** The claim's process has ended: it was an earlier one of this node, or it is silent for longer than any call. */
   #isGone({ holder, at }: KnownClaim): boolean {
     const { self, clock } = this.#init
     return holder === self || clock.now() - at > CLAIM_MS
@@ -193,6 +194,6 @@ function unheardOf(): SoukError {
 function forgotten(): SoukError {
   return new SoukError(
     'call_interrupted',
-    'The key was used before, and the books of this owner do not know it: they come from an older backup. The API may have been called. To run it in any case, use another key.'
+    'The key was used before, but the books of this owner come from an older backup and lack it. The API may have run the call. To run it anyway, use another key.'
   )
 }

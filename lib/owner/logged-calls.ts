@@ -4,7 +4,7 @@ import { formatUsdc } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { CallAnswer, CallHandler, IncomingCall } from '../interface/call.ts'
 
-/** The same handler, which logs each call and its outcome while the log is on. */
+/** Wraps a handler to log each call and its outcome while the log is enabled. */
 export function loggedCalls(handler: CallHandler, log: Logger): CallHandler {
   return (call, signal) => (log.enabled ? loggedCall(handler, log, call, signal) : handler(call, signal))
 }
@@ -35,7 +35,7 @@ async function loggedCall(
   }
 }
 
-/** What decides how a call is treated, without any of its values. */
+/** The properties that decide how a call is handled, without values. */
 function kindOf({ subscription, service, idempotencyKey, resentFromEpoch, payment }: IncomingCall): string {
   const kinds = [
     service !== undefined && 'a change of a subscription',

@@ -32,9 +32,9 @@ export interface OwnerInit {
   readonly self: string
   /** Boot epoch of this process. */
   readonly epoch: bigint
-  /** When its books were restored from a backup, milliseconds since the epoch. Default: never. */
+  /** Time its books were restored from a backup, milliseconds since the epoch. Default: never. */
   readonly restoredAt?: number
-  /** Absent: no subscriptions are sold here, and none are known. */
+  /** Absent: this node sells no subscriptions. */
   readonly plans?: PlanDesk
   /** Bytes of peers' bodies held at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number

@@ -156,7 +156,7 @@ export class PlanDesk implements Desk {
   #exceeded(id: string, book: QuotaBook): SoukError {
     const quota = book.quota()
     this.#log('subscription %s: %d of %s calls of this period are used', id, quota.used, quota.limit)
-    return new SoukError('quota_exceeded', 'The calls of this period are used up.', {
+    return new SoukError('quota_exceeded', 'The quota of this period is used up.', {
       retryAfterMs: Math.max(0, quota.resetsAt - this.#init.clock.now()),
       members: { quota: quotaMember(quota) },
       notAccepted: true

@@ -53,7 +53,7 @@ export function checkManifest(manifest: Manifest): void {
   checkPlans(manifest, must, (text) => !CONTROL.test(text))
 }
 
-/** The form of a URL scheme. The owner may speak a protocol that this version does not know. */
+/** The form of a URL scheme. The owner may use a protocol that this version does not know. */
 const PROTOCOL = /^[a-z][a-z\d+.-]{0,31}$/i
 
 const ADDRESS_BYTES = 20

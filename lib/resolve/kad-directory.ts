@@ -55,7 +55,7 @@ class KadDirectory implements Directory {
   readonly #clock: Clock
   readonly #author: RecordAuthor
   readonly #log: Logger
-  /** What this node announces: the hints of each API, and when each was last heard by somebody. */
+  /** Announced APIs and their hints. `#announcedAt` has the time of each hint's last announcement. */
   readonly #offers = new Map<ApiId, readonly CID[]>()
   readonly #own = new Map<ApiId, Uint8Array>()
   /** Limits concurrent queries. */
@@ -182,7 +182,7 @@ class KadDirectory implements Directory {
     })
   }
 
-  /** Runs a query to its end or to the signal's; what goes wrong on the way is logged, the events tell how far it got. */
+  /** Runs a query until its end or the signal's abort. Errors are logged; the events show its progress. */
   async #drain(
     kind: 'get' | 'put' | 'provide',
     what: ApiId | CID,

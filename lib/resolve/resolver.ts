@@ -144,7 +144,7 @@ class CachingResolver implements PinningResolver {
       throw error
     })
     if (this.#log.enabled) this.#log('%s is %s (%s)', name, id, inMs(this.#lookUp.clock.elapsed() - startedAt))
-    // What was learnt on the way fills the cache; if that fails, whoever asked hears it from there.
+    // Caches the results found so far. A failure is reported by the next lookup of the id.
     await this.#apis.get(id, (signal) => this.#find(id, signal, seeds), { signal }).catch(ignore)
     signal.throwIfAborted()
     return id
