@@ -90,7 +90,22 @@ const STORED = [
   }
 ]
 
-/** Creates a node, not started. `base/limits.ts` gives the reasons of the settings. */
+/**
+ * Creates a node, not started. `base/limits.ts` gives the reasons of the settings.
+ *
+ * @example
+ * ```ts
+ * import { createNode, handler } from 'souk'
+ *
+ * const node = await createNode()
+ * await node.start()
+ * const double = handler(({ body }) => Number(body) * 2)
+ * await node.souk.serve({ name: 'double', price: '0' }, double)
+ * const reply = await node.souk.call({ api: 'double', body: 21 })
+ * console.log(await reply.json()) // 42
+ * await node.stop()
+ * ```
+ */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const { connections = {}, logger = defaultLogger(), ...more } = rest

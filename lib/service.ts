@@ -34,6 +34,26 @@ import { storesPart } from './wiring/stores.ts'
 /**
  * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht(), souk: souk() } })`.
  * @throws SoukError `invalid_request` for options that cannot work
+ *
+ * @example
+ * ```ts
+ * import { noise } from '@chainsafe/libp2p-noise'
+ * import { identify } from '@libp2p/identify'
+ * import { ping } from '@libp2p/ping'
+ * import { tcp } from '@libp2p/tcp'
+ * import { yamux } from '@libp2p/yamux'
+ * import { createLibp2p } from 'libp2p'
+ * import { souk, soukDht } from 'souk'
+ *
+ * const node = await createLibp2p({
+ *   transports: [tcp()],
+ *   connectionEncrypters: [noise()],
+ *   streamMuxers: [yamux()],
+ *   services: { identify: identify(), ping: ping(), dht: soukDht({ network: 'dev' }), souk: souk() }
+ * })
+ * console.log(node.services.souk.status().listings) // 0
+ * await node.stop()
+ * ```
  */
 export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk {
   const options = soukOptions(init)

@@ -26,6 +26,13 @@ export function processEnvironment(): Environment {
 /**
  * The directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
  * @throws SetupError `config_invalid` for a name that is no plain word.
+ *
+ * @example
+ * ```ts
+ * import { locateProfile } from 'souk/node'
+ *
+ * console.log(locateProfile('shop', { SOUK_HOME: '/srv/souk' }).directory) // /srv/souk/shop
+ * ```
  */
 export function locateProfile(name: string | undefined, env: Environment): ProfileLocation {
   const chosen = name ?? given(env['SOUK_PROFILE']) ?? DEFAULT_PROFILE

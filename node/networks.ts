@@ -32,6 +32,13 @@ const REAL_COLLECTOR: PinnedContract = {
 /**
  * Networks of real chains name no treasury yet: nobody has founded them. Whoever does deploys the splitter factory and
  * writes its treasury here, or in the profiles of those who want to pay each other; until then they carry free calls only.
+ *
+ * @example
+ * ```ts
+ * import { NETWORKS } from 'souk/node'
+ *
+ * console.log(NETWORKS['base-sepolia'].money, NETWORKS['base-sepolia'].chain.chainId) // test USDC 84532
+ * ```
  */
 export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
   dev: {

@@ -54,6 +54,22 @@ export interface RunningNode {
  * and leaves the network, then the store is closed, and last the profile is free again.
  *
  * @throws SetupError
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm } from 'node:fs/promises'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { loadConfig, runNode } from 'souk/node'
+ *
+ * const home = await mkdtemp(join(tmpdir(), 'souk-'))
+ * const env = { SOUK_HOME: home, SOUK_NETWORK: 'dev', SOUK_TILL: 'metered' }
+ * const config = await loadConfig({ profile: 'shop', flags: {}, env })
+ * const node = await runNode(config)
+ * console.log(node.souk.status().network) // dev
+ * await node.stop()
+ * await rm(home, { recursive: true })
+ * ```
  */
 export async function runNode(config: NodeConfig, options: RunOptions = {}): Promise<RunningNode> {
   let failure: SetupError | undefined

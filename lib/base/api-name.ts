@@ -38,7 +38,16 @@ export interface ApiRef {
   readonly provider?: string
 }
 
-/** @throws SoukError `invalid_request` when either part is malformed. */
+/**
+ * @throws SoukError `invalid_request` when either part is malformed.
+ *
+ * @example
+ * ```ts
+ * import { parseApiRef } from 'souk'
+ *
+ * console.log(parseApiRef('weather')) // { name: 'weather' }
+ * ```
+ */
 export function parseApiRef(text: string): ApiRef {
   const at = text.indexOf('@')
   if (at === -1) return { name: checkApiName(text) }

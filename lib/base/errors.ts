@@ -99,6 +99,16 @@ export interface SoukErrorOptions {
 /**
  * An error with a stable code. `message` becomes the problem's `detail`: written for the caller, without secrets or
  * texts of internal exceptions.
+ *
+ * @example
+ * ```ts
+ * import { SoukError, toProblem } from 'souk'
+ *
+ * const error = new SoukError('rate_limited', 'Ten calls a second are allowed.', { retryAfterMs: 1_000 })
+ * const { status, code, detail } = toProblem(error, 'request-1')
+ * console.log(status, code) // 429 rate_limited
+ * console.log(detail) // Ten calls a second are allowed.
+ * ```
  */
 export class SoukError extends Error {
   override readonly name = 'SoukError'

@@ -51,6 +51,17 @@ const isWithin = (value: number, most: number): boolean => Number.isInteger(valu
  *
  * It stores up to `keysMax` keys. Idle keys are evicted without loss. While all keys are active none is evicted,
  * because an evicted key would get its whole limit anew. New keys then share one limit per `group`.
+ *
+ * @example
+ * ```ts
+ * import { RateLimiter, systemClock } from 'souk'
+ *
+ * const limiter = new RateLimiter(systemClock, 1_000)
+ * const limit = { calls: 2, perMs: 60_000 }
+ * limiter.take('ann', limit)
+ * limiter.take('ann', limit)
+ * console.log(limiter.take('ann', limit).isWithin) // false
+ * ```
  */
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'elapsed'>

@@ -13,6 +13,14 @@ const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
  * Parses a decimal USDC string such as `0.001`.
  *
  * @throws SoukError `invalid_request` for any sign, exponent, space or more than six decimals
+ *
+ * @example
+ * ```ts
+ * import { formatUsdc, parseUsdc } from 'souk'
+ *
+ * console.log(parseUsdc('0.001')) // 1000n
+ * console.log(formatUsdc(3n * parseUsdc('0.001'))) // 0.003
+ * ```
  */
 export function parseUsdc(text: string): Atoms {
   const match = PATTERN.exec(text)

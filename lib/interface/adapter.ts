@@ -79,6 +79,24 @@ export interface ApiDescription {
  *
  * When `signal` aborts, the adapter cancels the upstream request. Then `call` rejects, or the streamed body ends with
  * an error. `test/suites/adapter.ts` tests this contract.
+ *
+ * @example
+ * ```ts
+ * import { createNode, utf8 } from 'souk'
+ * import type { Adapter } from 'souk/interface'
+ *
+ * const greeter: Adapter = {
+ *   protocol: 'REST',
+ *   description: { operations: [{ name: 'greet' }] },
+ *   call: async () => ({ status: 200, headers: [], body: utf8('"hello"'), success: true, upstreamMs: 0 })
+ * }
+ * const node = await createNode()
+ * await node.start()
+ * await node.souk.serve({ name: 'greeter', price: '0' }, greeter)
+ * const reply = await node.souk.call({ api: 'greeter', body: {} })
+ * console.log(await reply.json()) // hello
+ * await node.stop()
+ * ```
  */
 export interface Adapter {
   readonly protocol: Protocol

@@ -8,6 +8,13 @@ import type { Address } from './signer.ts'
 /**
  * States of a listing and the allowed moves. Code and documentation are derived from this table. `retired` is final;
  * its name stays reserved.
+ *
+ * @example
+ * ```ts
+ * import { LISTING_MOVES } from 'souk/interface'
+ *
+ * console.log(LISTING_MOVES.published) // [ 'paused', 'deprecated' ]
+ * ```
  */
 export const LISTING_MOVES = {
   draft: ['published'],

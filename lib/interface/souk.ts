@@ -211,7 +211,23 @@ export interface SoukStatus {
   readonly calling: number
 }
 
-/** The library's main interface: `services.souk` after `createLibp2p({ services: { souk: souk() } })`. */
+/**
+ * The library's main interface: `services.souk` after `createLibp2p({ services: { souk: souk() } })`.
+ *
+ * @example
+ * ```ts
+ * import { createNode, handler } from 'souk'
+ * import type { Souk } from 'souk/interface'
+ *
+ * const node = await createNode()
+ * await node.start()
+ * const souk: Souk = node.souk
+ * await souk.serve({ name: 'clock', price: '0', tags: ['time'] }, handler(() => '12:00'))
+ * const { listings } = await souk.search({ tag: 'time' })
+ * console.log(listings.map(({ manifest }) => manifest.name)) // [ 'clock' ]
+ * await node.stop()
+ * ```
+ */
 export interface Souk {
   readonly store: Store
 

@@ -30,6 +30,19 @@ const JSON_HEADERS: Headers = [['content-type', 'application/json']]
  * listed as REST. Every response counts as a success.
  *
  * @param operations operations in the manifest; default: one operation `call` that takes any JSON.
+ *
+ * @example
+ * ```ts
+ * import { createNode, handler } from 'souk'
+ *
+ * const node = await createNode()
+ * await node.start()
+ * const shout = handler(({ body, path }) => ({ loud: String(body).toUpperCase(), path }))
+ * await node.souk.serve({ name: 'shout', price: '0', forwardsPaths: true }, shout)
+ * const reply = await node.souk.call({ api: 'shout', path: '/now', body: 'hello' })
+ * console.log(await reply.json()) // { loud: 'HELLO', path: '/now' }
+ * await node.stop()
+ * ```
  */
 export function handler(
   handle: Handler,

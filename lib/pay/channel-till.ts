@@ -104,6 +104,19 @@ export interface ChannelTill extends Till {
 /**
  * The payment scheme for paid calls in USDC through channels; see `docs/explanation/payments.md`.
  * @throws SoukError `invalid_request` for invalid rules, `settlement_unavailable` on a network without a treasury
+ *
+ * @example
+ * ```ts
+ * import { createNode, keySigner } from 'souk'
+ * import { NETWORKS } from 'souk/node'
+ * import { createChain, createChannelTill } from 'souk/pay'
+ *
+ * const chain = createChain(NETWORKS.dev.chain)
+ * const signer = keySigner(new Uint8Array(32).fill(7)) // A secret in practice.
+ * const node = await createNode({ till: createChannelTill({ chain, signer }) })
+ * console.log(node.libp2p.status) // stopped
+ * // `await node.start()` verifies the chain, so it needs a reachable endpoint.
+ * ```
  */
 export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {
   const rules = payRules(init.rules)

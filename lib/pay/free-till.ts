@@ -6,6 +6,18 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
 /**
  * The payment scheme of a node that can neither pay nor be paid yet. Free calls work; priced calls are refused on both sides.
  * @param why detail of the error for a priced call from here: the reason and the remedy
+ *
+ * @example
+ * ```ts
+ * import { createFreeTill, createNode, handler } from 'souk'
+ *
+ * const node = await createNode({ till: createFreeTill('This node has no wallet.') })
+ * await node.start()
+ * await node.souk.serve({ name: 'ping', price: '0' }, handler(() => 'pong'))
+ * const reply = await node.souk.call({ api: 'ping', body: {} })
+ * console.log(await reply.json(), reply.charged) // pong 0n
+ * await node.stop()
+ * ```
  */
 export function createFreeTill(why: string): (components: Pick<TillComponents, 'calls' | 'link'>) => Till {
   return ({ calls, link }) => ({

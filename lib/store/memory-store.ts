@@ -9,6 +9,17 @@ export type MemoryStoreInit = Pick<SqliteStoreInit, 'storedBytesMax'>
 /**
  * A store for tests and short-lived nodes: an SQLite database in memory. Its contents live as long as the object, also over `close` and
  * the next `open`.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore } from 'souk'
+ *
+ * const store = createMemoryStore()
+ * await store.open()
+ * await store.documents.put('colours', 'sky', '"blue"')
+ * console.log(await store.documents.get('colours', 'sky')) // "blue"
+ * await store.close()
+ * ```
  */
 export function createMemoryStore({ storedBytesMax = STORED_BYTES_MAX }: MemoryStoreInit = {}): Store {
   let database: SqliteDatabase | undefined

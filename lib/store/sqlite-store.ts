@@ -61,6 +61,22 @@ interface Session {
 /**
  * One file, one process. `open` throws `StoreBroken`, a SoukError `internal_error` with the `fault`, when another process has it, when it
  * is no database of Souk's, or when a newer Souk wrote it.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm } from 'node:fs/promises'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { createNode, createSqliteStore } from 'souk'
+ *
+ * const folder = await mkdtemp(join(tmpdir(), 'souk-'))
+ * const store = createSqliteStore({ path: join(folder, 'node.db') })
+ * const node = await createNode({ store })
+ * await node.start()
+ * console.log(await node.souk.store.calls.usage()) // []
+ * await node.stop()
+ * await rm(folder, { recursive: true })
+ * ```
  */
 export function createSqliteStore(init: SqliteStoreInit): Store {
   const { clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init

@@ -21,6 +21,19 @@ export interface Testnet {
 /**
  * Starts a whole Souk network in this process, over real loopback sockets and free ports. When it resolves, every node
  * is connected to the first. For tests of software that builds on Souk.
+ *
+ * @example
+ * ```ts
+ * import { handler } from 'souk'
+ * import { createTestnet } from 'souk/testing'
+ *
+ * const testnet = await createTestnet({ nodes: 2 })
+ * const [provider, consumer] = testnet.nodes
+ * await provider?.souk.serve({ name: 'double', price: '0' }, handler(({ body }) => Number(body) * 2))
+ * const reply = await consumer?.souk.call({ api: 'double', body: 21 })
+ * console.log(await reply?.json()) // 42
+ * await testnet.stop()
+ * ```
  */
 export async function createTestnet({ nodes = 2, options = () => ({}) }: TestnetInit = {}): Promise<Testnet> {
   const running: SoukNode[] = []

@@ -10,6 +10,15 @@ import { checkSubscriptions } from './subscriptions.ts'
 /**
  * GraphQL over HTTP: one operation per call. The API's response is passed on, including partial data and errors (spec section
  * 4.4). The snapshot is the schema in SDL, including hidden parts.
+ *
+ * @example
+ * ```ts
+ * import { graphqlFactory } from 'souk/protocols'
+ *
+ * const schema = 'type Query { hello(name: String!): String }'
+ * const adapter = graphqlFactory.open({ endpoint: 'https://api.example/graphql' }, schema)
+ * console.log(adapter.description.operations) // [ { name: 'hello' } ]
+ * ```
  */
 export const graphqlFactory: AdapterFactory = {
   protocol: 'GraphQL',

@@ -12,6 +12,27 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 /**
  * REST: a call names an operation of the provider's OpenAPI document, specifies its own request, or is sent to the endpoint
  * unchanged (docs/how-to/rest.md). The response is passed on unchanged, server-sent events as they arrive (spec section 4.2).
+ *
+ * @example
+ * ```ts
+ * import { once } from 'node:events'
+ * import { createServer } from 'node:http'
+ * import type { AddressInfo } from 'node:net'
+ * import { createNode } from 'souk'
+ * import { restFactory } from 'souk/protocols'
+ *
+ * const api = createServer((_request, response) => response.end('{"fair":true}')).listen(0, '127.0.0.1')
+ * await once(api, 'listening')
+ * const endpoint = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+ * const { snapshot } = await restFactory.inspect({ endpoint }, AbortSignal.timeout(5_000))
+ * const node = await createNode()
+ * await node.start()
+ * await node.souk.serve({ name: 'weather', price: '0' }, restFactory.open({ endpoint }, snapshot))
+ * const reply = await node.souk.call({ api: 'weather', body: { city: 'Oslo' } })
+ * console.log(await reply.json()) // { fair: true }
+ * await node.stop()
+ * api.close()
+ * ```
  */
 export const restFactory: AdapterFactory = {
   protocol: 'REST',

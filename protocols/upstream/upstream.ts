@@ -78,6 +78,23 @@ export interface UpstreamInit
  * @param init.endpoint determines scheme, host, port and base path permanently
  * @param init.timeoutMs default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`
  * @throws SoukError `invalid_request`
+ *
+ * @example
+ * ```ts
+ * import { once } from 'node:events'
+ * import { createServer } from 'node:http'
+ * import type { AddressInfo } from 'node:net'
+ * import { createUpstream } from 'souk/protocols'
+ *
+ * const api = createServer((_request, response) => response.end('pong')).listen(0, '127.0.0.1')
+ * await once(api, 'listening')
+ * const upstream = createUpstream({ endpoint: `http://127.0.0.1:${(api.address() as AddressInfo).port}` })
+ * const response = await upstream.request({ method: 'GET', path: '/ping', headers: [], signal: AbortSignal.timeout(5_000) })
+ * console.log(response.status) // 200
+ * await response.discard()
+ * await upstream.close()
+ * api.close()
+ * ```
  */
 export function createUpstream(init: UpstreamInit): Upstream {
   return new HttpUpstream(init)

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import type { Address } from '../../lib/interface/index.ts'
 import { keylessBench } from '../helpers/keyless-bench.ts'
+import { type DocstringExample, docstringExamples, outputsOf } from './docstring-examples.ts'
 import { ROOT } from './markdown.ts'
 
 describe('the examples', () => {
@@ -57,5 +58,40 @@ describe('the examples', () => {
 
   it('test with a network of their own', async () => {
     await run(process.execPath, example('testnet'), { cwd: ROOT })
+  })
+})
+
+/** The main exports of each entry point. Each has an example that imports it from there. */
+const MAIN_EXPORTS: Readonly<Record<string, readonly string[]>> = {
+  souk: ['createNode', 'createSqliteStore', 'handler', 'keySigner', 'parseUsdc', 'souk', 'SoukError'],
+  'souk/interface': ['Adapter', 'LISTING_MOVES', 'Souk'],
+  'souk/node': ['locateProfile', 'NETWORKS', 'runNode'],
+  'souk/pay': ['createChain', 'createChannelTill', 'splitterFactory'],
+  'souk/protocols': ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory'],
+  'souk/testing': ['createTestnet']
+}
+
+describe('the examples of docstrings', () => {
+  let examples: readonly DocstringExample[]
+
+  before(async () => {
+    examples = await docstringExamples()
+  })
+
+  for (const [entry, names] of Object.entries(MAIN_EXPORTS)) {
+    it(`show the main exports of ${entry}`, () => {
+      for (const name of names) {
+        const imports = examples.filter((example) => example.name === name).map(({ code }) => code)
+        assert.match(imports.join('\n'), new RegExp(`^import .*\\b${name}\\b.* from '${entry}'$`, 'm'), name)
+      }
+    })
+  }
+
+  it('print what their comments promise', async () => {
+    const outputs = await outputsOf(examples)
+    for (const [i, { name, path, promised }] of examples.entries()) {
+      assert.ok(promised.length > 0, `the example of ${name} (${path}) promises nothing`)
+      assert.deepEqual(outputs[i], promised, `the example of ${name} (${path})`)
+    }
   })
 })

@@ -28,7 +28,18 @@ import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
 import { verifyChain } from './verify-chain.ts'
 
-/** A chain over JSON-RPC. Stateless: it keeps no connection and no cache. */
+/**
+ * A chain over JSON-RPC. Stateless: it keeps no connection and no cache.
+ *
+ * @example
+ * ```ts
+ * import { NETWORKS } from 'souk/node'
+ * import { createChain } from 'souk/pay'
+ *
+ * const chain = createChain({ ...NETWORKS.dev.chain, rpcUrl: 'http://127.0.0.1:8545' })
+ * console.log(chain.parameters.chainId) // 31337
+ * ```
+ */
 export function createChain(parameters: ChainParameters): Chain {
   const rpc = rpcOf(parameters.rpcUrl)
   const { settlement, usdc } = parameters

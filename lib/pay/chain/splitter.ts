@@ -25,7 +25,17 @@ export interface SplitterFactory {
   splitterOf(payout: Address): Address
 }
 
-/** Computes the addresses as the chain does (EIP-1014, EIP-1167 with immutable arguments), without I/O. */
+/**
+ * Computes the addresses as the chain does (EIP-1014, EIP-1167 with immutable arguments), without I/O.
+ *
+ * @example
+ * ```ts
+ * import { splitterFactory } from 'souk/pay'
+ *
+ * const { splitterOf } = splitterFactory('0x7472656173757279000000000000000000000001')
+ * console.log(splitterOf('0x7e5f4552091a69125d5dfcb7b8c2659029395bdf')) // 0xc2d33491d1190787388ef981796989ff4185a21c
+ * ```
+ */
 export function splitterFactory(treasury: Address): SplitterFactory {
   const initCode = bytes(splitterFactoryCode, `0x${'00'.repeat(12)}`, treasury)
   const address = create2(CREATE2_DEPLOYER, initCode)

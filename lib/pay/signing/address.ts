@@ -33,7 +33,18 @@ export function parseAddress(text: string): Address {
   return address
 }
 
-/** The address with the upper-case letters of EIP-55. */
+/**
+ * The address with the upper-case letters of EIP-55.
+ *
+ * @example
+ * ```ts
+ * import { checksummed, parseAddress } from 'souk'
+ *
+ * const address = parseAddress('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
+ * console.log(address) // 0x7e5f4552091a69125d5dfcb7b8c2659029395bdf
+ * console.log(checksummed(address)) // 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf
+ * ```
+ */
 export function checksummed(address: Address): Address {
   const digits = address.slice(2).toLowerCase()
   const hash = toHex(keccak_256(utf8(digits))).slice(2)

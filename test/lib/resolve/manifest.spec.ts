@@ -117,7 +117,7 @@ describe('manifest', () => {
     ['a protocol with a space', { protocol: 'g RPC' }, /protocol/],
     ['no protocol', { protocol: '' }, /protocol/],
     ['a protocol of 33 characters', { protocol: 'x'.repeat(33) }, /protocol/],
-    ['a report on the future', { selfReport: { ...REPORT, until: NOW + 1 } }, /time to come/],
+    ['a report on the future', { selfReport: { ...REPORT, until: NOW + 1 } }, /ends in the future/],
     ['a report on a year', { selfReport: { ...REPORT, days: 365 } }, /days/],
     ['a report on no calls', { selfReport: { ...REPORT, calls: 0 } }, /calls of its self-report/],
     ['a report of more than all', { selfReport: { ...REPORT, goodPerMille: 1_001 } }, /success/],
