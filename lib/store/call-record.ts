@@ -2,21 +2,21 @@ import { SoukError } from '../base/errors.ts'
 import type { CallRecord } from '../interface/store.ts'
 
 const REQUEST_ID_BYTES = 16
-/** What a signed 64-bit column holds. */
+/** The maximum of a signed 64-bit column. */
 const ATOMS_MAX = 2n ** 63n - 1n
 
 const isAtoms = (value: bigint): boolean => value >= 0n && value <= ATOMS_MAX
 
 /**
- * Everything a store relies on, checked before a record waits with others: what reaches a transaction can then fail by the
- * disk only, or by being there already.
+ * Checks everything that a store relies on, before a record joins a batch. A transaction can then fail only because of the disk
+ * or a duplicate.
  *
- * @throws SoukError `internal_error`: a record is made by this node, never by a stranger.
+ * @throws SoukError `internal_error`, because this node makes the records, not a peer.
  */
 export function checkCallRecord(record: CallRecord): void {
   const fault = faultOf(record)
   if (fault === undefined) return
-  throw new SoukError('internal_error', `A call could not be recorded: its ${fault} is not valid.`)
+  throw new SoukError('internal_error', `The call cannot be recorded: its ${fault} is not valid.`)
 }
 
 function faultOf(record: CallRecord): keyof CallRecord | undefined {
@@ -31,13 +31,13 @@ function faultOf(record: CallRecord): keyof CallRecord | undefined {
   return Number.isFinite(record.upstreamMs) ? undefined : 'upstreamMs'
 }
 
-/** A payment for further events of a stream is recorded like a call, and is none. */
+/** A payment for further events of a stream is recorded like a call, but does not count as one. */
 export const isCall = ({ rule }: Pick<CallRecord, 'rule'>): boolean => rule !== 'events'
 
-/** A retryable refusal: the repeat finds the first record, and its answer. */
+/** A retryable error: the repeat finds the first record and its response. */
 export function alreadyRecorded(): SoukError {
   return new SoukError(
     'idempotency_in_flight',
-    'A call with this request id was just recorded; repeat it for its answer.'
+    'A call with this request id was just recorded. Repeat it to get its response.'
   )
 }

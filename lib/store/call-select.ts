@@ -2,7 +2,7 @@ const COLUMNS = `c.seq, p.name AS peer, c.request_id, a.name AS api, c.revision,
     c.charged, c.request_hash, c.at, c.owner_ms, c.upstream_ms, c.rule`
 const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = c.api'
 
-/** Rows that `toCallRecord` and `toLoggedCall` of both databases read. */
+/** The rows that `toCallRecord` and `toLoggedCall` of both databases read. */
 export const SELECT_RECORDS = `
   SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
   ${FROM} LEFT JOIN responses r ON r.seq = c.seq`

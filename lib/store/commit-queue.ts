@@ -4,19 +4,19 @@ import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, SLOW_COMMIT_MS } from '../base/limits.ts'
 
-/** What the queue needs of a database. */
+/** The database operations that the queue needs. */
 export interface Transactions {
   begin(): void
-  /** Returns when the transaction is written; a throw leaves open whether it survived. Durable it is by `sync`. */
+  /** Returns when the transaction is written; only `sync` makes it durable. After a throw, the outcome is unknown. */
   commit(): void
   rollback(): void
-  /** Calls back when all that was committed before is durable: never in the same turn, and the process goes on meanwhile. */
+  /** Calls back when all earlier commits are durable: never in the same turn, and without blocking the process. */
   sync(done: (error: Error | null) => void): void
-  /** Runs `write` so that it leaves nothing behind when it throws. */
+  /** Runs `write` in a savepoint: if it throws, its changes are rolled back. */
   isolate(write: () => void): void
-  /** A transaction runs: begun, and not ended by the database itself, as it does when the disk fails it. */
+  /** True while a transaction runs. The database itself may end it, for example after a disk error. */
   readonly active: boolean
-  /** It is the database that failed, not the write. */
+  /** True if the database failed, not the write. */
   isFatal(error: unknown): boolean
 }
 
@@ -28,28 +28,29 @@ interface Write {
 }
 
 /**
- * Group commit: writes that were asked for in the same turn of the event loop, or while the disk was waited for, share one
- * transaction and one disk wait, in the order they were asked for.
+ * Group commit: writes requested in the same turn of the event loop, or during a disk wait, share one transaction and one disk
+ * wait. They keep their order.
  */
 export interface CommitQueue {
   /**
-   * Resolves with what `apply` returned when its transaction is durable. `bytes` says roughly how much it writes. `apply` may
-   * run twice: the first run is then rolled back.
+   * Resolves with the result of `apply` when its transaction is durable. `apply` may run twice; the first run is then rolled
+   * back.
+   * @param bytes the approximate size of the write
    * @throws SoukError `internal_error`: this write is not possible, or the store failed.
    */
   write<T>(bytes: number, apply: () => T): Promise<T>
-  /** The same without an answer; lost when the store fails. */
+  /** As `write` without a result. The write is lost if the store fails. */
   writeBehind(bytes: number, apply: () => void): void
   /**
-   * Resolves when whatever can be read now is durable, at once where it is: nobody may be told of what is not.
+   * Resolves when everything readable now is durable; undefined if it already is. No caller may see data that is not durable.
    * @throws SoukError `internal_error`: the store failed
    */
   settled(): Promise<void> | undefined
-  /** Commits what is waiting and takes nothing more. Never throws or rejects: whoever waits is told. */
+  /** Commits the waiting writes and accepts no more. Never throws or rejects; the callers of the writes get the errors. */
   close(): Promise<void>
-  /** The database failed elsewhere. */
+  /** Marks the queue as failed after an error of the database elsewhere. */
   fail(cause: unknown): void
-  /** A commit failed. It may still have survived, so nothing more is written or answered from here on. */
+  /** True after a failed commit. The commit may still have survived, so nothing more is written or returned. */
   readonly failed: boolean
 }
 
@@ -74,7 +75,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   let isScheduled = false
   let isClosed = false
   let hasFailed = false
-  /** Resolves when the commit on its way to the disk is there, or has failed. */
+  /** Resolves when the pending disk sync has succeeded or failed. */
   let syncing: Promise<void> | undefined
 
   const push = (write: Write): void => {
@@ -88,7 +89,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   const schedule = (): void => {
     if (isScheduled || syncing !== undefined) return
     isScheduled = true
-    // After the I/O events of this turn, so that every call they bring shares the commit; a timer would halve the throughput.
+    // After the I/O events of this turn, so that all calls that they bring share the commit. A timer would halve the throughput.
     clock.soon(() => {
       isScheduled = false
       drain()
@@ -158,7 +159,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   }
 }
 
-/** At least one write, so that a single large one is not stuck. */
+/** Takes at least one write, so that a single large one is not blocked. */
 function takeBatch(waiting: readonly Write[]): Write[] {
   let bytes = 0
   let count = 0
@@ -170,7 +171,7 @@ function takeBatch(waiting: readonly Write[]): Write[] {
   return waiting.slice(0, count)
 }
 
-/** Undefined when one of the writes is not possible; nothing of the batch is then written. */
+/** Undefined if one of the writes is not possible; the whole batch is then rolled back. */
 function commitTogether(transactions: Transactions, batch: readonly Write[]): Array<() => void> | undefined {
   transactions.begin()
   try {
@@ -184,7 +185,7 @@ function commitTogether(transactions: Transactions, batch: readonly Write[]): Ar
   return batch.map((write) => write.resolve)
 }
 
-/** Each write by itself, so that an impossible one harms no other; the price is a savepoint each, so not tried first. */
+/** Writes each in a savepoint, so that an impossible write does not fail the others. It is slower, so it is not tried first. */
 function commitCarefully(transactions: Transactions, batch: readonly Write[]): Array<() => void> {
   transactions.begin()
   const settle = batch.map((write) => {
@@ -193,7 +194,7 @@ function commitCarefully(transactions: Transactions, batch: readonly Write[]): A
       return write.resolve
     } catch (cause) {
       if (!transactions.active || transactions.isFatal(cause)) throw cause
-      const error = new SoukError('internal_error', 'The store could not take this entry.', { cause })
+      const error = new SoukError('internal_error', 'The store rejected this entry.', { cause })
       return () => write.reject(error)
     }
   })

@@ -4,13 +4,13 @@ import { SoukError } from '../base/errors.ts'
 import { FREE_SPACE_CHECK_MS, STORAGE_RETRY_MS } from '../base/limits.ts'
 
 export interface FreeSpaceInit {
-  /** On the file system that is watched. */
+  /** A directory on the watched file system. */
   readonly directory: string
   readonly bytesMin: number
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** Watches the room that a store has left, so that work is refused before a commit fails for want of it. */
+/** Watches the free space of a store's disk, so that new work is rejected before a commit fails for lack of space. */
 export class FreeSpace {
   readonly #init: FreeSpaceInit
   #refusal: SoukError | undefined
@@ -25,7 +25,7 @@ export class FreeSpace {
     return this.#refusal
   }
 
-  /** Resolves after the first look. */
+  /** Resolves after the first check. */
   async start(): Promise<void> {
     await this.#look()
     if (!this.#isOver) this.#timer = this.#init.clock.after(FREE_SPACE_CHECK_MS, () => void this.start())
@@ -42,12 +42,12 @@ export class FreeSpace {
       const { bavail, bsize } = await statfs(directory)
       this.#refusal = bavail * bsize < bytesMin ? storageFull() : undefined
     } catch {
-      // Where the file system cannot say it, the commit that fails does.
+      // If the file system does not report its space, the failing commit does.
     }
   }
 }
 
 function storageFull(): SoukError {
-  const detail = 'The disk of this node is nearly full. It takes work again when there is room.'
+  const detail = 'The disk of this node is nearly full. The node accepts work again when there is free space.'
   return new SoukError('storage_full', detail, { retryAfterMs: STORAGE_RETRY_MS })
 }

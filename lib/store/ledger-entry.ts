@@ -3,10 +3,10 @@ import { ACCOUNT_CHARS_MAX, POSTINGS_MAX } from '../base/limits.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Entry, Posting } from '../interface/ledger.ts'
 
-/** What a signed 64-bit column holds, either way. */
+/** The maximum amount of a signed 64-bit column, positive or negative. */
 const AMOUNT_MAX = 2n ** 63n - 1n
 
-/** @throws SoukError `internal_error`: an entry is made by this node, never by a stranger. */
+/** @throws SoukError `internal_error`, because this node makes the entries, not a peer. */
 export function checkEntry({ kind, reference, at, postings }: Entry): void {
   if (!isName(kind)) throw unbookable('its kind is not valid')
   if (!isName(reference)) throw unbookable('its reference is not valid')
@@ -14,14 +14,14 @@ export function checkEntry({ kind, reference, at, postings }: Entry): void {
   checkPostings(postings)
 }
 
-/** What the entry takes from `account`. @throws SoukError `internal_error` where it takes nothing */
+/** The amount that the entry takes from `account`. @throws SoukError `internal_error` if it takes nothing */
 export function drawnFrom({ postings }: Entry, account: string): Atoms {
   const amount = postings.find((posting) => posting.account === account)?.amount ?? 0n
   if (amount <= 0n) throw unbookable('it does not draw on the account')
   return amount
 }
 
-/** Everything that keeps the book balanced, checked before an entry waits with others. @throws SoukError `internal_error` */
+/** Checks everything that keeps the ledger balanced, before an entry joins a batch. @throws SoukError `internal_error` */
 export function checkPostings(postings: readonly Posting[]): void {
   if (postings.length < 2 || postings.length > POSTINGS_MAX) throw unbookable('it has too few or too many postings')
   let sum = 0n
@@ -31,10 +31,10 @@ export function checkPostings(postings: readonly Posting[]): void {
     sum += amount
   }
   if (sum !== 0n) throw unbookable('its postings do not sum to zero')
-  if (hasTwice(postings)) throw unbookable('an account is in it twice')
+  if (hasTwice(postings)) throw unbookable('it contains an account twice')
 }
 
-/** Nearly all entries are of two postings, and every call checks one. */
+/** A fast path, because nearly all entries have two postings and every call checks one. */
 function hasTwice(postings: readonly Posting[]): boolean {
   if (postings.length === 2) return postings[0]?.account === postings[1]?.account
   return new Set(postings.map(({ account }) => account)).size < postings.length
@@ -43,5 +43,5 @@ function hasTwice(postings: readonly Posting[]): boolean {
 const isName = (text: string): boolean => text !== '' && text.length <= ACCOUNT_CHARS_MAX && !text.includes('\0')
 
 function unbookable(why: string): SoukError {
-  return new SoukError('internal_error', `An entry could not be booked: ${why}.`)
+  return new SoukError('internal_error', `The entry cannot be booked: ${why}.`)
 }

@@ -5,7 +5,7 @@ import { text, utf8 } from '../base/bytes.ts'
 import { SoukError } from '../base/errors.ts'
 import { LISTING_SORTS, type ListingSort } from '../interface/listing-index.ts'
 
-/** Where a listing stands in an order: lower comes first, part by part, then by id. */
+/** The position of a listing in an order: compared by tier, then value, then id, ascending. */
 export interface Place {
   readonly tier: number
   readonly value: number
@@ -16,7 +16,7 @@ export function encodeCursor(sort: ListingSort, { tier, value, id }: Place): str
   return toString(utf8(JSON.stringify([LISTING_SORTS.indexOf(sort), tier, value, id])), 'base64url')
 }
 
-/** @throws SoukError `invalid_request` when it is none of ours, or of another order */
+/** @throws SoukError `invalid_request` if the cursor is invalid, or of another order */
 export function decodeCursor(sort: ListingSort, cursor: string): Place {
   try {
     const [kind, tier, value, id, ...rest] = JSON.parse(text(fromString(cursor, 'base64url'))) as unknown[]
@@ -27,6 +27,10 @@ export function decodeCursor(sort: ListingSort, cursor: string): Place {
     if (more.length > 0 || !isApiName(name) || !isProviderId(provider)) throw new TypeError('no id')
     return { tier: tier as number, value: value as number, id }
   } catch (error) {
-    throw new SoukError('invalid_request', 'The cursor is not one of ours.', { cause: error })
+    throw new SoukError(
+      'invalid_request',
+      'The cursor is invalid. Use the cursor of an earlier page with the same order.',
+      { cause: error }
+    )
   }
 }

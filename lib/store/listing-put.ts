@@ -15,15 +15,15 @@ export const DEFAULT_BOUNDS: ListingBounds = {
   perPublisherMax: CATALOGUE_PER_PUBLISHER_MAX
 }
 
-/** Quality is kept in whole ten-thousandths, so that every database orders it alike. */
+/** Quality is stored in whole ten-thousandths, so that every database orders it alike. */
 export const QUALITY_UNITS = 10_000
-/** Of a listing whose latency nobody measured: behind all others. */
+/** The latency of a listing without a measurement, so that it sorts last. */
 export const UNMEASURED_MS = 2 ** 31 - 1
 
-/** What a search shows: what can be called. */
+/** The states that a search shows, because they can be called. */
 const SHOWN: ReadonlySet<ListingState> = new Set(['published', 'deprecated'])
 
-/** What is known of a listing before a put. */
+/** The stored facts of a listing before a put. */
 export interface KeptListing {
   readonly revision: number
   readonly issuedAt: number
@@ -32,7 +32,10 @@ export interface KeptListing {
   readonly liveUntil: number
 }
 
-/** What becomes of a put: the same in every store. `ofPublisher` counts what its publisher has here already. */
+/**
+ * Decides the outcome of a put, alike in every store.
+ * @param ofPublisher returns the number of listings of its publisher
+ */
 export function judgePut(
   put: ListingPut,
   kept: KeptListing | undefined,
@@ -49,7 +52,7 @@ export function judgePut(
   return isNewer ? 'changed' : 'refused'
 }
 
-/** A manifest as the columns it is found by. */
+/** The columns that a manifest is searched by. */
 export function factsOf(manifest: Manifest) {
   const { name, provider, protocol, description, tags, price, revision, issuedAt, state, api } = manifest
   const operations = api.operations.map((operation) => operation.name)
@@ -64,7 +67,7 @@ export function factsOf(manifest: Manifest) {
     words: {
       name: searchTerms(name),
       tags: searchTerms(tags.join(' ')),
-      // `getQuote` is found by either of its words, and as it is written.
+      // `getQuote` is found by each of its words, and as written.
       text: searchTerms(
         [
           description,

@@ -3,11 +3,11 @@ import type { IndexedListing, ListingHead, ListingQuery, ListingSort } from '../
 import { decodeCursor, encodeCursor } from './listing-page.ts'
 import { QUALITY_UNITS } from './listing-put.ts'
 
-/** What databases write differently. */
+/** The SQL that differs between databases. */
 export interface Dialect {
-  /** Takes a value of a statement and gives its place in it. */
+  /** Binds a value and returns its placeholder. */
   readonly arg: (value: string | number | bigint) => string
-  /** Listings `l` that have words which begin so, in these columns. */
+  /** A condition for listings `l` with words that have these prefixes, in these columns. */
   readonly hasWords: (terms: readonly string[], where: 'name' | 'name and tags' | 'anywhere') => string
   readonly hasTag: (tag: string) => string
 }
@@ -22,12 +22,12 @@ const VALUES: Readonly<Record<ListingSort, string>> = {
 
 export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_until, l.first_seen_at'
 
-/** Statement of one page, and one row more where there is a next one. @throws SoukError `invalid_request` */
+/** The statement of one page, plus one row to detect a next page. @throws SoukError `invalid_request` */
 export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialect): string {
   const { terms, protocol, tag, maxPrice, minQuality, sort, limit, cursor, now } = query
   const value = VALUES[sort]
   const byTier = sort === 'relevance' && terms.length > 0
-  // Written once and named in the order below, so that arguments stand where they are said.
+  // Written once and referred to by name in the order below, so that the placeholders are in order.
   const tier = byTier
     ? `CASE WHEN ${hasWords(terms, 'name')} THEN 0 WHEN ${hasWords(terms, 'name and tags')} THEN 1 ELSE 2 END`
     : '0'
@@ -55,7 +55,7 @@ export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialec
     ORDER BY found.tier, found.value, found.id`
 }
 
-/** A row of either database, as its client gives it. */
+/** A row as returned by the client of either database. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
 export function headOf(row: SqlRow): ListingHead {
@@ -71,7 +71,7 @@ export function headOf(row: SqlRow): ListingHead {
 
 export const indexedOf = (row: SqlRow): IndexedListing => ({ ...headOf(row), envelope: plain(row['envelope']) })
 
-/** Clients give buffers; the contract speaks of plain bytes. */
+/** Clients return buffers, but the contract requires plain bytes. */
 export const plain = (bytes: unknown): Uint8Array => Uint8Array.from(bytes as Uint8Array)
 
 export function pageOf(

@@ -1,6 +1,6 @@
 import type { ListingIndex } from '../interface/listing-index.ts'
 
-/** The index of a store that may be closed. `opened` throws while it is. */
+/** The index of a store. `opened` throws while the store is closed. */
 export function listingsOf(opened: () => ListingIndex): ListingIndex {
   return {
     put: async (listings, bounds) => opened().put(listings, bounds),

@@ -54,7 +54,7 @@ export function postgresCalls(
       return rows[0] && toCallRecord(rows[0])
     },
     acknowledge(peer, requestIds) {
-      // Copies, as nobody waits: the caller's buffers may be used again before this is written.
+      // Copies, because the caller does not wait and may reuse its buffers.
       const ids = requestIds.map((id) => Buffer.from(id))
       queue.writeBehind(acknowledgements, { peer, ids }, ROW_BYTES * ids.length)
     },
@@ -81,7 +81,7 @@ export function postgresCalls(
     async dropResponses(before) {
       let dropped = 0
       for (;;) {
-        // In slices: other writes come in between.
+        // In slices, so that other writes can run in between.
         const slice = await queue.write(drops, before, RESPONSES_DROPPED_AT_ONCE * ROW_BYTES)
         dropped += slice
         if (slice < RESPONSES_DROPPED_AT_ONCE) return dropped
@@ -136,7 +136,7 @@ function dropWriter(stored: PostgresStoredBytes): Writer<number, number> {
   }
 }
 
-/** False for a record whose id is there already, also where it stands before in the same batch. */
+/** Returns false for a record whose id exists already, also earlier in the same batch. */
 function appendWriter(names: PostgresNames, stored: PostgresStoredBytes): Writer<Append, boolean> {
   return {
     async run(db, items) {
@@ -153,7 +153,7 @@ function appendWriter(names: PostgresNames, stored: PostgresStoredBytes): Writer
       }
       await insertResponses(db, appended, ids, stored)
       await settleClaims(db, appended)
-      // In the order of every other writer, so that two processes never wait for each other's rows.
+      // In the same order as all writers, so that two processes never wait for each other's rows.
       await enterAll(db, names, appended.flatMap(entryOf))
       await putDocuments(
         db,
@@ -173,7 +173,7 @@ function entryOf({ record, effects, seq }: Appended) {
 const keyOf = (peer: string | undefined, requestId: Uint8Array): string =>
   `${peer}/${Buffer.from(requestId).toString('hex')}`
 
-/** Row ids by peer and request id, of those that were written. */
+/** The row ids of the inserted records, by peer and request id. */
 async function insertCalls(
   db: ClientBase,
   items: readonly Append[],

@@ -21,7 +21,7 @@ export function postgresClaims(queue: PostgresQueue, names: PostgresNames): Clai
     async run(db, items) {
       const ids = await names.idsOf(items.map(({ claim }) => claim.holder))
       const found: Array<KnownClaim | undefined> = []
-      // One by one: a name that comes twice has to find the first.
+      // One by one, so that a duplicate name finds the first.
       for (const { claim, expired } of items) {
         const isTaken = await insert(db, claim, ids.get(claim.holder), expired)
         found.push(isTaken ? undefined : await select(db, claim.name))
@@ -38,7 +38,7 @@ export function postgresClaims(queue: PostgresQueue, names: PostgresNames): Clai
     free: (name) => queue.write(frees, Buffer.from(name), ROW_BYTES),
     async drop(before, most) {
       for (let dropped = 0; ; ) {
-        // In slices: other writes come in between.
+        // In slices, so that other writes can run in between.
         const slice = await queue.write(drops, { before, most }, RESPONSES_DROPPED_AT_ONCE * ROW_BYTES)
         dropped += slice
         if (slice < RESPONSES_DROPPED_AT_ONCE) return dropped
@@ -47,7 +47,10 @@ export function postgresClaims(queue: PostgresQueue, names: PostgresNames): Clai
   }
 }
 
-/** Writes down what became of claims, within the transaction of their calls. In one order, so that no two wait for each other. */
+/**
+ * Writes the outcomes of claims, in the transaction of their calls. They are sorted, so that no two processes wait for each
+ * other.
+ */
 export async function settleClaims(
   db: ClientBase,
   appended: ReadonlyArray<{ readonly seq: string; readonly record: CallRecord }>
@@ -83,7 +86,7 @@ const drops: Writer<{ before: number; most: number }, number> = {
   async run(db, items) {
     const counts: number[] = []
     for (const { before, most } of items) {
-      // Of those past the bound, the newest: it and all that are older go.
+      // Finds the newest claim beyond the limit; it and all older ones are deleted.
       const { rowCount } = await db.query(
         `DELETE FROM claims WHERE name IN (
            SELECT name FROM claims

@@ -1,7 +1,7 @@
 import type { Client, ClientConfig } from 'pg'
 import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../base/limits.ts'
 
-/** What all connections have in common: none waits for ever on a server that does not answer any more. */
+/** The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server. */
 export function clientConfig(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -11,7 +11,7 @@ export function clientConfig(url: string): ClientConfig {
   }
 }
 
-/** Ends a connection, also where the server does not answer any more: `Client.end` waits for it. */
+/** Closes a connection even if the server does not respond; `Client.end` alone would wait for it. */
 export async function endClient(client: Client): Promise<void> {
   client.on('error', () => {})
   const ending = client.end().catch(() => {})

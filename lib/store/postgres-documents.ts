@@ -8,7 +8,7 @@ import type { PostgresReads } from './postgres-reads.ts'
 
 const bytes = (value: string): Buffer => Buffer.from(utf8(value))
 
-/** Puts documents within the running transaction; of several under one key the last one stays. */
+/** Puts documents in the running transaction. Of several with one key, the last one counts. */
 export async function putDocuments(db: ClientBase, documents: readonly DocumentPut[]): Promise<void> {
   if (documents.length === 0) return
   const last = new Map(documents.map((put) => [JSON.stringify([put.collection, put.key]), put]))
@@ -101,7 +101,7 @@ const sweeps: Writer<{ readonly now: number; readonly limit: number }, number> =
     })
 }
 
-/** About as much as a document that is deleted. */
+/** The approximate size of a deleted document. */
 const ROW_BYTES = 512
 
 export const sizeOf = (documents: readonly DocumentPut[]): number =>

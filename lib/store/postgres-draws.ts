@@ -11,13 +11,13 @@ interface Draw {
   readonly entry: Entry
   readonly documents: readonly DocumentPut[]
   readonly account: string
-  /** What the entry takes from it. */
+  /** The amount that the entry takes from the account. */
   readonly amount: Atoms
 }
 
 /**
- * Entries that are booked only where an account has what they draw on it. The accounts' rows are locked before their balances are
- * looked at, so that what was there is still there when the entry is booked, whatever other processes do.
+ * Books entries only if an account has the amount that they draw. The accounts' rows are locked before their balances are read,
+ * so that the balances hold until the entry is booked, whatever other processes do.
  */
 export function postgresDraws(names: PostgresNames): Writer<Draw, Drawn> {
   return {
@@ -29,8 +29,8 @@ export function postgresDraws(names: PostgresNames): Writer<Draw, Drawn> {
       const rows = booked.map(({ entry }) => ({ ...entry, call: null }))
       const isNew = await enterAll(db, names, rows)
       if (isNew.includes(false)) {
-        // Another process booked one of them just now. What was decided for the others may have counted on it.
-        if (draws.length > 1) throw new MustBeAlone('An entry was booked elsewhere meanwhile.')
+        // Another process has just booked one of them, so the decisions for the others may be wrong.
+        if (draws.length > 1) throw new MustBeAlone('Another process booked an entry at the same time.')
         return ['repeated']
       }
       await putDocuments(
@@ -42,7 +42,7 @@ export function postgresDraws(names: PostgresNames): Writer<Draw, Drawn> {
   }
 }
 
-/** One after the other, as if each were alone. */
+/** Decides one draw after the other, as if each were alone. */
 function decide({ entry, account, amount }: Draw, known: Set<string>, balances: Map<string, Atoms>): Drawn {
   if (known.has(nameOf(entry))) return 'repeated'
   if ((balances.get(account) ?? 0n) + amount > 0n) return 'short'
@@ -70,7 +70,7 @@ async function knownAmong(db: ClientBase, names: PostgresNames, draws: readonly 
   return new Set(rows.map(nameOf))
 }
 
-/** Of every account that the entries move, in one order for all processes, so that none waits for another's rows in turn. */
+/** Locks the accounts of all entries. All processes use the same order, so that no two wait for each other's rows. */
 async function lockBalances(db: ClientBase, names: PostgresNames, draws: readonly Draw[]): Promise<Map<string, Atoms>> {
   const accounts = new Set(draws.flatMap(({ entry }) => entry.postings.map(({ account }) => account)))
   const ids = await names.idsOf(accounts)

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg'
 import type { Posting } from '../interface/ledger.ts'
 import type { PostgresNames } from './postgres-names.ts'
 
-/** An entry as its rows are: one of a call has no reference, its call's record names it. */
+/** The rows of an entry. The entry of a call has no reference, because the call's record identifies it. */
 export interface EntryRow {
   readonly kind: string
   readonly reference: string | null
@@ -12,7 +12,7 @@ export interface EntryRow {
   readonly postings: readonly Posting[]
 }
 
-/** Writes entries and moves balances within the running transaction; tells of each whether it was new. */
+/** Writes entries and updates balances in the running transaction. Returns for each entry whether it was new. */
 export async function enterAll(db: ClientBase, names: PostgresNames, entries: readonly EntryRow[]): Promise<boolean[]> {
   if (entries.length === 0) return []
   const ids = await names.idsOf(

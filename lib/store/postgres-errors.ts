@@ -1,13 +1,13 @@
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { STORE_RETRY_MS } from '../base/limits.ts'
 
-/** The transaction as a whole cannot be written, each of its writes by itself can. */
+/** The transaction cannot be written as a whole, but each of its writes can alone. */
 export class MustBeAlone extends Error {}
 
-/** Another process took this one for dead: the token that its transactions carry is no longer valid. */
+/** Another process declared this one dead, so the token of its transactions is no longer valid. */
 export class Fenced extends Error {}
 
-/** The connection ended; whether its last transaction is written, the database knows. */
+/** The connection ended. Only the database knows whether its last transaction is written. */
 export class ConnectionLost extends Error {
   constructor(options?: ErrorOptions) {
     super('Connection terminated', options)
@@ -21,14 +21,14 @@ function sqlStateOf(error: unknown): string | undefined {
 }
 
 /**
- * Connection, resources, shutdown, system and internal errors, a server that only reads (a standby, or one that lost its place as the
- * primary), a query or transaction that an administrator or a time limit ended.
+ * Errors of connection, resources, shutdown, system and internals; a read-only server, such as a standby or a former primary; a
+ * query or transaction that an administrator or a time limit ended.
  */
 const AWAY = /^(?:08(?!P01)|53|57|58|XX|25006|25P0[34])/
-/** A transaction that can be tried again as it is: it lost a race with another one. */
+/** A transaction that lost a race with another and can be retried unchanged. */
 const LOST_RACE = /^40(?:001|P01)/
 
-/** Errors of the network and of `pg`: those of the server have an SQLSTATE instead. */
+/** Errors of the network and of `pg`. The server's errors have an SQLSTATE instead. */
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -41,13 +41,13 @@ const NETWORK = new Set([
   'ENETDOWN',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // A Unix socket whose server does not run.
+  // A Unix socket without a running server.
   'ENOENT'
 ])
 const WORDS =
   /^(?:Connection terminated|timeout exceeded|timeout expired|Query read timeout|Client has encountered|Client was closed|Cannot use a pool)/
 
-/** The server cannot be used at the moment; nothing is wrong with what was asked of it. */
+/** True if the server is temporarily unavailable, through no fault of the query. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = sqlStateOf(error)
@@ -57,24 +57,24 @@ export function isAway(error: unknown): boolean {
   return WORDS.test(error.message)
 }
 
-/** A transaction that met this goes no further on its connection. */
+/** True if the error ends the use of the connection. */
 export function isLost(error: unknown): boolean {
   if (error instanceof Fenced || error instanceof ConnectionLost) return true
   return isAway(error) || (isSoukError(error) && error.code === 'store_unavailable')
 }
 
-/** The server understood and refused: nothing is written, and the connection is as before. */
+/** True if the server rejected the statement: nothing is written, and the connection is still usable. */
 export function isRefusal(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state !== undefined && !AWAY.test(state)
 }
 
-/** Two transactions were in each other's way, and this one gave way: nothing is wrong with what it wrote. */
+/** True if two transactions conflicted and this one was rolled back, through no fault of its writes. */
 export function isLostRace(error: unknown): boolean {
   return LOST_RACE.test(sqlStateOf(error) ?? '')
 }
 
-/** Why the server cannot be used, in words that name no host, user or password. */
+/** The reason why the server is unavailable, without host, user or password. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0])
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -88,9 +88,9 @@ function reasonOf(error: unknown): string {
   return 'the connection is lost'
 }
 
-/** What everybody is told who needs the database while it is away. */
+/** The error of every operation that needs the database while it is away. */
 export function storeUnavailable(cause: unknown): SoukError {
   if (isSoukError(cause) && cause.code === 'store_unavailable') return cause
-  const detail = `The database cannot be used: ${reasonOf(cause)}. This node connects again by itself.`
+  const detail = `The database cannot be used: ${reasonOf(cause)}. This node reconnects automatically.`
   return new SoukError('store_unavailable', detail, { cause, retryAfterMs: STORE_RETRY_MS })
 }

@@ -10,7 +10,7 @@ import type { Writer } from './postgres-transaction.ts'
 import type { PostgresReads } from './postgres-reads.ts'
 
 const ENTRY_BYTES = 256
-/** Sorts behind whatever begins with what stands before it. */
+/** Sorts after every text with the same prefix. */
 const LAST = '\u{10FFFF}'
 
 export function postgresLedger(reads: PostgresReads, queue: PostgresQueue, names: PostgresNames): Ledger {
@@ -84,7 +84,7 @@ interface SelectedPosting {
 }
 
 const PAGE = 'SELECT * FROM entries WHERE seq > $1 ORDER BY seq LIMIT $2'
-/** One kind at a time: its entries are in order in the index of kinds. */
+/** One kind at a time, because the index of kinds has its entries in order. */
 const PAGE_OF_KINDS = `
   SELECT e.* FROM names k CROSS JOIN LATERAL (
     SELECT * FROM entries WHERE kind = k.id AND reference IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2
@@ -103,7 +103,7 @@ const selectPostings = (page: string): string => `
 const SELECT_ALL = selectPostings(PAGE)
 const SELECT_OF_KINDS = selectPostings(PAGE_OF_KINDS)
 
-/** Rows of one entry stand together. */
+/** The rows of one entry are adjacent. */
 function toEntries(rows: readonly SelectedPosting[]): BookedEntry[] {
   const entries: Array<BookedEntry & { postings: Posting[] }> = []
   for (const { seq, at, kind, reference, request_id, account, amount } of rows) {

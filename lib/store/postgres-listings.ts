@@ -14,7 +14,7 @@ interface Puts {
 
 type Told = <T>(reading: Promise<T>) => Promise<T>
 
-/** `told` gives a read's own error, with nothing of the database's text in it. */
+/** @param told converts a read's error, without the database's text */
 export function postgresListings(reads: PostgresReads, queue: PostgresQueue, told: Told): ListingIndex {
   const rows = async (sql: string, values: readonly unknown[] = []): Promise<SqlRow[]> =>
     (await told(reads.query<Record<string, unknown>>(sql, [...values]))).rows
@@ -65,7 +65,7 @@ export function postgresListings(reads: PostgresReads, queue: PostgresQueue, tol
   }
 }
 
-/** Types are named: a place in a statement has none of its own. */
+/** Placeholders need explicit types, because they have none of their own. */
 function dialect(push: (value: string | number) => number): Dialect {
   const arg: Dialect['arg'] = (value) =>
     typeof value === 'string' ? `$${push(value)}::text` : `$${push(String(value))}::bigint`
@@ -79,7 +79,7 @@ function dialect(push: (value: string | number) => number): Dialect {
   }
 }
 
-/** Words with where they stand, past PostgreSQL's own parser: it would split some of them once more. */
+/** Words with explicit positions, without PostgreSQL's own parser, which would split some of them. */
 function vectorOf({ name, tags, text }: ReturnType<typeof factsOf>['words']): string {
   const at = (words: readonly string[], position: string) => words.map((word) => `'${word}':${position}`)
   return [...at(name, '1A'), ...at(tags, '2B'), ...at(text, '3C')].join(' ')
@@ -87,7 +87,7 @@ function vectorOf({ name, tags, text }: ReturnType<typeof factsOf>['words']): st
 
 const puts: Writer<Puts, PutOutcome[]> = {
   async run(db, items) {
-    // Several processes may share the catalogue: they take turns, so that changes are numbered in the order they are seen in.
+    // Processes that share the catalogue take turns, so that changes are numbered in the order of their visibility.
     await db.query('SELECT one FROM listing_feed FOR UPDATE')
     const results: PutOutcome[][] = []
     for (const { listings, bounds } of items) {

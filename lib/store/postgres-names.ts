@@ -1,11 +1,11 @@
 import { NAMES_CACHED_MAX } from '../base/limits.ts'
 import type { PostgresReads } from './postgres-reads.ts'
 
-/** Row ids of texts that repeat on every record. */
+/** Row ids of texts that repeat in many records. */
 export interface PostgresNames {
-  /** Of all these, adding those that are new: in a transaction of its own, so that ids at hand are always there. */
+  /** Returns the ids of all names and adds new ones. Uses a separate transaction, so that cached ids always exist. */
   idsOf(names: Iterable<string>): Promise<ReadonlyMap<string, string>>
-  /** The database may be another one than before, such as a replica: ids at hand may not be there. */
+  /** Clears the cache, because the database may be another one than before, such as a replica without these ids. */
   forget(): void
 }
 

@@ -3,17 +3,17 @@ import { SoukError } from '../base/errors.ts'
 import { POOLER_ROUNDS } from '../base/limits.ts'
 
 /**
- * A pooler in transaction mode gives each transaction to whichever of its connections is free. Named statements, LISTEN and settings
- * of the session do not survive that. It shows when two connections are open at once: a server process serves one of them only.
+ * Detects a pooler in transaction mode, which assigns each transaction to any free connection. Named statements, LISTEN and
+ * session settings do not survive that. Two open connections reveal it, because a server process serves only one.
  * @throws SoukError `internal_error`
  */
 export async function refusePooler(one: Client, other: Client): Promise<void> {
   const own = await backendOf(one)
   for (let round = 0; round < POOLER_ROUNDS; round++) {
-    // While this transaction is open, a pooler has to give its server connection to nobody else.
+    // While this transaction is open, a pooler must not share its server connection.
     await other.query('BEGIN')
     const held = await backendOf(other)
-    // A pooler with one server connection could not answer the second question.
+    // A pooler with one server connection could not respond to the second query.
     if (held === own || (await backendOf(one)) !== own) throw poolerFound()
     await other.query('COMMIT')
     if ((await backendOf(other)) !== held) throw poolerFound()

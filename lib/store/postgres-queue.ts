@@ -17,23 +17,23 @@ interface Write {
   readonly writer: Writer<unknown, unknown>
   readonly item: unknown
   readonly bytes: number
-  /** On the clock's `elapsed`. */
+  /** Time by the clock's `elapsed`. */
   readonly askedAt: number
   readonly resolve: (result: unknown) => void
   readonly reject: (error: SoukError) => void
 }
 
-/** What a new connection found out about the one before it. */
+/** The result of recovering the state of the connection before. */
 export interface Recovered {
-  /** Number of the last transaction of this process that the database has. */
+  /** Number of the last transaction of this process in the database. */
   readonly committed: number
-  /** Another process took this one for dead in between. */
+  /** True if another process declared this one dead in between. */
   readonly isFenced: boolean
 }
 
 export interface PostgresQueueInit {
   readonly clock: Pick<Clock, 'soon' | 'after' | 'elapsed'>
-  /** The connection failed while it was written by; whoever made it makes another one. */
+  /** Called when the connection fails during a write; the owner reconnects. */
   readonly onLost: (session: WriterSession, cause: unknown) => void
   /** Default: none. */
   readonly log?: Logger
@@ -45,20 +45,19 @@ interface InDoubt {
   readonly results: readonly unknown[]
 }
 
-/** Writes of one transaction, as they are worked off. */
+/** The writes of one transaction in progress. */
 interface Batch {
   readonly session: WriterSession
   readonly writes: readonly Write[]
-  /** Those from here on are neither written nor in doubt. */
+  /** Index of the first write that is neither written nor in doubt. */
   rest: number
 }
 
 /**
- * Group commit for a database at the other end of a connection: while one transaction is on its way, what is asked for
- * meanwhile waits together for the next. The order of the calls is kept.
+ * Group commit for a remote database: writes requested during a transaction share the next one. They keep their order.
  *
- * Writes wait while there is no connection, for `STORE_WAIT_MS`. A transaction whose COMMIT got no answer is in doubt: the next
- * connection says whether the database has it. If so, its writes are answered as they were going to be; if not, they are written again.
+ * Without a connection, writes wait for up to `STORE_WAIT_MS`. A transaction whose COMMIT got no response is in doubt until the
+ * next connection checks it. If the database has it, its writes resolve with their results; otherwise they are written again.
  */
 export class PostgresQueue {
   readonly #init: PostgresQueueInit
@@ -82,13 +81,13 @@ export class PostgresQueue {
     })
   }
 
-  /** The same without an answer; lost where it cannot be written. */
+  /** As `write` without a result. The write is lost if it cannot be written. */
   writeBehind<I>(writer: Writer<I, unknown>, item: I, bytes: number): void {
     const askedAt = this.#init.clock.elapsed()
     this.#push({ writer, item, bytes, askedAt, resolve: () => {}, reject: () => {} })
   }
 
-  /** Writes go to this connection from now on. */
+  /** Uses this connection for all writes from now on. */
   resume(session: WriterSession, { committed, isFenced }: Recovered): void {
     const doubt = this.#doubt
     this.#doubt = undefined
@@ -96,20 +95,20 @@ export class PostgresQueue {
       if (committed >= doubt.number) settle(doubt.writes, doubt.results)
       else this.#waiting = [...doubt.writes, ...this.#waiting]
     }
-    // A write that breaks each connection it is tried on must end some time.
+    // Expires old writes, so that a write that breaks every connection ends at some time.
     this.#expire()
     if (isFenced) this.#giveUp(({ writer }) => writer.isBlind === true)
     this.#session = session
     this.#schedule()
   }
 
-  /** The connection is lost. */
+  /** Stops writing after the connection is lost. */
   suspend(): void {
     this.#session = undefined
     this.#schedule()
   }
 
-  /** Commits what is waiting and takes nothing more. Never throws: whoever waits is told. */
+  /** Commits the waiting writes and accepts no more. Never throws; the callers of the writes get the errors. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#draining
@@ -141,12 +140,12 @@ export class PostgresQueue {
     this.#schedule()
   }
 
-  /** Never throws: what could not be written waits again, or is in doubt. */
+  /** Never throws: writes that failed wait again or are in doubt. */
   async #writeBatch(batch: Batch): Promise<void> {
     const { session, writes } = batch
     try {
       if ((await this.#tryCommit(batch, 0, writes.length)) === undefined) return
-      // Each write in a transaction of its own, so that an impossible one harms no other.
+      // Each write in a transaction of its own, so that an impossible one does not fail the others.
       for (const i of writes.keys()) await this.#writeAlone(batch, i)
     } catch (cause) {
       this.#waiting = [...writes.slice(batch.rest), ...this.#waiting]
@@ -162,10 +161,10 @@ export class PostgresQueue {
     }
     batch.rest = i + 1
     if (refused === undefined) return
-    batch.writes[i]?.reject(new SoukError('internal_error', 'The store could not take this entry.', refused))
+    batch.writes[i]?.reject(new SoukError('internal_error', 'The store rejected this entry.', refused))
   }
 
-  /** Undefined where it was written, else why the server refused it. @throws where the connection cannot be used any more */
+  /** Undefined if it was written, else the server's reason. @throws if the connection is no longer usable */
   async #tryCommit(batch: Batch, from: number, to: number): Promise<{ cause: unknown } | undefined> {
     try {
       await this.#commit(batch, from, to)
@@ -184,9 +183,9 @@ export class PostgresQueue {
     const number = ++this.#last
     const startedAt = this.#init.clock.elapsed()
     const results = await prepare(session, number, writes)
-    // Another connection has taken over: this transaction ends with its own.
+    // Another connection has replaced this one, which ends its transaction.
     if (this.#session !== session) throw new ConnectionLost()
-    // Until the answer is here, only the database knows.
+    // Until the response arrives, only the database knows the outcome.
     this.#doubt = { number, writes, results }
     batch.rest = to
     await endTransaction(session.db)
@@ -209,7 +208,7 @@ export class PostgresQueue {
     this.#giveUp(({ askedAt }) => askedAt < oldest)
   }
 
-  /** Of a transaction in doubt nobody knows whether it was written. */
+  /** For a transaction in doubt, the outcome is unknown. */
   #giveUp(isOver: (write: Write) => boolean): void {
     const over = this.#waiting.filter(isOver)
     this.#waiting = this.#waiting.filter((write) => !isOver(write))
@@ -227,7 +226,7 @@ function settle(writes: readonly Write[], results: readonly unknown[]): void {
   for (const [i, write] of writes.entries()) write.resolve(results[i])
 }
 
-/** At least one write, so that a single large one is not stuck. */
+/** Takes at least one write, so that a single large one is not blocked. */
 function takeBatch(waiting: readonly Write[]): Write[] {
   let bytes = 0
   const end = waiting.findIndex((write, count) => {

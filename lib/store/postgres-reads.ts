@@ -2,16 +2,16 @@ import type { Pool, QueryResult, QueryResultRow } from 'pg'
 import type { SoukError } from '../base/errors.ts'
 import { isAway, storeUnavailable } from './postgres-errors.ts'
 
-/** Statements that can be repeated without harm, outside of the transactions that write. */
+/** Repeatable statements, outside of the write transactions. */
 export interface PostgresReads {
-  /** @throws SoukError `store_unavailable` while the database is away; otherwise what `pg` says */
+  /** @throws SoukError `store_unavailable` while the database is away; otherwise the error of `pg` */
   query<R extends QueryResultRow>(
     query: string | { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
     values?: readonly unknown[]
   ): Promise<QueryResult<R>>
 }
 
-/** `away`: why the database cannot be used, where that is known. */
+/** @param away why the database is unavailable, if known */
 export function postgresReads(pool: Pool, away: () => SoukError | undefined): PostgresReads {
   return {
     async query<R extends QueryResultRow>(...[query, values]: Parameters<PostgresReads['query']>) {
@@ -23,7 +23,7 @@ export function postgresReads(pool: Pool, away: () => SoukError | undefined): Po
       } catch (error) {
         if (!isAway(error)) throw error
       }
-      // This one connection broke: others may be whole.
+      // Only this connection broke; another one may work.
       try {
         return await ask()
       } catch (error) {

@@ -16,7 +16,7 @@ interface Old extends OldRow {
 
 interface Move {
   readonly table: Table
-  /** Where the table was looked at from: another process that has moved on since has done the work. */
+  /** The position where this slice began. If another process has moved on since, it has done the work. */
   readonly after: number
   readonly plan: TrimPlan<Old>
 }
@@ -32,7 +32,7 @@ interface OldRecord {
 }
 
 const ROW_BYTES = 512
-/** Of a table that this pass has looked at to its end. */
+/** Marks a table whose end this pass has reached. */
 const OVER = -1
 
 // The newest row of each table stays, as in SQLite.
@@ -70,7 +70,7 @@ export function postgresRetention(reads: PostgresReads, queue: PostgresQueue, na
     )
     return BigInt(rows[0]?.amount ?? 0)
   }
-  /** Undefined where the pass has looked at this table before. */
+  /** Undefined if this pass has finished the table. */
   const slice = async (table: Table, rules: TrimRules): Promise<TrimPlan<Old> | undefined> => {
     const after = await throughOf(table)
     if (after === OVER) return undefined
@@ -118,7 +118,7 @@ const restarts: Writer<undefined, void> = {
   }
 }
 
-/** Deletes what is due, and keeps its sums; false where another process did. */
+/** Deletes the due rows and carries their sums; false if another process did. */
 function moveWriter(names: PostgresNames): Writer<Move, boolean> {
   return {
     async run(db, items) {
@@ -131,7 +131,7 @@ function moveWriter(names: PostgresNames): Writer<Move, boolean> {
 
 async function move(db: ClientBase, names: PostgresNames, { table, after, plan }: Move): Promise<boolean> {
   const { due, carried, through = OVER } = plan
-  // The row stays locked until the commit: of two processes one finds that the other has moved on.
+  // The row stays locked until the commit, so the slower of two processes sees that the other has moved on.
   const { rowCount } = await db.query('UPDATE trims SET through = $1 WHERE name = $2 AND through = $3', [
     through,
     table,

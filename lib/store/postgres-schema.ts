@@ -2,9 +2,10 @@ import type { ClientBase } from 'pg'
 import { SoukError } from '../base/errors.ts'
 
 /**
- * As `sqlite-schema.ts`, which says why, in PostgreSQL's types. One step per version, run once, in order, never changed after a
- * release. Texts that may hold any character are bytes, as PostgreSQL's texts hold no NUL; the others sort by code point. Sums are
- * added to, not replaced: several processes may share the database. Autovacuum makes the space of deleted rows free for new ones.
+ * As `sqlite-schema.ts`, which has the reasons, in PostgreSQL's types. One step per version, run once, in order, never changed
+ * after a release. Texts with arbitrary characters are bytes, because PostgreSQL's texts cannot contain NUL; the others sort by
+ * code point. Sums are incremented, not replaced, because several processes may share the database. Autovacuum frees the space of
+ * deleted rows for new ones.
  *
  * `writers` has a row for each process: see `postgres-writer.ts`.
  */
@@ -194,10 +195,10 @@ const MIGRATIONS = [
   `
 ]
 
-/** Any number: processes that start at the same time migrate one after the other. */
+/** An arbitrary number. The lock makes processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 402_402
 
-/** @throws SoukError `internal_error` when a newer Souk made the tables. */
+/** @throws SoukError `internal_error` if a newer Souk made the tables. */
 export async function migratePostgres(db: ClientBase): Promise<void> {
   await db.query('BEGIN')
   try {
@@ -206,7 +207,7 @@ export async function migratePostgres(db: ClientBase): Promise<void> {
     const { rows } = await db.query<{ version: number }>('SELECT version FROM schema_version')
     const version = rows[0]?.version ?? 0
     if (version > MIGRATIONS.length) {
-      throw new SoukError('internal_error', 'The store was written by a newer version of Souk: update this one.')
+      throw new SoukError('internal_error', 'A newer version of Souk wrote the store. Update this one.')
     }
     for (const step of MIGRATIONS.slice(version)) await db.query(step)
     await db.query('DELETE FROM schema_version')

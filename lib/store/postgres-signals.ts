@@ -7,7 +7,7 @@ import type { PostgresReads } from './postgres-reads.ts'
 
 export interface PostgresSignalsInit {
   readonly reads: PostgresReads
-  /** A connection of its own, not connected yet. */
+  /** A separate connection, not connected yet. */
   readonly client: () => Client
   readonly clock: Pick<Clock, 'after'>
 }
@@ -15,16 +15,16 @@ export interface PostgresSignalsInit {
 type Hear = (text: string | undefined) => void
 
 /**
- * LISTEN and NOTIFY. They belong to a database, the tables to a schema of it: the channel is named after the schema. The connection
- * that listens is made when the first one listens; while there is none, nothing is heard, and that is told when it breaks and again
- * when there is one.
+ * Signals by LISTEN and NOTIFY. These belong to a database and the tables to a schema, so the channel is named after the schema.
+ * The first listener opens the connection. Without a connection signals are missed, so listeners are told when it breaks and when
+ * it is back.
  */
 export class PostgresSignals implements Signals {
   readonly #init: PostgresSignalsInit
   readonly #heard = new Map<string, Set<Hear>>()
   #client: Client | undefined
   #connecting: Promise<void> | undefined
-  /** The next beat, or the next attempt to connect. */
+  /** The next heartbeat, or the next attempt to connect. */
   #timer: { cancel(): void } | undefined
   #isClosed = false
 
@@ -65,7 +65,7 @@ export class PostgresSignals implements Signals {
       await client.query(`LISTEN ${await channelOf(client)}`)
     } catch (error) {
       void endClient(client)
-      // A database that does not know how to will not learn it.
+      // A database that does not support LISTEN is not tried again.
       if (!isRefused(error)) this.#connectLater()
       return
     }
@@ -74,7 +74,7 @@ export class PostgresSignals implements Signals {
     this.#beatLater(client, lose)
   }
 
-  /** A connection that is cut without a word is quiet, as one with no news is. */
+  /** A heartbeat, because a silently broken connection looks like one without signals. */
   #beatLater(client: Client, lose: () => void): void {
     this.#timer = this.#init.clock.after(POSTGRES_LISTEN_BEAT_MS, () => {
       if (this.#isClosed || this.#client !== client) return
@@ -105,7 +105,7 @@ export class PostgresSignals implements Signals {
   }
 }
 
-/** At most 63 bytes, whatever the schema is called. */
+/** At most 63 bytes, whatever the name of the schema. */
 const CHANNEL = `'souk_' || md5(current_schema())`
 
 async function channelOf(client: ClientBase): Promise<string> {
@@ -113,7 +113,7 @@ async function channelOf(client: ClientBase): Promise<string> {
   return rows[0]?.channel ?? ''
 }
 
-/** Syntax error, or a feature that is not supported. */
+/** Syntax error, or an unsupported feature. */
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?:42|0A)/.test(String(error.code))
 }

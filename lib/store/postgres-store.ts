@@ -27,11 +27,14 @@ import { PostgresSignals } from './postgres-signals.ts'
 import { FENCE, PostgresWriter } from './postgres-writer.ts'
 
 export interface PostgresStoreInit {
-  /** `postgres://user:password@host/database`, with `sslmode` and the like as PostgreSQL's own clients take them. */
+  /** `postgres://user:password@host/database`, with parameters such as `sslmode` as for PostgreSQL's own clients. */
   readonly url: string
-  /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
+  /**
+   * The maximum total bytes of stored responses. Above it, calls are recorded without their responses. Default
+   * `STORED_BYTES_MAX`.
+   */
   readonly storedBytesMax?: number
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   readonly clock?: Clock
   /** Default: that of `@libp2p/logger`, which the environment variable `DEBUG` turns on. */
   readonly logger?: ComponentLogger
@@ -52,12 +55,13 @@ interface Session {
 }
 
 /**
- * For several processes that share accounts, quotas or an owner's books. It outlives the loss of its connections: see
- * `PostgresQueue` and `PostgresWriter`. While the database is away, reads and changes are refused with `store_unavailable`, and
- * outcomes (`calls.append`, `ledger.book`, `ledger.draw`) wait.
+ * A store for several processes that share accounts, quotas or an owner's books. It survives the loss of its connections: see
+ * `PostgresQueue` and `PostgresWriter`. While the database is away, reads and changes fail with `store_unavailable`, and outcomes
+ * (`calls.append`, `ledger.book`, `ledger.draw`) wait.
  *
- * `open` throws SoukError `store_unavailable` when the database cannot be reached, which may pass, and `internal_error` when it
- * cannot be used: a wrong password, no such database, tables of a newer Souk, a pooler in transaction mode.
+ * `open` throws SoukError `store_unavailable` if the database cannot be reached, which may be temporary. It throws
+ * `internal_error` if the database cannot be used: a wrong password, a missing database, tables of a newer Souk, a pooler in
+ * transaction mode.
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {
   const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX, logger = defaultLogger() } = init
@@ -71,7 +75,7 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
     if (session === undefined) throw storeNotOpen()
     return session
   }
-  /** For what need not be written now: it is refused while the database is away. */
+  /** For operations that can fail while the database is away. */
   const reached = (): Session => {
     const found = opened()
     if (found.writer.away !== undefined) throw found.writer.away
@@ -146,13 +150,13 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
       await closing?.signals.close()
       session = undefined
       await closing?.writer.stop()
-      // It waits for a server that may never answer.
+      // It waits for a server that may never respond.
       if (closing !== undefined) await Promise.race([closing.pool.end(), sleep(clock, POSTGRES_CLOSE_MS)])
     }
   }
 }
 
-/** A read's own error, with nothing of the database's text in its message. */
+/** A read's error, without the database's text in its message. */
 async function told<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading
@@ -179,7 +183,7 @@ async function openSession(
     }
     const writer = new PostgresWriter({ client, queue, clock, onBack, log })
     const pool = new Pool({ ...config, max: POSTGRES_CONNECTIONS_MAX, allowExitOnIdle: true })
-    // An idle connection that breaks is replaced by the next query; unheard it would end the process.
+    // The next query replaces a broken idle connection; without a listener, the error would end the process.
     pool.on('error', () => {})
     const reads = postgresReads(pool, () => writer.away)
     const names = postgresNames(reads)
@@ -205,7 +209,7 @@ async function openSession(
   }
 }
 
-/** Looks at what is at the other end, and makes its tables. @throws SoukError, and what `pg` says */
+/** Checks the server and creates the tables. @throws SoukError, and the errors of `pg` */
 async function prepare(clients: readonly [PgClient, PgClient]): Promise<void> {
   for (const client of clients) client.on('error', () => {})
   try {
@@ -217,12 +221,12 @@ async function prepare(clients: readonly [PgClient, PgClient]): Promise<void> {
   }
 }
 
-/** Why a database refuses a connection, in words that name no host, user or password. */
+/** Why a database rejects a connection, without host, user or password. */
 function refusalOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code.startsWith('28')) return 'the database refuses the user or the password'
   if (code.startsWith('3D')) return 'there is no such database'
-  if (code === '42501') return 'the user may not make tables in this database'
+  if (code === '42501') return 'the user may not create tables in this database'
   if (code === 'ERR_INVALID_URL') return 'its address is not a URL'
-  return 'the database does not take the connection'
+  return 'the database rejects the connection'
 }

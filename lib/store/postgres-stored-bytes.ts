@@ -1,21 +1,24 @@
 import type { ClientBase } from 'pg'
 import { fitsShare } from './stored-share.ts'
 
-/** Bodies of stored responses that the running transaction adds, or below zero deletes, by row id of their peer. */
+/** Bytes of stored responses that the running transaction adds, or deletes if negative, by row id of their peer. */
 export type StoredDelta = ReadonlyMap<string, number>
 
 /** Bytes of the stored responses of each peer. */
 export interface PostgresStoredBytes {
-  /** Which of these bodies are stored, in their order. */
+  /** Decides for each body whether it is stored. */
   choose(db: ClientBase, bodies: ReadonlyArray<{ readonly peer: string; readonly bytes: number }>): Promise<boolean[]>
-  /** Writes a change within the running transaction. */
+  /** Writes a change in the running transaction. */
   add(db: ClientBase, delta: StoredDelta): Promise<void>
 }
 
-/** Commits after which the bytes that other processes have stored are read again: the bound is for the disk, not for the books. */
+/**
+ * After this many commits, the bytes stored by other processes are read again. The limit protects the disk, so it need not be
+ * exact.
+ */
 const READ_EVERY = 64
 
-/** @param most - bytes of all peers together */
+/** @param most maximum bytes of all peers together */
 export function postgresStoredBytes(most: number): PostgresStoredBytes {
   let byPeer = new Map<string, number>()
   let total = 0

@@ -1,18 +1,18 @@
 import type { ClientBase } from 'pg'
 import { ConnectionLost, Fenced, isLost, isRefusal } from './postgres-errors.ts'
 
-/** One sort of write. Those that wait next to each other are written by one statement. */
+/** One kind of write. Adjacent writes of a kind share one statement. */
 export interface Writer<I, O> {
-  /** Within the running transaction; answers in the order of the items. Leaves nothing behind in memory when it throws. */
+  /** Runs in the running transaction; returns results in the order of the items. Changes nothing in memory if it throws. */
   run(db: ClientBase, items: readonly I[]): Promise<readonly O[]>
-  /** It overwrites or deletes whatever is there. A process that was taken for dead in between must not do that. */
+  /** True if it overwrites or deletes unconditionally. A process that was declared dead must not do that. */
   readonly isBlind?: true
 }
 
-/** A connection to write by. */
+/** A connection for writing. */
 export interface WriterSession {
   readonly db: ClientBase
-  /** SQL that begins a transaction and leaves its number behind in it; the second result has no row once the process is fenced off. */
+  /** SQL that begins a transaction and stores its number. Its second result has no row if the process is fenced. */
   readonly begin: (number: number) => string
 }
 
@@ -22,8 +22,8 @@ interface Item {
 }
 
 /**
- * Everything of a transaction but its COMMIT.
- * @throws the reason why it cannot be written, rolled back; where the connection cannot be used any more, see `isLost`
+ * Runs a transaction up to its COMMIT.
+ * @throws the reason why it cannot be written, after a rollback; `isLost` tells if the connection is no longer usable
  */
 export async function prepare(
   { db, begin }: WriterSession,
@@ -46,7 +46,7 @@ export async function prepare(
   }
 }
 
-/** @throws the server's refusal, after which nothing is written; ConnectionLost where nobody knows */
+/** @throws the server's rejection, after which nothing is written; ConnectionLost if the outcome is unknown */
 export async function endTransaction(db: ClientBase): Promise<void> {
   let command = ''
   try {

@@ -10,11 +10,14 @@ import type { PostgresQueue, Recovered } from './postgres-queue.ts'
 import type { WriterSession } from './postgres-transaction.ts'
 
 export interface PostgresWriterInit {
-  /** A connection of its own, not connected yet. */
+  /** A separate connection, not connected yet. */
   readonly client: () => Client
   readonly queue: PostgresQueue
   readonly clock: Clock
-  /** Called when the database is back, before anything is written. `isFenced`: another process took this one for dead in between. */
+  /**
+   * Called when the database is back, before anything is written. @param isFenced another process declared this one dead in
+   * between
+   */
   readonly onBack: (isFenced: boolean) => void
   readonly log: Logger
 }
@@ -22,9 +25,9 @@ export interface PostgresWriterInit {
 /** The row of this process in `writers`. */
 interface Row {
   readonly id: string
-  /** The fencing token: each connection has one of its own, and a transaction with an older one writes nothing. */
+  /** The fencing token. Each connection gets a new one, and transactions with an older one write nothing. */
   readonly token: string
-  /** How many times other processes took this one for dead. */
+  /** How often other processes declared this one dead. */
   readonly fences: string
 }
 
@@ -41,10 +44,10 @@ interface Connection {
 }
 
 /**
- * The one connection that a process writes by. When it is lost, another is made, at intervals of `RECONNECT_MS_MAX` at most. Each
- * transaction first updates the row of its process in `writers`, which does three things: the row keeps the number of the last
- * transaction, so that the next connection finds out what became of it; a transaction with an old fencing token is refused; and
- * the row's lock keeps the next connection waiting until the last transaction of the one before has ended either way.
+ * A process's only connection for writing. After a loss it reconnects, at intervals of at most `RECONNECT_MS_MAX`. Each
+ * transaction first updates the row of its process in `writers`, for three reasons. The row keeps the number of the last
+ * transaction, so that the next connection learns its outcome. A transaction with an old fencing token is rejected. The row's
+ * lock makes the next connection wait until the last transaction of the one before has ended.
  */
 export class PostgresWriter {
   readonly #init: PostgresWriterInit
@@ -60,34 +63,34 @@ export class PostgresWriter {
     this.#init = init
   }
 
-  /** Connects for the first time. @throws what `pg` says */
+  /** Connects for the first time. @throws the errors of `pg` */
   async start(): Promise<void> {
     await this.#connect()
   }
 
-  /** Why the database cannot be used; undefined while it can. */
+  /** Why the database is unavailable; undefined while it is available. */
   get away(): SoukError | undefined {
     return this.#away
   }
 
-  /** Names this process to others, for `fence`. */
+  /** Identifies this process to others, for `fence`. */
   get id(): string {
     return this.#row?.id ?? ''
   }
 
-  /** When nothing is written any more. */
+  /** Call it after the last write. */
   async stop(): Promise<void> {
     this.#closing.abort(storeUnavailable(undefined))
     await this.#returning
     const { client } = this.#connection ?? {}
     this.#connection = undefined
     if (client === undefined) return
-    // Where it stays behind, others remove it later.
+    // If the row remains, other processes remove it later.
     await client.query('DELETE FROM writers WHERE id = $1', [this.#row?.id]).catch(() => {})
     await endClient(client)
   }
 
-  /** The connection failed. */
+  /** Handles the failure of a connection. */
   lose(session: WriterSession, cause: unknown): void {
     const lost = this.#connection
     if (lost?.session !== session) return
@@ -96,7 +99,7 @@ export class PostgresWriter {
     if (this.#init.log.enabled) this.#init.log('the connection to the database is lost: %s', reasonOf(cause))
     this.#init.queue.suspend()
     void endClient(lost.client)
-    // One that is lost as soon as it is made does not help: pauses go on growing.
+    // A connection that fails soon after opening does not reset the growing pauses.
     if (this.#init.clock.elapsed() - lost.openedAt > RECONNECT_MS_MAX) this.#pauseMs = RECONNECT_MS_MIN
     this.#returning = this.#return()
   }
@@ -145,7 +148,7 @@ export class PostgresWriter {
     }
   }
 
-  /** Makes sure that nothing of the connection before is written any more, and finds out what was. */
+  /** Ensures that the connection before writes nothing more, and learns its last commit. */
   async #recover(client: Client): Promise<Recovered & { readonly row: Row }> {
     const row = this.#row
     if (row !== undefined) {
@@ -163,7 +166,7 @@ export class PostgresWriter {
           isFenced: fences !== row.fences
         }
       }
-      // A database that has lost the row, such as a replica that was behind, has nothing of this process's last transaction either.
+      // A database without the row, such as a lagging replica, lacks this process's last transaction as well.
     }
     await client.query(`DELETE FROM writers WHERE at < now() - interval '${WRITER_ROW_DAYS} days'`)
     const { rows } = await client.query<Row>('INSERT INTO writers DEFAULT VALUES RETURNING id, token, fences')
@@ -173,7 +176,7 @@ export class PostgresWriter {
   }
 }
 
-/** Keeps a process from writing until it has found out that it was taken for dead. */
+/** Prevents a process from writing until it has noticed that it was declared dead. */
 export const FENCE = 'UPDATE writers SET token = token + 1, fences = fences + 1 WHERE id = $1'
 
 const beginning =
@@ -182,8 +185,8 @@ const beginning =
     `BEGIN; UPDATE writers SET last_commit = ${number}, at = now() WHERE id = ${id} AND token = ${token}`
 
 async function settings(client: Client): Promise<Backend> {
-  // A server may be set up to answer before the disk has it. A weaker wait for replicas is its operator's choice. The server ends a
-  // transaction whose process no longer answers, so that its locks keep nobody waiting.
+  // The server may be configured to respond before the disk write; a weaker wait for replicas is the operator's choice. The
+  // server ends transactions of unresponsive processes, so that their locks block nobody.
   const { rows } = await client.query<Backend & { readOnly: string }>(
     `SELECT pg_backend_pid() AS pid, current_setting('transaction_read_only') AS "readOnly",
        (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS "startedAt",
@@ -196,7 +199,10 @@ async function settings(client: Client): Promise<Backend> {
   return found
 }
 
-/** The server may not have noticed that the connection before is gone. Where this is not possible, its locks are waited for. */
+/**
+ * Ends the server process of the connection before, which the server may still consider alive. If that is not permitted, its
+ * locks are waited for.
+ */
 async function endBackend(client: Client, backend: Backend | undefined): Promise<void> {
   if (backend === undefined) return
   const sql = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2'

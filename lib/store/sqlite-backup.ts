@@ -4,16 +4,16 @@ import { SoukError } from '../base/errors.ts'
 import { BACKUP_STEP_PAGES } from '../base/limits.ts'
 
 /**
- * Copies an open database into a new file of mode 0600 by SQLite's online backup: one state between two commits, written to disk,
- * while commits go on.
- * @throws SoukError `invalid_request` where the file is there already, `internal_error` where it cannot be written
+ * Copies an open database to a new file with mode 0600, by SQLite's online backup. The copy is a consistent state on disk;
+ * commits continue meanwhile.
+ * @throws SoukError `invalid_request` if the file exists already, `internal_error` if it cannot be written
  */
 export async function backUp(db: DatabaseSync, path: string): Promise<void> {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      throw new SoukError('invalid_request', 'The backup is to be written to a file that is there already.')
+      throw new SoukError('invalid_request', 'The backup file exists already. Choose another name.')
     }
     throw unwritten(error)
   }

@@ -3,27 +3,27 @@ import { SUMS_BEHIND_MAX } from '../base/limits.ts'
 import type { Balance } from '../interface/ledger.ts'
 
 /**
- * The balance of each account. Those that moved are kept at hand and written now and then, with the entry up to which they are
- * summed: a commit costs no page for them, and after a restart the entries since then are summed again.
+ * The balance of each account. Changed balances are cached and written now and then, with the entry up to which they are summed.
+ * So a commit writes no page for them; after a restart, later entries are summed again.
  */
 export interface Balances {
-  /** Counts a posting that the running transaction holds. `account` is the row id of its name. */
+  /** Counts a posting of the running transaction. @param account the row id of its name */
   add(account: number, amount: bigint): void
-  /** Writes what has moved, where enough has; part of the running transaction, at its end. */
+  /** Writes the changed balances if there are enough, at the end of the running transaction. */
   write(): void
-  /** Has the running transaction write them in any case: it deletes entries, which a restart could not sum up again. */
+  /** Forces the running transaction to write them, because it deletes entries that a restart could not sum again. */
   settle(): void
-  /** The transaction is committed. */
+  /** Call it after the commit. */
   keep(): void
-  /** For after a rollback. */
+  /** Call it after a rollback. */
   forget(): void
   of(account: string): bigint
-  /** Of the account with this row id, as the running transaction leaves it so far. */
+  /** The balance of the account with this row id, including the running transaction. */
   current(account: number): bigint
   beginningWith(prefix: string): Balance[]
 }
 
-/** Sorts behind whatever begins with what stands before it. */
+/** Sorts after every text with the same prefix. */
 export const LAST = '\u{10FFFF}'
 const SELECT_SINCE = `
   SELECT account, amount FROM entries WHERE seq > ?1 AND amount IS NOT NULL
@@ -44,9 +44,9 @@ export function sqliteBalances(db: DatabaseSync): Balances {
   const moveOn = db.prepare(
     `UPDATE sums SET through = coalesce((SELECT max(seq) FROM entries), 0) WHERE name = 'accounts'`
   )
-  /** By the running transaction. */
+  /** Changes by the running transaction. */
   const added = new Map<number, bigint>()
-  /** Balances that are not written. */
+  /** Balances that are not written yet. */
   const moved = new Map<number, bigint>()
   let behind = 0
   const written = (account: number): bigint => BigInt(String(select.get(account)?.['balance'] ?? 0))

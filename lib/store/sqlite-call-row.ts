@@ -28,7 +28,7 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
   ]
 }
 
-/** Where the statement gives integers as bigints. */
+/** The statement must return integers as bigints. */
 export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
   const { seq: _, ...record } = toLoggedCall(row)
   return row['response_status'] === null ? record : { ...record, response: toStoredResponse(row) }
@@ -54,7 +54,7 @@ export function toLoggedCall(row: Record<string, SQLOutputValue>): LoggedCall {
   }
 }
 
-/** Headers are kept as JSON: an array of pairs, so that order and repeated names survive. */
+/** Headers are stored as JSON, an array of pairs, to keep order and repeated names. */
 export function encodeHeaders(headers: Headers): string {
   return JSON.stringify(headers)
 }

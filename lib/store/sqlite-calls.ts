@@ -23,7 +23,7 @@ export interface SqliteCallsInit {
   readonly putDocuments: PutDocuments
 }
 
-/** A row without its response: fixed fields, ids, hash and index entries. */
+/** The size of a row without its response: fixed fields, ids, hash and index entries. */
 const ROW_BYTES = 256
 const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
 
@@ -35,7 +35,7 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
      WHERE c.peer = ${BY_NAME} AND c.request_id = ? AND r.is_held IS NULL
      AND NOT EXISTS (SELECT 1 FROM claims WHERE call = r.seq)`
   )
-  // Oldest first by their order, which is that of time: an index by time would cost every call a page.
+  // Ordered by `seq`, which is the order of time. An index by time would cost a page per call.
   const selectOldest = db.prepare(
     `SELECT r.seq, r.at, c.peer, length(r.body) AS bytes FROM responses r CROSS JOIN calls c ON c.seq = r.seq
      ORDER BY r.seq LIMIT ?`
@@ -66,7 +66,7 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
     },
     acknowledge(peer, requestIds) {
       for (const requestId of requestIds) {
-        // A copy, as nobody waits: the caller's buffer may be used again before this is written.
+        // A copy, because the caller does not wait and may reuse its buffer.
         const id = Uint8Array.from(requestId)
         queue.writeBehind(ROW_BYTES, () => {
           const found = selectAcknowledged.get(peer, id)
@@ -85,7 +85,7 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
     async dropResponses(before) {
       let dropped = 0
       for (;;) {
-        // In slices: other writes come in between, and no turn of the event loop is spent on a whole day's responses.
+        // In slices, so that other writes can run in between and no turn of the event loop takes long.
         const slice = await queue.write(RESPONSES_DROPPED_AT_ONCE * ROW_BYTES, () => {
           const old = sliceOf(selectOldest.all(RESPONSES_DROPPED_AT_ONCE), before)
           old.forEach(drop)
@@ -100,7 +100,7 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
 
 type Row = Record<string, SQLOutputValue>
 
-/** Those from before `before`, as many as one commit may free the pages of. */
+/** The rows older than `before`, as many as one commit can free the pages of. */
 function sliceOf(oldest: readonly Row[], before: number): Row[] {
   let bytes = 0
   return oldest.filter((row) => {
@@ -112,7 +112,7 @@ function sliceOf(oldest: readonly Row[], before: number): Row[] {
 
 type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
 
-/** The insert of a record with all that belongs to it; false when there is a record of that id already. */
+/** Inserts a record with its related rows; false if a record with that id exists already. */
 function prepareInsert({ db, names, usage, stored, book, putDocuments }: SqliteCallsInit): Insert {
   const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
   const insertCall = db.prepare(
@@ -135,7 +135,7 @@ function prepareInsert({ db, names, usage, stored, book, putDocuments }: SqliteC
     if (record.claim !== undefined) settleClaim(record.claim, record.at, lastInsertRowid)
     if (documents !== undefined) putDocuments(documents)
     if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
-    // Last, so that a row that fails is not counted.
+    // Last, so that a failed row is not counted.
     usage.add(api, record)
     if (isStored) stored.add(peer, response.body.length)
     return true

@@ -21,7 +21,7 @@ export function sqliteClaims(db: DatabaseSync, queue: CommitQueue, names: Names)
   const selectCall = db.prepare(`${SELECT_RECORDS} WHERE c.seq = ?`)
   for (const statement of [select, selectCall]) statement.setReadBigInts(true)
   const remove = db.prepare('DELETE FROM claims WHERE name = ?')
-  // Of those past the bound, the newest: it and all that are older go.
+  // Finds the newest claim beyond the limit; it and all older ones are deleted.
   const selectPast = db.prepare('SELECT at FROM claims ORDER BY at DESC LIMIT 1 OFFSET ?')
   const removeOld = db.prepare(
     'DELETE FROM claims WHERE name IN (SELECT name FROM claims WHERE at < ? ORDER BY at LIMIT ?)'
@@ -62,7 +62,7 @@ export function sqliteClaims(db: DatabaseSync, queue: CommitQueue, names: Names)
   }
 }
 
-/** Writes down what became of a claim, within the transaction of its call. */
+/** Writes the outcome of a claim, in the transaction of its call. */
 export function prepareSettle(db: DatabaseSync): (mark: ClaimMark, at: number, call: number | bigint) => void {
   const answer = db.prepare('UPDATE claims SET request_hash = ?, call = ?, at = ? WHERE name = ?')
   const remove = db.prepare('DELETE FROM claims WHERE name = ?')

@@ -3,13 +3,13 @@ import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
 
-/** About as much as a document that is deleted. */
+/** The approximate size of a deleted document. */
 const ROW_BYTES = 512
 
 export const sizeOf = (documents: readonly DocumentPut[]): number =>
   documents.reduce((sum, { value }) => sum + value.length, 0)
 
-/** Puts documents within the running transaction. */
+/** Puts documents in the running transaction. */
 export type PutDocuments = (documents: readonly DocumentPut[]) => void
 
 export function preparePut(db: DatabaseSync): PutDocuments {

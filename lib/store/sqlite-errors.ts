@@ -1,14 +1,14 @@
 import { SoukError } from '../base/errors.ts'
 
 /**
- * What is wrong with the file of a store, or with what it lies on:
+ * The fault of a store's file, or of its disk:
  * - `busy`: another process has it open
- * - `damaged`: it is no database, or its content contradicts itself
+ * - `damaged`: it is not a database, or its content is inconsistent
  * - `newer`: a newer version of Souk wrote it
- * - `full`: no room, or a quota is used up
+ * - `full`: no space, or a quota is used up
  * - `denied`: the file may not be read or written
- * - `read_only`: the file system takes no writes
- * - `failing`: the disk gave an error
+ * - `read_only`: the file system is read-only
+ * - `failing`: the disk reported an error
  */
 export type StoreFault = 'busy' | 'damaged' | 'newer' | 'full' | 'denied' | 'read_only' | 'failing'
 
@@ -34,7 +34,7 @@ const BY_SYSTEM_CODE: Readonly<Record<string, StoreFault>> = {
   EIO: 'failing'
 }
 
-/** An error by which the file of a store cannot be used any more. */
+/** An error after which the store's file is no longer usable. */
 export class StoreBroken extends SoukError {
   readonly fault: StoreFault
 
@@ -44,7 +44,7 @@ export class StoreBroken extends SoukError {
   }
 }
 
-/** Undefined for an error that is no matter of the file. */
+/** The fault of the file; undefined for another error. */
 export function faultOf(error: unknown): StoreFault | undefined {
   if (!(error instanceof Error)) return undefined
   if ('errcode' in error && typeof error.errcode === 'number') return BY_RESULT[error.errcode & 0xff]
@@ -55,7 +55,7 @@ export function isOfSqlite(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error
 }
 
-/** What a store was told, or asked, when its file failed. */
+/** The fault behind an error or one of its causes. */
 export function storeFaultOf(error: unknown): StoreFault | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     const fault = each instanceof StoreBroken ? each.fault : faultOf(each)

@@ -8,7 +8,7 @@ import { type Balances, LAST } from './sqlite-balances.ts'
 import { type PutDocuments, sizeOf } from './sqlite-documents.ts'
 import type { Names } from './sqlite-names.ts'
 
-/** An entry as its rows are: one of a call has no reference, its call's record names it. */
+/** The rows of an entry. The entry of a call has no reference, because the call's record identifies it. */
 interface EntryRow {
   readonly kind: string
   readonly reference?: string
@@ -18,11 +18,11 @@ interface EntryRow {
   readonly postings: readonly Posting[]
 }
 
-/** Writes an entry's rows, and the documents with it, within the running transaction. */
+/** Writes an entry's rows and its documents in the running transaction. */
 export interface Book {
-  /** False when an entry of this name is there already; nothing is written then. */
+  /** Returns false, and writes nothing, if an entry with this name exists already. */
   enter(entry: EntryRow, documents?: readonly DocumentPut[]): boolean
-  /** The same where the entry, which takes `amount` from `account`, leaves it no debit. */
+  /** As `enter`, if the account has the `amount` that the entry takes from it. */
   draw(entry: EntryRow, account: string, amount: Atoms, documents: readonly DocumentPut[]): Drawn
 }
 
@@ -33,14 +33,14 @@ export interface SqliteLedgerInit {
   readonly balances: Balances
 }
 
-/** An entry's row, its postings and their index entries. */
+/** The size of an entry's row, its postings and their index entries. */
 const ENTRY_BYTES = 256
 const selectEntries = (where: string): string => `
   SELECT e.seq, e.at, k.name AS kind, e.reference, c.request_id, a.name AS account, o.name AS contra, e.amount
   FROM entries e JOIN names k ON k.id = e.kind LEFT JOIN calls c ON c.seq = e.call
   LEFT JOIN names a ON a.id = e.account LEFT JOIN names o ON o.id = e.contra
   WHERE ${where} e.seq > ? ORDER BY e.seq LIMIT ?`
-/** One kind at a time: its entries are in order in the index of kinds. */
+/** One kind at a time, because the index of kinds has its entries in order. */
 const OF_KIND = 'e.reference IS NOT NULL AND e.kind = (SELECT id FROM names WHERE name = ?) AND'
 const SELECT_POSTINGS =
   'SELECT n.name AS account, p.amount FROM postings p JOIN names n ON n.id = p.account WHERE p.entry = ? ORDER BY p.line'
@@ -119,7 +119,7 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
     },
     enter({ kind, reference, call, at, postings }, documents = []) {
       const [first, second] = postings
-      // Nearly all entries are such: no more is made for them than has to be.
+      // The common case, kept as cheap as possible.
       const isShort = postings.length === 2 && first !== undefined && second !== undefined
       const account = isShort ? names.idOf(first.account) : null
       const contra = isShort ? names.idOf(second.account) : null
@@ -136,7 +136,7 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
       )
       if (changes === 0) return false
       putDocuments(documents)
-      // Last, so that an entry that fails is not counted.
+      // Last, so that a failed entry is not counted.
       if (isShort && account !== null && contra !== null) {
         balances.add(account, first.amount)
         balances.add(contra, second.amount)
@@ -149,7 +149,7 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
 
 type Row = Record<string, SQLOutputValue>
 
-/** The first rows of several lists that are in order. */
+/** The first rows of several ordered lists. */
 function firstOf(lists: readonly Row[][], limit: number): Row[] {
   if (lists.length === 1) return lists[0] ?? []
   return lists

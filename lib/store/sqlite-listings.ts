@@ -4,7 +4,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from './listing-put.ts'
 import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from './listing-sql.ts'
 
-/** What one listing costs in a commit beside its bytes. */
+/** The cost of one listing in a commit, in addition to its bytes. */
 const ROW_BYTES = 512
 
 export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingIndex {
@@ -90,13 +90,13 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
   }
 }
 
-/** Arguments are numbered as they are taken, as the text of a statement names them in another order. */
+/** Placeholders are numbered, because the text of a statement uses them in another order. */
 function dialect(push: (value: SQLInputValue) => number): Dialect {
   const arg: Dialect['arg'] = (value) => `?${push(value)}`
   return {
     arg,
     hasWords(terms, where) {
-      // Words are letters and digits: none needs escaping.
+      // Words consist of letters and digits, so they need no escaping.
       const words = terms.map((term) => `"${term}"*`).join(' AND ')
       const columns = { name: '{name} : ', 'name and tags': '{name tags} : ', anywhere: '' }[where]
       return `l.seq IN (SELECT rowid FROM listing_words WHERE listing_words MATCH ${arg(`${columns}(${words})`)})`

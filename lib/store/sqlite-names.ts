@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NAMES_CACHED_MAX } from '../base/limits.ts'
 
-/** Row ids of texts that repeat on every record, so that a record and its index entries stay small. */
+/** Row ids of texts that repeat in many records, so that records and index entries stay small. */
 export interface Names {
-  /** Adds it where it is new; within a transaction. */
+  /** Returns the id and adds the name if it is new. Only within a transaction. */
   idOf(name: string): number
-  /** For after a rollback, which may have taken a name back that was new. */
+  /** Clears the cache after a rollback, which may have removed a new name. */
   forget(): void
 }
 

@@ -24,12 +24,12 @@ interface Old extends OldRow {
   readonly entry: number | undefined
 }
 
-/** A row and its index entries. */
+/** The size of a row and its index entries. */
 const ROW_BYTES = 512
-/** Of a table that this pass has looked at to its end. */
+/** Marks a table whose end this pass has reached. */
 const OVER = -1
 
-// The newest row of each table stays, so that no number is given twice.
+// The newest row of each table stays, so that no number is used twice.
 const SELECT_CALLS = `
   SELECT c.seq, c.at, c.charged, e.seq AS entry, e.amount, a.name AS account, o.name AS contra,
     e.seq IS (SELECT max(seq) FROM entries) AND e.seq IS NOT NULL OR EXISTS (SELECT 1 FROM responses WHERE seq = c.seq)
@@ -78,7 +78,7 @@ export function sqliteRetention(init: SqliteRetentionInit): Retention {
     }))
   }
   const carriedOf = (account: string): Atoms => BigInt(String(selectCarried.get(account)?.['amount'] ?? 0))
-  /** Undefined where the pass has looked at this table before. */
+  /** Undefined if this pass has finished the table. */
   const slice = async (table: Table, rules: TrimRules): Promise<TrimPlan<Old> | undefined> => {
     const after = throughOf(table)
     if (after === OVER) return undefined
@@ -107,7 +107,7 @@ export function sqliteRetention(init: SqliteRetentionInit): Retention {
 
 type Write = ((table: Table, plan: TrimPlan<Old>) => true) & { restart(): void }
 
-/** Deletes what is due, and keeps its sums, within the running transaction. */
+/** Deletes the due rows and carries their sums, in the running transaction. */
 function prepareWrite({ db, names, usage, balances }: SqliteRetentionInit): Write {
   const deletePostings = db.prepare('DELETE FROM postings WHERE entry = ?')
   const deleteEntry = db.prepare('DELETE FROM entries WHERE seq = ?')

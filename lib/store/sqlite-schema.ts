@@ -4,28 +4,30 @@ import { StoreBroken } from './sqlite-errors.ts'
 /**
  * One step per version, run once, in order, never changed after a release. Plain SQL that PostgreSQL could read too.
  *
- * `calls` is append-only: `seq` is the order of the appends, and request ids are time-ordered within a peer, so both trees
- * grow at their ends. What may be dropped again, the stored responses, is apart from it. `usage` holds the sums of `calls`;
- * its amounts are texts because a sum may pass 64 bits.
+ * `calls` is append-only: `seq` is the order of the appends, and request ids are time-ordered within a peer, so both trees grow
+ * at their ends. Stored responses are in a separate table, because they are deleted earlier. `usage` contains the sums of
+ * `calls`; its amounts are texts, because a sum may exceed 64 bits.
  *
- * `entries` is the ledger, append-only as well; `accounts` holds its sums. An entry of two postings holds them itself, `amount` on
- * `account` and its opposite on `contra`; longer ones are in `postings`. An entry of a call has no reference, its call names it. So
- * a call's entry is one row at the end of one tree: five times cheaper than a row and an index entry for each posting.
+ * `entries` is the ledger, also append-only; `accounts` contains its sums. An entry of two postings contains them itself:
+ * `amount` on `account`, and its opposite on `contra`. Longer entries have rows in `postings`. The entry of a call has no
+ * reference, because its call identifies it. So a call's entry is one row at the end of one tree: five times cheaper than a row
+ * and an index entry per posting.
  *
- * `listings` is the catalogue: what it is searched by, narrow, so that looking at all of it is quick; the signed bytes are in
- * `listing_bodies`. `change` numbers what peers are told, in order; `listing_feed` holds the last number and what all of it takes.
- * `listing_words` is an index alone: words are put in as `searchTerms` gives them.
+ * `listings` is the catalogue. It contains only the searched columns, so that a full scan is fast; the signed bytes are in
+ * `listing_bodies`. `change` numbers the changes for peers; `listing_feed` contains the last number and the total size.
+ * `listing_words` is only an index; its words are the result of `searchTerms`.
  *
- * `claims` are the idempotency keys: `call` is what answers one. Their names are random, so only calls that have one pay for it.
+ * `claims` contains the idempotency keys; `call` is the call with the response. Their names are random, so only calls with a key
+ * pay for the index.
  *
- * `sums` says up to which row of `calls` and of `entries` the sums in `usage` and in `accounts` are.
+ * `sums` contains the last row of `calls` and of `entries` that is included in `usage` and in `accounts`.
  *
- * `trims` says which row the deletion of old rows looked at last, `carried` what the deleted entries sum to by account. The newest
- * row of a table is never deleted, so that no `seq` is given twice. `stored_bytes` holds the bytes of `responses` by peer.
- * SQLite reuses the pages of deleted rows for new ones: the file stops growing, it does not shrink.
+ * `trims` contains the last row that the deletion of old rows has examined, `carried` the sums of the deleted entries by account.
+ * The newest row of a table is never deleted, so that no `seq` is used twice. `stored_bytes` contains the bytes of `responses` by
+ * peer. SQLite reuses the pages of deleted rows for new ones: the file stops growing, but does not shrink.
  *
- * The last step also moves deposits and withdrawals that have ended to collections of their own, which no start reads, and gives
- * the answers of x402 payments their end.
+ * The last step also moves finished deposits and withdrawals to separate collections that are not read at start, and sets an
+ * expiry for the responses of x402 payments.
  */
 const MIGRATIONS = [
   `
@@ -216,13 +218,13 @@ const MIGRATIONS = [
   `
 ]
 
-/** @throws SoukError `internal_error` when a newer Souk wrote the file. */
+/** @throws SoukError `internal_error` if a newer Souk wrote the file. */
 export function migrate(db: DatabaseSync): void {
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version > MIGRATIONS.length) {
-    throw new StoreBroken('newer', 'The store was written by a newer version of Souk: update this one.')
+    throw new StoreBroken('newer', 'A newer version of Souk wrote the store. Update this one.')
   }
-  // The version moves with its step or not at all. Also without steps the transaction takes the lock that stays with us.
+  // The version changes atomically with its step. Even without steps, the transaction takes the exclusive lock.
   db.exec('BEGIN IMMEDIATE')
   for (const step of MIGRATIONS.slice(version)) db.exec(step)
   db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)

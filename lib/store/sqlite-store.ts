@@ -26,9 +26,14 @@ import { sqliteTransactions } from './sqlite-transactions.ts'
 import { sqliteUsage } from './sqlite-usage.ts'
 
 export interface SqliteStoreInit {
-  /** The database file, made with mode 0600 where it is missing, as its directory is with 0700. SQLite keeps a `-wal` file beside it. */
+  /**
+   * The database file. A missing file is created with mode 0600, its directory with 0700. SQLite keeps a `-wal` file beside it.
+   */
   readonly path: string
-  /** Bytes of stored responses: past it calls are answered and recorded without. Default `STORED_BYTES_MAX`. */
+  /**
+   * The maximum total bytes of stored responses. Above it, calls are recorded without their responses. Default
+   * `STORED_BYTES_MAX`.
+   */
   readonly storedBytesMax?: number
   /** Default: the system's. */
   readonly clock?: Pick<Clock, 'soon' | 'after' | 'elapsed'>
@@ -37,8 +42,8 @@ export interface SqliteStoreInit {
   /** Free space on its disk under which no new work is taken, see `Store.refusal`. Default: `STORE_FREE_BYTES_MIN`. */
   readonly freeBytesMin?: number
   /**
-   * Called once when a commit failed. What it held may have survived or not; only the disk knows, so the process must stop
-   * and open the file afresh. Everything asked of the store after it rejects.
+   * Called once when a commit failed. Its outcome is unknown until the file is read again, so the process must stop and reopen
+   * the file. All later operations of the store reject.
    */
   readonly onFailure?: (error: Error) => void
 }
@@ -53,7 +58,7 @@ interface Session {
   readonly listings: ListingIndex
   readonly retention: Retention
   backUp(path: string): Promise<void>
-  /** Of backups that are being written: the database stays open for them. */
+  /** Running backups: the database stays open for them. */
   readonly backups: ReadonlySet<Promise<void>>
   readonly space?: FreeSpace
 }
@@ -109,14 +114,14 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
     if (session.queue.failed) throw storeFailed()
     return session
   }
-  /** What is read may have been committed a moment ago and not be durable yet: nobody is told before it is. */
+  /** The result may come from a commit that is not durable yet, so it is returned only after that. */
   const read = async <T>(look: (session: Session) => T): Promise<Awaited<T>> => {
     const from = opened()
     let found: Awaited<T>
     try {
       found = await look(from)
     } catch (error) {
-      // A page that contradicts others, or cannot be read, is as bad as a commit that fails.
+      // An inconsistent or unreadable page is as serious as a failed commit.
       if (faultOf(error) === undefined) throw error
       from.queue.fail(error)
       throw storeFailed(error)
@@ -162,7 +167,7 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
       entries: (query) => read(({ ledger }) => ledger.entries(query))
     },
     retention: { trim: async (rules) => opened().retention.trim(rules) },
-    // What others published: no answer hangs on whether it is on this disk yet.
+    // Catalogue writes by other publishers; no response depends on their durability.
     listings: listingsOf(() => opened().listings),
     backUp: async (path) => opened().backUp(path),
     refusal: () => session?.space?.refusal,
@@ -244,7 +249,7 @@ async function closeSession({ database, queue, backups, space }: Session): Promi
   try {
     database.close()
   } catch (error) {
-    // What failed before has been told; everything that was promised is on disk.
+    // The earlier failure has been reported, and everything that was acknowledged is on disk.
     if (!queue.failed) throw error
   }
 }

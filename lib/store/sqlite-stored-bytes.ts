@@ -3,24 +3,24 @@ import { fitsShare } from './stored-share.ts'
 
 /** Bytes of the stored responses of each peer. Read once; written with each commit that changes them. */
 export interface StoredBytes {
-  /** Whether one more body is stored for the peer with this row id. */
+  /** True if one more body may be stored for the peer with this row id. */
   fits(peer: number, bytes: number): boolean
-  /** Counts a body that the running transaction stores, or below zero one that it deletes. */
+  /** Counts a body that the running transaction stores, or deletes if `bytes` is negative. */
   add(peer: number, bytes: number): void
-  /** Writes what has changed; part of the running transaction, at its end. */
+  /** Writes the changes, at the end of the running transaction. */
   write(): void
-  /** For after a rollback. */
+  /** Call it after a rollback. */
   forget(): void
 }
 
-/** @param most - bytes of all peers together */
+/** @param most maximum bytes of all peers together */
 export function sqliteStoredBytes(db: DatabaseSync, most: number): StoredBytes {
   const upsert = db.prepare(
     'INSERT INTO stored_bytes (peer, bytes) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET bytes = excluded.bytes'
   )
   const remove = db.prepare('DELETE FROM stored_bytes WHERE peer = ?')
   const byPeer = new Map<number, number>()
-  /** By the running transaction. */
+  /** Changes by the running transaction. */
   const added = new Map<number, number>()
   let total = 0
   const add = (peer: number, bytes: number): void => {

@@ -2,12 +2,12 @@ import type { Transactions } from './commit-queue.ts'
 import { faultOf } from './sqlite-errors.ts'
 import type { SqliteDatabase } from './sqlite-file.ts'
 
-/** What belongs to a transaction beside its writes. */
+/** Hooks around the writes of a transaction. */
 export interface TransactionHooks {
   beforeCommit(): void
   afterCommit(): void
   afterRollback(): void
-  /** One write was taken back, the transaction goes on. */
+  /** Called when one write was rolled back and the transaction continues. */
   afterSavepointRollback(): void
 }
 

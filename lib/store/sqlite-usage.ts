@@ -8,19 +8,19 @@ import { isCall } from './call-record.ts'
 type Sum = { -readonly [K in Exclude<keyof UsageRow, 'api'>]: UsageRow[K] }
 
 /**
- * The sums by API, so that reading them never costs a walk over all calls. Written now and then, with the call up to which they
- * are summed; what came since then is kept at hand, and summed again after a restart.
+ * The sums by API, so that reading them needs no scan of all calls. They are written now and then, with the call up to which they
+ * are summed. Later calls are cached, and counted again after a restart.
  */
 export interface Usage {
-  /** Counts a call that the running transaction holds. `api` is the row id of its name. */
+  /** Counts a call of the running transaction. @param api the row id of its name */
   add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged' | 'rule'>): void
-  /** Writes what was counted, where it is enough; part of the running transaction, at its end. */
+  /** Writes the sums if there are enough changes, at the end of the running transaction. */
   write(): void
-  /** Has the running transaction write it in any case: it deletes calls, which a restart could not count again. */
+  /** Forces the running transaction to write them, because it deletes calls that a restart could not count again. */
   settle(): void
-  /** The transaction is committed. */
+  /** Call it after the commit. */
   keep(): void
-  /** For after a rollback. */
+  /** Call it after a rollback. */
   forget(): void
   all(): UsageRow[]
 }
@@ -34,9 +34,9 @@ export function sqliteUsage(db: DatabaseSync): Usage {
     INSERT INTO usage (api, captured, voided, metered, charged) VALUES (?, ?, ?, ?, ?) ON CONFLICT (api) DO UPDATE SET
     captured = excluded.captured, voided = excluded.voided, metered = excluded.metered, charged = excluded.charged`)
   const moveOn = db.prepare(`UPDATE sums SET through = coalesce((SELECT max(seq) FROM calls), 0) WHERE name = 'usage'`)
-  /** By the running transaction. */
+  /** Changes by the running transaction. */
   const added = new Map<number, Sum>()
-  /** Since the sums were written. */
+  /** Changes since the sums were written. */
   const since = new Map<number, Sum>()
   let behind = 0
   const through = (api: number): Sum => plus(toSum(select.get(api)), since.get(api))

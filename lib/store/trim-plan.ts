@@ -2,27 +2,29 @@ import type { Atoms } from '../base/money.ts'
 import type { Posting } from '../interface/ledger.ts'
 import type { TrimRules } from '../interface/store.ts'
 
-/** A row that may be deleted, as all stores read it. */
+/** A row that may be deleted, in the form common to all stores. */
 export interface OldRow {
   readonly seq: number
   readonly at: number
-  /** It stays, however old it is. */
+  /** True if it is kept at any age. */
   readonly isKept: boolean
-  /** A call that cost nothing. */
+  /** True for a call without a charge. */
   readonly isFree: boolean
-  /** Of the entry that goes with it. */
+  /** The postings of its entry. */
   readonly postings: readonly Posting[]
 }
 
 export interface TrimPlan<Row extends OldRow> {
   readonly due: readonly Row[]
-  /** Carried balances as they are after it, of the accounts that change. */
+  /** The new carried balances of the accounts that change. */
   readonly carried: ReadonlyMap<string, Atoms>
-  /** The last row that was looked at; absent where the table was looked at to its end. */
+  /** The last examined row; absent if the end of the table was reached. */
   readonly through?: number
 }
 
-/** Decides what becomes of a slice of rows, which are in the order of `seq`. `carriedOf` gives the carried balance of an account. */
+/**
+ * Decides which of these rows are deleted. Rows must be in the order of `seq`. @param carriedOf the carried balance of an account
+ */
 export async function planTrim<Row extends OldRow>(
   rows: readonly Row[],
   rules: TrimRules,
@@ -33,7 +35,7 @@ export async function planTrim<Row extends OldRow>(
   const carried = new Map<string, Atoms>()
   const refused = new Set<string>()
   for (const row of rows) {
-    // Rows stand in the order of their times, but for those with a wrong time.
+    // Rows are in the order of time, except for those with a wrong time.
     if (row.at >= freeBefore && row.at <= now) return { due, carried }
     if (row.isKept || row.at >= (row.isFree ? freeBefore : before)) continue
     const after = await sumsAfter(row, rules, (account) => carried.get(account) ?? carriedOf(account), refused)
@@ -45,7 +47,7 @@ export async function planTrim<Row extends OldRow>(
   return last === undefined || rows.length < limit ? { due, carried } : { due, carried, through: last.seq }
 }
 
-/** What the accounts of a row carry once it is deleted; undefined where one of them is refused. */
+/** The carried balances of a row's accounts after its deletion; undefined if one of them rejects it. */
 async function sumsAfter(
   { postings }: OldRow,
   { isDue }: TrimRules,
@@ -57,7 +59,7 @@ async function sumsAfter(
   for (const { account, amount } of postings) {
     const total = (await carriedOf(account)) + amount
     if (!(await isDue(account, total))) {
-      // One that was refused once is not asked for again: its entries are deleted in their order.
+      // An account that rejected once is not asked again, because its entries are deleted in order.
       refused.add(account)
       return undefined
     }

@@ -25,7 +25,7 @@ describe('the registry of protocols', () => {
       it(`refuses ${member} for a ${name} API, before anything is asked`, async () => {
         const given = { endpoint: 'http://127.0.0.1:1/', ...config }
         await assert.rejects(protocolFactories[name].inspect(given, new AbortController().signal), (error: Error) => {
-          assert.match(error.message, new RegExp(`^${member} is for SOAP APIs only.* ${name}\\.$`))
+          assert.match(error.message, new RegExp(`^${member} is only for SOAP APIs.* ${name}\\.$`))
           return isSoukError(error) && error.code === 'invalid_request'
         })
       })

@@ -153,7 +153,7 @@ describe('before a GraphQL API is reached', () => {
       [false, { data: { __type: { fields: [{ name: 'id' }, { name: 'friends' }] } } }]
     )
     const beside = await call(adapter, { query: '{ __schema { types { name } } users { id } }' })
-    assert.match((await errorOf(beside)).message, /operation of its own/)
+    assert.match((await errorOf(beside)).message, /separate operation/)
     assert.equal(queries(), 0)
     for (const hidden of ['Nothing', 'User.nothing']) {
       await rejectsWith(

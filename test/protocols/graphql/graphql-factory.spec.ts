@@ -93,7 +93,7 @@ describe('inspection of a GraphQL endpoint', () => {
     ],
     ['a JSON API', answering(200, json, '{"hello":"world"}'), /does not return a GraphQL response/],
     ['nothing there', answering(404, json, '{"message":"no route"}'), /does not return a GraphQL response \(HTTP 404\)/],
-    ['a locked door', answering(401, json, '{"errors":[{"message":"no"}]}'), /wants credentials/],
+    ['a locked door', answering(401, json, '{"errors":[{"message":"no"}]}'), /requires credentials/],
     [
       'introspection turned off',
       answering(400, json, '{"errors":[{"message":"GraphQL introspection is not allowed by Apollo Server"}]}'),
@@ -102,9 +102,9 @@ describe('inspection of a GraphQL endpoint', () => {
     [
       'an error without a reason',
       answering(200, json, '{"errors":[{"message":"secret inner text"}]}'),
-      /does not give its schema/
+      /introspection does not return its schema/
     ],
-    ['no schema at all', answering(200, json, '{"data":{}}'), /does not give its schema/],
+    ['no schema at all', answering(200, json, '{"data":{}}'), /introspection does not return its schema/],
     ['half a schema', answering(200, json, '{"data":{"__schema":{"types":[]}}}'), /not valid/],
     ['a wrong schema', answering(200, json, '{"data":{"__schema":7}}'), /not valid/]
   ]

@@ -308,7 +308,7 @@ describe('SOAP imports from other origins', () => {
     await twoServers(answering(200, XML, schema(text('echo'))), async (main, other) => {
       for (const wsdl of [{}, { origins: ['http://127.0.0.1:1', 'https://127.0.0.1'] }]) {
         await assert.rejects(inspect(main, wsdl), (error: Error) => {
-          assert(error.message.includes(`register with --wsdl-origin ${other.url}, or with --wsdl-file`), error.message)
+          assert(error.message.includes(`register with --wsdl-origin ${other.url}, or upload`), error.message)
           return true
         })
       }
@@ -370,14 +370,14 @@ describe('SOAP diagnosis', () => {
     [
       'xs:redefine in a schema file',
       { 'a.wsdl': including('x/types.xsd'), 'x/types.xsd': redefining },
-      /^x\/types\.xsd, in line 3, has xs:redefine of "base\.xsd", which is not supported\. Write the changed types/
+      /^x\/types\.xsd, in line 3, has xs:redefine of "base\.xsd", which is not supported\. Move the changed types/
     ],
     [
       'xs:redefine in the WSDL',
       { 'a.wsdl': wsdlOf({ types: redefining }) },
       /^a\.wsdl, in line \d+, has xs:redefine of "base\.xsd"/
     ],
-    ['WSDL 2.0', { 'a.wsdl': wsdl2 }, /^a\.wsdl, in line 2, is WSDL 2\.0 .* not supported\. Give the WSDL 1\.1/],
+    ['WSDL 2.0', { 'a.wsdl': wsdl2 }, /^a\.wsdl, in line 2, is WSDL 2\.0 .* not supported\. Use the WSDL 1\.1/],
     [
       'a draft of WSDL 2.0',
       { 'a.wsdl': '<description xmlns="http://www.w3.org/2006/01/wsdl"/>' },
@@ -399,7 +399,7 @@ describe('SOAP diagnosis', () => {
       },
       /no SOAP binding: it describes an interface only\..*binding\.wsdl is imported, but could not be read/
     ],
-    ['a schema', { 'a.wsdl': schema(text('echo')) }, /^a\.wsdl is an XML Schema\. Give the WSDL that imports it/],
+    ['a schema', { 'a.wsdl': schema(text('echo')) }, /^a\.wsdl is an XML Schema\. Use the WSDL that imports it/],
     ['a page', { 'a.wsdl': '<!DOCTYPE html><title>My\nservice</title>' }, /^a\.wsdl is an HTML page \("My service"\)/],
     ['another document', { 'a.wsdl': '<project/>' }, /^a\.wsdl is not a WSDL: its root is the XML element <project>/],
     ['what is cut off', { 'a.wsdl': wsdlOf({}).slice(0, 200) }, /^a\.wsdl is not well-formed/]
@@ -417,7 +417,7 @@ describe('SOAP diagnosis', () => {
       soapFactory.inspect({ endpoint: `${upstream.url}/svc?wsdl`, ...config }, FOREVER)
     await assert.rejects(inspected(), {
       code: 'invalid_request',
-      message: /^What http:.*\/types\.xsd answers, in line 3, has xs:redefine/
+      message: /^The response of http:.*\/types\.xsd, in line 3, has xs:redefine/
     })
     upstream.behave(answering(200, { 'content-type': 'text/html' }, '<p>Please <br> log in'))
     await assert.rejects(inspected(), { message: /svc\?wsdl answers is an HTML page, not a WSDL\..*--auth-file/ })

@@ -41,7 +41,7 @@ describe('addresses of upstreams', () => {
     '255.255.255.255',
     'nonsense'
   ]) {
-    it(`never connects to ${address}`, () => assert(isNeverUpstream(address)))
+    it(`never connect to ${address}`, () => assert(isNeverUpstream(address)))
   }
 
   for (const address of ['127.0.0.1', '10.0.0.7', '192.168.1.1', '::1', 'fd12::7', '203.0.113.1', '8.8.8.8']) {
@@ -98,7 +98,7 @@ describe('the guard of upstreams', () => {
     it(`is not needed for ${endpoint}`, async () => {
       const upstream = createUpstream({ endpoint })
       const request = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
-      await assert.rejects(request, /never connects to/)
+      await assert.rejects(request, /never connect to/)
       await upstream.close()
     })
   }

@@ -99,7 +99,7 @@ describe('the care for an upstream', () => {
       await assert.rejects(upstream.request(get), (error) => {
         assert(isSoukError(error))
         assert.deepEqual([error.code, error.notAccepted], ['upstream_unreachable', true])
-        assert(/left alone/.test(error.message))
+        assert(/does not call it/.test(error.message))
         return true
       })
       assert.equal(server.accepted, before)
