@@ -10,26 +10,26 @@ import type {
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import type { Behaviour, ScriptedUpstream } from './scripted-upstream.ts'
 
-/** One implementation under test, and what a real upstream of its kind says. */
+/** One implementation under test, and the responses of a real upstream of its kind. */
 export interface AdapterSubject {
   readonly factory: AdapterFactory
-  /** What follows the server's URL in the endpoint. */
+  /** Appended to the server's URL to form the endpoint. */
   readonly endpointPath: string
-  /** Answers whatever `inspect` asks. */
+  /** Responds to every request of `inspect`. */
   readonly inspectable: Behaviour
-  /** JSON body of a call that works. */
+  /** JSON body of a call that succeeds. */
   readonly call: unknown
-  /** The upstream's answer to it: 200, and small. */
+  /** The upstream's response to it: 200, and small. */
   readonly answer: { readonly headers: Record<string, string>; readonly body: string }
-  /** What the consumer gets of it, parsed. */
+  /** The consumer's response, parsed. */
   readonly reply: unknown
-  /** An answer's body of about this many bytes that is well-formed for the protocol, to see what is too large. */
+  /** A well-formed response body of about this many bytes, for tests of the size limit. */
   huge(bytes: number): Buffer
-  /** Answers are held whole, and refused past `RESPONSE_BYTES_MAX`; otherwise large ones are streamed. */
+  /** True if responses are buffered, and rejected past `RESPONSE_BYTES_MAX`; otherwise large ones are streamed. */
   readonly holdsAnswers: boolean
 }
 
-/** How soon a caller, and the upstream, must know that a call was given up. */
+/** The maximum delay until a caller, and the upstream, learn that a call was aborted. */
 export const PROMPT_MS = 1_000
 export const FOREVER = new AbortController().signal
 
@@ -44,13 +44,13 @@ export async function jsonOf(reply: AdapterReply): Promise<unknown> {
   return JSON.parse((await bytesOf(reply.body)).toString())
 }
 
-/** A plain call, as the owner's side hands it to an adapter. */
+/** A plain call, as the owner's side passes it to an adapter. */
 export function plainCall(body: unknown, headers: Headers = []): AdapterRequest {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
   return { method: 'POST', path: '', headers: [['content-type', 'application/json'], ...headers], body: bytes }
 }
 
-/** Any of `codes`, with a text that tells nothing of the machine it comes from. */
+/** Asserts one of `codes`, with a text that reveals nothing about this machine. */
 export async function rejectsWith(promise: Promise<unknown>, ...codes: ErrorCode[]): Promise<void> {
   await assert.rejects(promise, (error: unknown) => {
     assert(isSoukError(error), `not a SoukError: ${String(error)}`)
@@ -60,12 +60,12 @@ export async function rejectsWith(promise: Promise<unknown>, ...codes: ErrorCode
   })
 }
 
-/** What a test of the contract works with. */
+/** The fixture of a contract test. */
 export interface Bench {
   readonly subject: AdapterSubject
   readonly upstream: ScriptedUpstream
   readonly adapter: Adapter
-  /** Another adapter to the same upstream, closed with the first. */
+  /** Another adapter for the same upstream, closed with the first. */
   open(config?: Partial<UpstreamConfig>): Adapter
   inspect(config?: Partial<UpstreamConfig>, signal?: AbortSignal): ReturnType<AdapterFactory['inspect']>
 }

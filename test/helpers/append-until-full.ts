@@ -1,6 +1,6 @@
 /**
- * A process of its own, to be run under a limit on the size of files: writes to the store at `argv[2]` until the disk
- * fails it, then prints as JSON what everybody was told.
+ * A separate process, run under a file size limit. Writes to the store at `argv[2]` until the disk fails, then prints all
+ * outcomes as JSON.
  */
 import { isSoukError } from '../../lib/base/errors.ts'
 import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
@@ -10,9 +10,9 @@ const ROUNDS_MAX = 200
 const VALUE = JSON.stringify('x'.repeat(50_000))
 
 export interface Report {
-  /** Rounds of writes that were durable before the disk failed. */
+  /** Number of durable rounds of writes before the disk failed. */
   rounds: number
-  /** Outcomes of the writes that waited for the commit that failed, and of everything asked for later. */
+  /** Outcomes of the writes that waited for the failed commit, and of all later operations. */
   waiting: string[]
   later: string[]
   failures: number

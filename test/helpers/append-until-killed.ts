@@ -1,6 +1,6 @@
 /**
- * A process of its own: appends calls to the store at `argv[2]` from several writers for ever, and writes each record's id
- * to standard output as soon as its promise resolved.
+ * A separate process. Several writers append calls to the store at `argv[2]` forever. It prints each record's id as soon as its
+ * promise resolved.
  */
 import { writeSync } from 'node:fs'
 import { formatRequestId } from '../../lib/base/request-id.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Payload } from '../../lib/interface/payload.ts'
 
-/** A body whole, whichever way it came. */
+/** Reads a whole body of either form. */
 export async function bytesOf(body: Payload): Promise<Buffer> {
   if (body instanceof Uint8Array) return Buffer.from(body)
   const chunks: Uint8Array[] = []
@@ -11,7 +11,7 @@ export async function bytesOf(body: Payload): Promise<Buffer> {
 
 export const textOf = async (body: Payload): Promise<string> => (await bytesOf(body)).toString()
 
-/** A body as it would come from a slow sender. */
+/** A body as from a slow sender. */
 export async function* streamOf(...chunks: ReadonlyArray<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     await turn()

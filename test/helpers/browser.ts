@@ -8,7 +8,7 @@ import { type Browser, chromium as engine, type BrowserContextOptions, type Down
 const lease = perWorker(
   async () => {
     const server = await engine.launchServer({
-      // Not those that come with it, which are for one page in a cloud function, and switch off what the web relies on.
+      // Not the package's default flags, which are for single pages in cloud functions and disable web features.
       args: ['--no-sandbox', '--disable-gpu'],
       executablePath: await chromium.executablePath(),
       headless: true
@@ -34,7 +34,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser
 }
 
-/** A page, and everything it did that it should not have: errors of its scripts, failed requests, requests to anywhere else. */
+/** Opens a page and records its mishaps: script errors, failed requests, requests to other origins. */
 export async function openPage(
   browser: Browser,
   origin: string,
@@ -42,7 +42,7 @@ export async function openPage(
 ): Promise<{ page: Page; mishaps: string[] }> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
-    // Where the environment names none, Chromium says `en-US@posix`, which is no language to any script.
+    // Without a locale in the environment, Chromium reports `en-US@posix`, which scripts cannot parse.
     locale: 'en-US',
     ...options
   })
@@ -61,10 +61,13 @@ export async function openPage(
 
 const require = createRequire(import.meta.url)
 
-/** What axe finds wrong with a page as it is now, a line each: by all rules in its colours, and by their contrast in the others. */
+/**
+ * The accessibility violations that axe finds on a page, one per line: all rules in the current colour scheme, contrast in the
+ * other.
+ */
 export async function axeViolations(page: Page): Promise<string[]> {
   const source = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
-  // As a debugger would: the page's own policy lets no such script in.
+  // Injected by the debugger, because the page's own policy blocks such a script.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: source })
   const run = async (options: string): Promise<string[]> => {
@@ -85,7 +88,7 @@ export async function axeViolations(page: Page): Promise<string[]> {
   return found
 }
 
-/** A file that a page gives to be saved. */
+/** The content of a file that a page offers for download. */
 export async function downloaded(download: Download): Promise<string> {
   return text(await download.createReadStream())
 }

@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../../lib/base/clock.ts'
 
-/** Time that moves while work is done only, and one timer, which fires late where a turn of work took longer than it. */
+/** A clock that advances only while work runs, with one timer. The timer fires late if a turn of work took longer. */
 export class BusyClock implements Pick<Clock, 'elapsed' | 'after'> {
   #at = 0
   #due: { readonly at: number; readonly task: () => void } | undefined
 
-  /** A timer runs. */
+  /** True while a timer runs. */
   get isTimed(): boolean {
     return this.#due !== undefined
   }
@@ -21,7 +21,7 @@ export class BusyClock implements Pick<Clock, 'elapsed' | 'after'> {
     this.#at += ms
   }
 
-  /** The turn is over, and the timer is due at the earliest. */
+  /** Ends the turn and fires the timer, at its due time or later. */
   turn(): void {
     const due = this.#due
     this.#due = undefined

@@ -4,10 +4,10 @@ import { requestIds } from '../../lib/base/request-id.ts'
 import type { CallRecord, StoredResponse } from '../../lib/interface/store.ts'
 import { MANUAL_START } from './manual-clock.ts'
 
-/** Ids as they are made when manual clocks start. */
+/** Ids with the start time of manual clocks. */
 export const freshIds = requestIds({ ...systemClock, now: () => MANUAL_START }, systemRandom)
 
-/** A peer id in form; nobody has its key. */
+/** A well-formed peer id without a known key. */
 export const peerId = (letter: string): string => `12D3KooW${letter.repeat(44)}`
 
 export const storedResponse = (body = '{"ok":true}'): StoredResponse => ({
@@ -20,7 +20,7 @@ export const storedResponse = (body = '{"ok":true}'): StoredResponse => ({
   body: new TextEncoder().encode(body)
 })
 
-/** A captured call under an id of its own, without a stored response. */
+/** A captured call with a new id, without a stored response. */
 export function callRecord(overrides: Partial<CallRecord> = {}): CallRecord {
   return {
     peer: peerId('C'),

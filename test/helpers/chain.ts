@@ -17,7 +17,7 @@ import { rpc } from '../../node/demo/chain/rpc.ts'
 import { perWorker } from './per-worker.ts'
 import { compile } from '../../.ci/contracts.ts'
 
-/** What it was when it was started. */
+/** A new chain with a snapshot of its initial state. */
 async function fresh() {
   const chain = await startDevChain({ mining: 'instant' })
   const client = clientOf(chain)
@@ -30,16 +30,16 @@ const lease = perWorker(fresh, async (server) => {
   await client.setAutomine(true)
   await client.revert({ id: server.snapshot })
   server.snapshot = await client.snapshot()
-  // anvil forgets the blocks, and keeps the fee that they led to.
+  // anvil drops the blocks but keeps the base fee that they led to.
   await client.setNextBlockBaseFeePerGas({ baseFeePerGas: server.baseFeePerGas })
-  // Its clock went back as well.
+  // Its clock was reset as well.
   await rpc(server.chain.url, 'evm_setTime', [Math.floor(Date.now() / 1_000)])
 })
 
-/** A dev chain as tests want it: a transaction is mined when it is sent. */
+/** A dev chain for tests: each transaction is mined as soon as it is sent. */
 export async function chainBench() {
   const { server, release } = await lease()
-  // The head of a chain that waited for this file is old, and nobody pays by an old view of a chain.
+  // The head of a waiting chain is old, and payments need a fresh view of the chain.
   await server.client.mine({ blocks: 1 })
   return { ...server.chain, client: server.client, close: release }
 }
@@ -59,7 +59,7 @@ function clientOf({ parameters }: DevChain) {
     .extend(walletActions)
 }
 
-/** The account of a name; the same every time, and never one of value. */
+/** The account with this name: deterministic, never one with real value. */
 export const actor = (name: string) => privateKeyToAccount(keccak256(toBytes(`souk test ${name}`)))
 
 interface ContractCall {
@@ -67,11 +67,11 @@ interface ContractCall {
   readonly abi: Abi | readonly unknown[]
   readonly functionName: string
   readonly args?: readonly unknown[]
-  /** Sends it without trying it first. */
+  /** Skips the simulation. */
   readonly gas?: bigint
 }
 
-/** Calls a contract in a transaction. @throws viem's error with the contract's own where it reverts */
+/** Sends a contract call as a transaction. @throws viem's error, with the contract's own error if it reverts */
 export async function send({ client }: ChainBench, from: Account, call: ContractCall): Promise<TransactionReceipt> {
   const parameters = { ...call, account: from } as ContractFunctionParameters & { account: Account; gas?: bigint }
   if (call.gas === undefined) await client.simulateContract(parameters)
@@ -81,7 +81,7 @@ export async function send({ client }: ChainBench, from: Account, call: Contract
   return receipt
 }
 
-/** Compiles a contract of `test/helpers/contracts` and deploys it. */
+/** Compiles contracts of `test/helpers/contracts` and returns a function that deploys them. */
 export async function deployTest(bench: ChainBench, from: Account, names: readonly string[]) {
   const built = compile(names.map((name) => `test/helpers/contracts/${name}.sol`))
   return async (name: string, args: readonly unknown[] = []): Promise<{ address: Hex; abi: Abi }> => {

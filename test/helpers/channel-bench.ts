@@ -15,10 +15,10 @@ import { eventually } from './eventually.ts'
 
 const key = (n: number): Signer => keySigner(fromHex(`0x${n.toString(16).padStart(64, '0')}`, 32))
 
-/** Validity of deposits: nobody looks at the end of it in tests. */
+/** The end of validity of deposits, far in the future. */
 const LATER = 2 ** 40
 
-/** A dev chain, channels on it, and who uses them, all by the production code that talks to the contracts. */
+/** A dev chain with channels and their users, on the production code for the contracts. */
 export async function channelBench() {
   const bench = await chainBench()
   const { parameters } = bench
@@ -36,7 +36,7 @@ export async function channelBench() {
   let channels = 0
   let deposits = 0n
 
-  /** Sends and mines it. @throws Error with the contract's reason */
+  /** Sends and mines a call. @throws Error with the contract's reason */
   const act = async (from: Signer, call: ContractCall) => {
     const simulation = await chain.simulate(from.address, call)
     if (!simulation.ok) throw new Error(simulation.reason)
@@ -60,7 +60,7 @@ export async function channelBench() {
     ...change
   })
 
-  /** A deposit as its payer signs it. */
+  /** A deposit with the payer's signature. */
   const authorize = async (config: ChannelConfig, amount: bigint): Promise<DepositAuthorization> => {
     const salt = deposits++
     const nonce = depositNonce(domain.channelId(config), salt)
@@ -69,7 +69,7 @@ export async function channelBench() {
     const digest = token.receive({ from: payer.address, to, value: amount, nonce, ...window })
     return { amount, salt, signature: await payer.sign(digest), ...window }
   }
-  /** The same as anybody may submit it. */
+  /** The same as a call that any account may submit. */
   const deposit = async (config: ChannelConfig, amount: bigint) =>
     calls.deposit(config, await authorize(config, amount))
 
@@ -88,7 +88,7 @@ export async function channelBench() {
     newConfig,
     authorize,
     deposit,
-    /** A channel with this much in it. */
+    /** Opens a channel with this deposit. */
     async open(amount: bigint, change?: Partial<ChannelConfig>): Promise<ChannelConfig> {
       const config = newConfig(change)
       await bench.mint(payer.address, amount)
@@ -103,7 +103,7 @@ export async function channelBench() {
       if (state === undefined) throw new Error('no channel')
       return state
     },
-    /** The contract's reason to refuse; undefined where it takes it. */
+    /** The contract's reason to reject; undefined if it accepts. */
     async reason(from: Signer, call: ContractCall): Promise<string | undefined> {
       const simulation = await chain.simulate(from.address, call)
       return simulation.ok ? undefined : simulation.reason
@@ -118,7 +118,7 @@ export async function channelBench() {
 
 export type ChannelBench = Awaited<ReturnType<typeof channelBench>>
 
-/** The same signature with s in the upper half: libraries recover it, the contract does not. */
+/** The same signature with a high s: libraries recover it, the contract rejects it. */
 export function highTwin(signature: Uint8Array): Uint8Array {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
   const s = order - BigInt(toHex(signature.subarray(32, 64)))

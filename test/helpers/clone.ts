@@ -9,26 +9,26 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const INSTALL_MS = 300_000
 const run = promisify(execFile)
 
-/** What a newcomer has after `git clone` and `npm ci`, in a home folder of their own with nothing in it. */
+/** A new user's machine after `git clone` and `npm ci`, with an empty home folder. */
 export interface InstalledClone {
   readonly folder: string
   readonly home: string
-  /** The environment of a newcomer's shell: the machine's own Node.js and npm, and nothing of this repository. */
+  /** The environment of a new user's shell: the machine's Node.js and npm, without this repository. */
   readonly env: NodeJS.ProcessEnv
-  /** Another clone with a home of its own. It shares the files of the one install. */
+  /** Another clone with a separate home. It shares the files of the installation. */
   again(): Promise<InstalledClone>
   close(): Promise<void>
 }
 
-/** Copies what git would clone, with changes that are not committed yet, and types `npm ci` in it. */
+/** Copies the files that git would clone, including uncommitted changes, and runs `npm ci` in the copy. */
 export async function installedClone(): Promise<InstalledClone> {
   const parent = await mkdtemp(join(tmpdir(), 'souk-clone-'))
-  // The pages call the folder of the repository by this name.
+  // The documentation uses this name for the repository's folder.
   const folder = join(parent, 'souk')
   const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
   for (const file of stdout.split('\0').filter((name) => name !== '')) {
     await mkdir(join(folder, dirname(file)), { recursive: true })
-    // A file may be deleted, and that not committed yet.
+    // The file may be deleted without a commit.
     if (existsSync(join(ROOT, file))) await cp(join(ROOT, file), join(folder, file))
   }
   const clone = await cloneIn(parent, folder)
@@ -46,7 +46,7 @@ async function cloneIn(parent: string, folder: string): Promise<InstalledClone> 
     async again() {
       const other = await mkdtemp(join(tmpdir(), 'souk-clone-'))
       const copy = join(other, 'souk')
-      // What is installed is the same for all, and too much to copy. What a page has its reader change is not.
+      // The installed files are linked, because copying takes too long. Files that the documentation changes are copied.
       await cp(folder, copy, { recursive: true, filter: (path) => path !== join(folder, 'node_modules') })
       await run('cp', ['-al', join(folder, 'node_modules'), copy])
       return cloneIn(other, copy)
@@ -57,7 +57,7 @@ async function cloneIn(parent: string, folder: string): Promise<InstalledClone> 
 
 async function newcomerEnvironment(home: string): Promise<NodeJS.ProcessEnv> {
   const { PATH = '', LANG, HOME, HTTPS_PROXY, NODE_EXTRA_CA_CERTS } = process.env
-  // `npm test` puts the commands of this repository in front.
+  // `npm test` prepends the commands of this repository.
   const path = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'))
   const own = { PATH: path.join(delimiter), LANG, HTTPS_PROXY, NODE_EXTRA_CA_CERTS }
   const setting = async (name: string) => {
@@ -67,7 +67,7 @@ async function newcomerEnvironment(home: string): Promise<NodeJS.ProcessEnv> {
   return {
     ...own,
     HOME: home,
-    // The machine's cache spares a download, and its settings say where packages come from.
+    // The machine's cache avoids downloads, and its settings name the registry.
     npm_config_cache: await setting('cache'),
     npm_config_userconfig: await setting('userconfig'),
     npm_config_prefer_offline: 'true'

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 
 const DEMO = resolve(import.meta.dirname, '../../node/demo')
 
-/** Starts `node/demo/<name>.ts` as a process of its own, and waits for the line with its URL. */
+/** Starts `node/demo/<name>.ts` in a separate process, and waits for the line with its URL. */
 export async function demoAlone(
   name: string
 ): Promise<{ url: string; end(signal: NodeJS.Signals): Promise<number | null> }> {

@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** A DNS server on loopback that knows TXT records only. */
+/** A DNS server on loopback that supports only TXT records. */
 export interface TestDns {
-  /** `address:port`, as `Resolver.setServers` takes it. */
+  /** `address:port`, as for `Resolver.setServers`. */
   readonly address: string
-  /** Names in lower case. A name that is not here does not exist; `silent` ones are never answered. */
+  /** By lower-case name. Other names do not exist; names in `silent` get no response. */
   readonly records: Map<string, readonly string[]>
   readonly silent: Set<string>
-  /** Questions heard. */
+  /** The received queries. */
   readonly asked: string[]
   close(): void
 }
@@ -28,7 +28,7 @@ export async function startDns(): Promise<TestDns> {
     const question = query.subarray(HEADER_BYTES, end + 4)
     const header = Buffer.alloc(HEADER_BYTES)
     query.copy(header, 0, 0, 2)
-    // An answer, recursion available; NXDOMAIN where there is nothing (RFC 1035, section 4.1.1).
+    // A response, recursion available; NXDOMAIN without records (RFC 1035, section 4.1.1).
     header.writeUInt16BE(texts === undefined ? 0x8183 : 0x8180, 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(texts?.length ?? 0, 6)
@@ -49,7 +49,7 @@ function readName(message: Buffer, start: number): { name: string; end: number }
   return { name: labels.join('.').toLowerCase(), end: at + 1 }
 }
 
-/** A pointer to the question's name, type, class IN, a minute to live, and strings of at most 255 bytes. */
+/** A pointer to the queried name, type, class IN, a TTL of one minute, and strings of at most 255 bytes. */
 function answer(text: string): Buffer {
   const bytes = Buffer.from(text)
   const parts: Buffer[] = []

@@ -7,7 +7,7 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-/** A provider's REST API: gives back what it gets, or three events where those are asked for. */
+/** A provider's REST API: echoes the request, or sends three events on request. */
 export async function startUpstream(): Promise<Upstream> {
   const server = createServer((request, response) => {
     if (request.headers.accept?.includes('text/event-stream') === true) {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const PAUSE_MS = 20
 
-/** Asks again and again until there is an answer other than `undefined`, at most for `boundMs`. */
+/** Polls until the result is not `undefined`, at most for `boundMs`. */
 export async function eventually<T>(
   what: string,
   boundMs: number,
@@ -18,7 +18,7 @@ export async function eventually<T>(
   }
 }
 
-/** The promise, or a failure after `boundMs`: nothing may hang. */
+/** Awaits the promise, but fails after `boundMs`, so that no test hangs. */
 export async function within<T>(what: string, boundMs: number, promise: Promise<T>): Promise<T> {
   const stop = new AbortController()
   const late = pause(boundMs, undefined, { signal: stop.signal }).then(() =>

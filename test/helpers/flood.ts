@@ -6,11 +6,11 @@ import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 
-/** Many identities of one host that connect to a node and then do nothing. */
+/** Many identities on one host that connect to a node and stay idle. */
 export interface Flood {
-  /** Connections that are still open. */
+  /** Number of open connections. */
   open(): number
-  /** Identities that got no connection, or no stream on it. */
+  /** Number of identities without a connection, or without a stream on it. */
   readonly refused: number
   stop(): Promise<void>
 }
@@ -18,16 +18,16 @@ export interface Flood {
 export interface FloodInit {
   readonly at: readonly Multiaddr[]
   readonly identities: number
-  /** The address to connect from. On Linux all of 127.0.0.0/8 is this machine. */
+  /** The address to connect from. On Linux, all of 127.0.0.0/8 is this machine. */
   readonly from: string
-  /** Each opens a stream of this protocol and holds it. */
+  /** A protocol on which each identity opens a stream and keeps it open. */
   readonly holding?: string
-  /** Connections that are set up at once. */
+  /** Number of connections that are opened in parallel. */
   readonly atOnce?: number
 }
 
 export async function flood({ at, identities, from, holding, atOnce = 8 }: FloodInit): Promise<Flood> {
-  // `net.connect` takes it; libp2p's type of these options does not name it.
+  // `net.connect` accepts it, but libp2p's type of these options lacks it.
   const dialOpts = { noDelay: true, localAddress: from }
   const nodes: Libp2p[] = []
   const connections: Connection[] = []

@@ -1,6 +1,5 @@
 /**
- * How many cases fast-check makes of a parser: `quick` ones in `npm test`. `FUZZ_RUNS=100000` makes more, `FUZZ_SEED=7` the
- * same ones again.
+ * The number of fast-check cases for a parser: `quick` in `npm test`. `FUZZ_RUNS=100000` runs more; `FUZZ_SEED=7` repeats a run.
  */
 export function fuzzRuns(quick: number): { numRuns: number; seed?: number } {
   const { FUZZ_RUNS: runs, FUZZ_SEED: seed } = process.env

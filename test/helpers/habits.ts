@@ -1,6 +1,6 @@
 /**
- * Habits of the house that a machine can hold: short files, nothing unfinished without an issue, no test left out, and
- * nothing new at the top of the repository.
+ * Conventions of the repository that a test can enforce: short files, no unfinished work without an issue, no skipped test, and
+ * no new files at the top level.
  */
 
 import { type Rule, type Sources, under, type Violation } from './layers.ts'
@@ -8,7 +8,7 @@ import type { Source } from './scan.ts'
 
 export const FILE_LINES_WARN = 400
 const FILE_LINES_MAX = 500
-/** A table with one home, however long it grows. */
+/** Tables in one file, of any length. */
 const TABLES = ['lib/base/limits.ts']
 
 export const fileLength: Rule = (sources) =>
@@ -16,10 +16,10 @@ export const fileLength: Rule = (sources) =>
     rule: 'length',
     file: path,
     line: FILE_LINES_MAX + 1,
-    message: `has ${lines} lines, at most ${FILE_LINES_MAX} are allowed: it wants a second noun`
+    message: `has ${lines} lines, at most ${FILE_LINES_MAX} are allowed: split the file`
   }))
 
-/** Files of more than `max` lines, longest first; generated ones, which say so in their first comment, are not read by anyone. */
+/** Files of more than `max` lines, longest first. Files marked as generated in their first comment are exempt. */
 export function long(sources: Sources, max: number): Source[] {
   return [...sources.values()]
     .filter(
@@ -51,7 +51,7 @@ export const unfinished: Rule = (sources) => {
 
 const SUITES = ['describe', 'context', 'suite', 'it', 'specify', 'test']
 
-/** `this.skip()` stays: a test that needs what this machine lacks says so at run time. */
+/** `this.skip()` is allowed: a test may check at run time for tools that the machine lacks. */
 export const focused: Rule = (sources) => {
   const violations: Violation[] = []
   for (const { path, tokens } of sources.values()) {
@@ -72,7 +72,7 @@ export const focused: Rule = (sources) => {
   return violations
 }
 
-/** What may stand at the top, and what must. */
+/** The files that may, and must, be at the top level. */
 export function topLevel(names: string[], allowed: { must: string[]; may: string[] }): Violation[] {
   const extra = names.filter((name) => !allowed.must.includes(name) && !allowed.may.includes(name))
   const missing = allowed.must.filter((name) => !names.includes(name))

@@ -1,8 +1,8 @@
 import { startWatchdog } from '../../node/watchdog/watchdog.ts'
 
 /**
- * A test that never gives the event loop back meets no time limit of mocha's. The node's own watchdog says where the process is, and
- * ends it. Every mocha process loads this file. A fuzzer with more runs than usual may take as long as it likes.
+ * Mocha's time limits do not stop a test that blocks the event loop. The node's own watchdog prints the position of the process
+ * and ends it. Every mocha process loads this file. A fuzzer with extra runs has no limit.
  */
 if (process.env['FUZZ_RUNS'] === undefined) {
   startWatchdog({

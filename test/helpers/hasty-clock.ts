@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../lib/base/clock.ts'
 
 const HASTE = 100
 
-/** Timers run a hundred times as fast, so that a test against a real server waits for no polls. The date stays true. */
+/** Timers run a hundred times faster, so that a test against a real server does not wait for polls. The date is real. */
 export const hastyClock: Clock = {
   ...systemClock,
   elapsed: () => systemClock.elapsed() * HASTE,

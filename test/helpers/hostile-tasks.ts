@@ -6,7 +6,7 @@ const task =
   () =>
     Promise.resolve(run)
 
-/** What a description could make its reader do. */
+/** The effects that a hostile description may have on its reader. */
 export const HOSTILE_TASKS = {
   double: task((value: number) => value * 2),
   pid: task(() => process.pid),

@@ -1,24 +1,24 @@
-/** What came back of one call through an ingress, read whole. */
+/** The complete response of one call through an ingress. */
 export interface Answered {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body as JSON: of the API, or a problem document. */
+  /** The body as JSON: the API's, or a problem document. */
   readonly json: unknown
-  /** Time the client waited for all of it. */
+  /** Total time until the response was complete. */
   readonly ms: number
 }
 
 export interface PostInit {
   readonly key?: string
-  /** Sent as it is when a string or bytes, else as JSON. Default `{}`. */
+  /** A string or bytes are sent unchanged, other values as JSON. Default `{}`. */
   readonly body?: string | Uint8Array | object
   readonly headers?: Readonly<Record<string, string>>
-  /** Default 20 s: a test never hangs for longer. */
+  /** Default 20 s, so that no test hangs. */
   readonly boundMs?: number
 }
 
-/** A call as any HTTP client makes it. */
+/** Makes a call like any HTTP client. */
 export async function post(ingress: string, api: string, init: PostInit = {}): Promise<Answered> {
   const { key, body = {}, headers = {}, boundMs = 20_000 } = init
   const startedAt = performance.now()

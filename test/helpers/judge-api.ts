@@ -1,24 +1,24 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A small REST API that is no part of Souk: answers at once, or holds its answers until they are let go. */
+/** A small REST API outside of Souk. It responds at once, or holds its responses until they are released. */
 export interface JudgeApi {
   readonly url: string
-  /** The `id` of every POST that reached it, in order. */
+  /** The `id` of every received POST, in order. */
   readonly reached: readonly string[]
-  /** Answers held at the moment. */
+  /** Number of held responses. */
   readonly held: number
-  /** From now on answers wait. */
+  /** Holds responses from now on. */
   hold(): void
-  /** Lets all waiting answers go, and those that follow. */
+  /** Sends all held responses, and stops holding. */
   release(): void
-  /** Comes back on its port. */
+  /** Reopens the API on its port. */
   open(): Promise<void>
-  /** Goes away, connections and all. */
+  /** Closes the API with its connections. */
   close(): Promise<void>
 }
 
-/** Answers `{ id, by: name }` to `{ id }`. */
+/** An API that responds with `{ id, by: name }` to `{ id }`. */
 export async function judgeApi(name: string): Promise<JudgeApi> {
   const reached: string[] = []
   const waiting = new Set<() => void>()
@@ -37,7 +37,7 @@ export async function judgeApi(name: string): Promise<JudgeApi> {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      // The check at registration asks without a body.
+      // The check at registration sends no body.
       const { id = '' } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as { id?: string }
       if (id !== '') reached.push(id)
       answer(response, id)

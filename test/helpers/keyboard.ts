@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 
-/** More than any page has. */
+/** More focus stops than any page has. */
 const STOPS_MAX = 150
 
-/** Presses Tab until the focus is on something of that role and name, as somebody without a mouse would; it has to be there, and in reach. */
+/**
+ * Presses Tab until an element with this role and name has the focus, like a user without a mouse. Fails if it is not reachable.
+ */
 export async function tabTo(page: Page, role: Parameters<Page['getByRole']>[0], name: string | RegExp): Promise<void> {
   const wanted = page.getByRole(role, typeof name === 'string' ? { name, exact: true } : { name })
   await wanted.first().waitFor()

@@ -27,7 +27,7 @@ import { eventually } from './eventually.ts'
 
 const HASTE = 10
 
-/** The till's timers run ten times as fast: it looks for blocks ten times a second, and waits for them for one. */
+/** Timers of the payment scheme run ten times faster: it polls ten times a second and waits at most one second for blocks. */
 export const tillClock: Clock = {
   ...systemClock,
   elapsed: () => systemClock.elapsed() * HASTE,
@@ -35,9 +35,9 @@ export const tillClock: Clock = {
 }
 
 export interface Upstream extends Adapter {
-  /** How often it was reached. */
+  /** Number of requests so far. */
   runs: number
-  /** What it does; answers with how often it was reached. */
+  /** The response; by default the number of requests. */
   answer: () => AdapterReply | Promise<AdapterReply>
 }
 
@@ -65,8 +65,8 @@ function upstream(): Upstream {
 }
 
 /**
- * A dev chain, an owner with a wallet, and a consumer node without one, each with an ingress: clients of x402 meet both.
- * `provider` is who is paid.
+ * A dev chain, an owner with a wallet, and a consumer node without one, each with an ingress for x402 clients. `provider` is the
+ * payee.
  */
 export async function keylessBench() {
   const bench = await chainBench()
@@ -100,7 +100,7 @@ export async function keylessBench() {
     }
   }
 
-  /** A node that holds no money and serves nothing, on the network of another. */
+  /** A node without money and listings, on the network of another node. */
   async function startConsumer(first: SoukNode) {
     const bootstrap = first.libp2p.getMultiaddrs().map(String)
     const node = await createNode({ bootstrap })
@@ -121,13 +121,13 @@ export async function keylessBench() {
     return (await ingress.listen()).url
   }
 
-  /** The stock client's settings: the play token is none of those that it knows. */
+  /** Settings of the standard client, which does not know the dev token by default. */
   const stock = (name: string): x402ClientConfig => ({
     schemes: [{ network: `eip155:${parameters.chainId}`, client: new ExactEvmScheme(actor(name)) }],
     spendControls: { allowedAssets: true }
   })
 
-  /** A client that pays through a channel, and what it remembers of it. */
+  /** A client that pays through a channel, with its own channel state. */
   const batch = (name: string, storage = new InMemoryClientChannelStorage()) => {
     const signer = toClientEvmSigner(actor(name), client)
     const scheme = new BatchSettlementEvmScheme(signer, { storage })
@@ -151,14 +151,14 @@ export async function keylessBench() {
     stock,
     fetchOf: (name: string) => wrapFetchWithPaymentFromConfig(fetch, stock(name)),
     axiosOf: (name: string) => wrapAxiosWithPaymentFromConfig(createAxios(), stock(name)),
-    /** An account with so much play USDC. */
+    /** An account with this amount of dev USDC. */
     async payer(name: string, amount: bigint): Promise<Address> {
       const { address } = actor(name)
       await bench.mint(address, amount)
       return address.toLowerCase() as Address
     },
     usdc: (account: string) => createChain(parameters).balance(account.toLowerCase() as Address, 'latest'),
-    /** Sends what an account has elsewhere, at a fee that brings it in before anything else that waits. */
+    /** Moves an account's money away, with a fee that outbids all pending transactions. */
     async moveAway(name: string, amount: bigint): Promise<void> {
       const { address } = parameters.usdc
       const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n, gas: 100_000n }
@@ -166,7 +166,7 @@ export async function keylessBench() {
       const call = { abi: erc20Abi, address, functionName: 'transfer', args } as const
       await client.writeContract({ ...call, ...fees, account: actor(name), chain: client.chain })
     },
-    /** Sends a payment's transfer before the node it was made for does, as anybody who sees the payment can. */
+    /** Submits a payment's transfer before the node does, as any observer of the payment can. */
     async frontRun(text: string): Promise<void> {
       const { payload } = await readPayment(text)
       const { to, data } = transferCall(parameters.usdc.address, readExact(payload))
@@ -174,7 +174,7 @@ export async function keylessBench() {
       await bench.fundGas(stranger.address.toLowerCase() as Address)
       await client.sendTransaction({ to, data, account: stranger, chain: client.chain })
     },
-    /** The payer takes a payment back, by EIP-3009's `cancelAuthorization`. */
+    /** The payer cancels a payment with EIP-3009's `cancelAuthorization`. */
     async revoke(name: string, text: string): Promise<void> {
       const { from: authorizer, nonce } = readExact((await readPayment(text)).payload)
       const { address, name: token, version } = parameters.usdc

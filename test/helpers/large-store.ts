@@ -3,17 +3,17 @@ import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
 import { peerId } from './call-record.ts'
 
 const LARGE_PEERS = 100
-/** Between two calls of a large store. */
+/** The time between two calls of a large store. */
 export const LARGE_STEP_MS = 3_000
 export const LARGE_API = `ticker@${peerId('P')}` as const
 export const largePeer = (n: number): string => `${peerId('C')}${n}`
 
-/** Rows of one insert: what is not committed stays in memory. */
+/** Rows per insert, because uncommitted rows stay in memory. */
 const ROWS_AT_ONCE = 500_000
 
 /**
- * Fills a new SQLite store with as many paid calls and their entries as asked, the last of them at `endsAt`: in the order and with the
- * sums that a node would have written. It skips the node's own code, which would take an hour for ten million.
+ * Fills a new SQLite store with this many paid calls and their entries, the last at `endsAt`, in the same order and with the same
+ * sums as a node. It bypasses the node's code, which would take an hour for ten million rows.
  */
 export async function fillStore(path: string, rows: number, endsAt: number): Promise<void> {
   const store = createSqliteStore({ path })

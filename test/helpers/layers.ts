@@ -1,6 +1,6 @@
 /**
- * The layer rule as data and pure functions: which folder may import which, without cycles, through which entry points.
- * `test/tidy.spec.ts` runs these rules, and those of `seams.ts` and `habits.ts`, over the repository and over planted violations.
+ * The layer rule as data and pure functions: allowed imports between folders, no cycles, and entry points. `test/tidy.spec.ts`
+ * runs these rules, and those of `seams.ts` and `habits.ts`, on the repository and on planted violations.
  */
 
 import { posix } from 'node:path'
@@ -16,14 +16,14 @@ export type Files = ReadonlyMap<string, string>
 export type Sources = ReadonlyMap<string, Source>
 export type Rule = (sources: Sources) => Violation[]
 
-/** Folders hold the `/` at the end, files do not. */
+/** Folders end with `/`, files do not. */
 interface Layer {
   of: string[]
   may: string[]
   mayNot?: string[]
-  /** Only by `import type`, which is gone at run time. */
+  /** Allowed only by `import type`, which is removed at run time. */
   mayType?: string[]
-  /** Only by `import()`, so that a command that does not need it does not load it. */
+  /** Allowed only by `import()`, so that commands load it only when needed. */
   mayLazily?: string[]
   why: string
 }
@@ -59,7 +59,7 @@ const ADMIN_CLIENT = [
 const WIRING = ['lib/service.ts', 'lib/wiring/', 'lib/create-node.ts', 'lib/options.ts']
 const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
 
-/** Inside `lib/pay/`, each folder knows those before it, and what stands beside them all of them. */
+/** Inside `lib/pay/`, each folder may import earlier ones, and files beside the folders may import all. */
 function payLayers(): Layer[] {
   const folders = ['signing', 'contracts', 'chain', 'channel', 'payee', 'payer', 'settle', 'x402']
   return folders.map((name, at) => ({
@@ -69,7 +69,7 @@ function payLayers(): Layer[] {
   }))
 }
 
-// The first layer that holds a file counts. 'lib/*/' holds any area of lib/; '%' is the file's own area.
+// The first layer that contains a file applies. 'lib/*/' is any area of lib/; '%' is the file's own area.
 const LAYERS: Layer[] = [
   { of: ['lib/index.ts'], may: ['lib/'], mayNot: ['lib/testing/'], why: 'lib/ is the reusable library' },
   {
@@ -174,7 +174,7 @@ const LAYERS: Layer[] = [
   }
 ]
 
-/** The package's own name, as docs and tests import it. */
+/** The package's own name, as in imports of docs and tests. */
 const SELF = new Map([
   ['souk', 'lib/index.ts'],
   ['souk/protocols', 'protocols/index.ts'],
@@ -190,7 +190,7 @@ export function read(files: Files): Sources {
   return sources
 }
 
-/** The repository path an import means; undefined for a package, `node:` module or computed import. */
+/** The repository path of an import; undefined for a package, a `node:` module or a computed import. */
 function target(from: string, { specifier }: Import): string | undefined {
   if (specifier === undefined) return undefined
   if (/^\.\.?(\/|$)/.test(specifier)) return posix.join(posix.dirname(from), specifier.replace(/[?#].*$/, ''))

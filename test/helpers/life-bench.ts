@@ -24,13 +24,13 @@ import { outcome } from './till-bench.ts'
 
 const BOUND_MS = 15_000
 const DELAY_S = 900
-/** Polls and pauses are short. What somebody waits for at most, is not: machines are slow. */
+/** Shortens polls and pauses, but not maximum waiting times, because test machines may be slow. */
 const shortOf = (delayMs: number): number => Math.min(delayMs / 100, 60)
 const SLOWER = 10
 const PATIENT: readonly number[] = [PAY_EXCHANGE_MS, DEPOSIT_WAIT_MS]
 let keys = 5_000
 
-/** A process of a node; the node's store, wallet and name outlive it. */
+/** One process of a node. The node's store, wallet and name outlive it. */
 export interface Life {
   readonly peer: string
   readonly signer: Signer
@@ -44,16 +44,16 @@ export interface LifeOptions {
   readonly gas?: boolean
   readonly usdc?: bigint
   readonly rules?: Partial<PayRules>
-  /** Default: a wallet of its own. */
+  /** Default: a new wallet. */
   readonly signer?: Signer
-  /** A later process of the same node. */
+  /** The earlier process, for a later process of the same node. */
   readonly of?: Life
   readonly process?: Mortal
 }
 
-/** What nodes on one chain share. */
+/** The state that nodes on one chain share. */
 export interface Shared {
-  /** How far the chain's time was put forward: everybody's clock is. */
+  /** How far the chain's time was advanced. It applies to the clocks of all nodes. */
   ms: number
   minting: Promise<void>
 }
@@ -63,10 +63,10 @@ export async function shared({ chain }: ChannelBench): Promise<Shared> {
   return { ms: Math.max(0, (head?.at ?? 0) - systemClock.now()), minting: Promise.resolve() }
 }
 
-/** Nodes with channel tills on a real chain, and what they say to each other without sockets. */
+/** Nodes with channel payment schemes on a real chain, connected without sockets. */
 export async function lifeBench(bench: ChannelBench, common?: Shared) {
   const desks = new Map<string, ExchangeHandler>()
-  /** Whoever waits for an answer of a node that dies. */
+  /** Callbacks of callers that wait for a response of a node that dies. */
   const cuts = new Map<string, Array<() => void>>()
   const running = new Set<Life>()
   const ahead = common ?? (await shared(bench))
@@ -81,7 +81,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
   const treasury = bench.parameters.treasury ?? bench.stranger.address
   await bench.client.setAutomine(true)
   const treasuryBefore = await bench.usdc(treasury)
-  /** What stands between the nodes; a test may cut it or look at what is said. */
+  /** Hooks between the nodes: a test may cut the connection or inspect requests. */
   const line: { before?: (to: string, request: PayRequest) => void | Promise<void>; after?: () => void } = {}
 
   async function start(name: string, options: LifeOptions = {}): Promise<Life> {
@@ -91,7 +91,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     const store = of?.store ?? createMemoryStore()
     await store.open()
     if (of === undefined && gas) await bench.fundGas(signer.address)
-    // One after the other: they are one account's transactions.
+    // One after the other, because they are transactions of one account.
     ahead.minting = ahead.minting.then(() => (usdc > 0n ? bench.mint(signer.address, usdc) : undefined))
     await ahead.minting
     const peer = peerId(name)
@@ -135,7 +135,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     await life.till.stop()
   }
 
-  /** A call that has been let in and not ended. */
+  /** Starts an admitted call without finishing it. */
   async function begin(payer: Life, owner: Life, price: bigint) {
     const order: Order = { requestId: freshIds.next(), api, owner: owner.peer, revision: 1, price, payout: provider }
     for (let tries = 0; ; tries++) {
@@ -171,12 +171,12 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
       if (state === undefined) throw new Error('no channel')
       return state
     },
-    /** Puts the time of the chain and of all nodes forward. */
+    /** Advances the time of the chain and of all nodes. */
     async wait(seconds: number): Promise<void> {
       ahead.ms += seconds * 1_000
       await bench.wait(seconds)
     },
-    /** Its process dies; nobody answers for the node any more. */
+    /** Kills the process; the node no longer responds. */
     kill(life: Life): void {
       life.process.kill()
       running.delete(life)
@@ -188,12 +188,12 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     async close() {
       await Promise.all([...running].map(stop))
     },
-    /** What an owner hears that is asked to close, and only says what it has. */
+    /** Converts a close request to a state request, for an owner that only reports its state. */
     asState(request: Uint8Array): Uint8Array {
       const read = decodePayRequest(request)
       return read.kind === 'close' ? encodePayRequest({ ...read, kind: 'state' }) : request
     },
-    /** The one channel that a payer has, or the one that is meant. */
+    /** The payer's only channel, or the one with this id. */
     channel: ({ till }: Life, id?: ChannelId): ChannelSummary => {
       const found = till.channels().filter(({ channelId }) => id === undefined || channelId === id)
       const [channel] = found
@@ -202,12 +202,12 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     },
     until: (what: string, ask: () => boolean | Promise<boolean>) =>
       eventually(what, BOUND_MS, async () => ((await ask()) ? true : undefined)),
-    /** What the provider has, and the treasury got since the start. */
+    /** The provider's balance, and the treasury's increase since the start. */
     paid: async () => ({
       provider: await bench.usdc(provider),
       treasury: (await bench.usdc(treasury)) - treasuryBefore
     }),
-    /** The payer's accounts of one channel; they sum to zero with the wallet. */
+    /** The payer's accounts of one channel. With the wallet they sum to zero. */
     async books({ store }: Life, id: ChannelId) {
       const { ledger } = store
       const [inside, spent, wallet, unclaimed] = await Promise.all(
@@ -220,7 +220,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
 
 export type LifeBench = Awaited<ReturnType<typeof lifeBench>>
 
-/** A process that dies while it starts never says so. */
+/** Detects the death during start, which the process cannot report. */
 async function begun(till: ChannelTill, process: Mortal): Promise<boolean> {
   let hasStarted = false
   const starting = till.start().then(() => (hasStarted = true))

@@ -4,21 +4,21 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A machine of its own on a network: a Linux network namespace, with its own interfaces, addresses and ports. */
+/** A separate machine on a network: a Linux network namespace with its own interfaces, addresses and ports. */
 export interface Machine {
-  /** Starts a program on it. It is ended with the machine. */
+  /** Starts a program on the machine. It ends with the machine. */
   spawn(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess
-  /** Runs a program on it to its end. Rejects when the program fails. */
+  /** Runs a program on the machine to its end. Rejects if the program fails. */
   run(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<{ stdout: string; stderr: string }>
 }
 
 export interface Machines {
   readonly all: readonly Machine[]
-  /** Ends what runs on them, and removes them. */
+  /** Ends all programs, and removes the machines. */
   close(): Promise<void>
 }
 
-/** Why this machine cannot make others, in one line; undefined where it can. */
+/** Why this machine cannot create network namespaces, in one line; undefined if it can. */
 export function whyNoMachines(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces are of Linux'
   const name = `souk-try-${process.pid}`
@@ -30,8 +30,8 @@ export function whyNoMachines(): string | undefined {
 }
 
 /**
- * Machines on one network, each with the addresses given. Nothing of it is seen outside, so that the addresses may be any.
- * @param addresses - of each machine, such as `11.1.1.1/24`
+ * Creates machines on one isolated network, so that any addresses may be used.
+ * @param addresses the addresses of each machine, such as `11.1.1.1/24`
  */
 export async function machines(addresses: ReadonlyArray<readonly string[]>): Promise<Machines> {
   const prefix = `souk-${process.pid}`
@@ -50,7 +50,7 @@ export async function machines(addresses: ReadonlyArray<readonly string[]>): Pro
     for (const name of made.splice(0)) await ip(`netns del ${name}`)
   }
   function machineIn(name: string): Machine {
-    // `ip netns exec` becomes the program: no process is in between.
+    // `ip netns exec` is replaced by the program, so there is no intermediate process.
     const inside = (program: string, args: readonly string[]) => ['netns', 'exec', name, program, ...args]
     return {
       spawn(program, args, env = process.env) {
@@ -74,7 +74,7 @@ export async function machines(addresses: ReadonlyArray<readonly string[]>): Pro
       await ip(`-n ${hub} link set port${index} master bridge0 up`)
       await ip(`-n ${name} link set lo up`)
       for (const address of addresses[index] ?? []) {
-        // Nobody else has an IPv6 address of this network: looking for others would only take time.
+        // The network is isolated, so duplicate address detection would only take time.
         await ip(`-n ${name} addr add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`)
       }
       await ip(`-n ${name} link set eth0 up`)

@@ -1,22 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../lib/base/clock.ts'
 
-/** A clock that stands still until it is moved. What is due `soon` runs by itself, as I/O does. */
+/** A clock that moves only on request. Tasks for `soon` run by themselves, like I/O. */
 export interface ManualClock extends Clock {
-  /** Moves on by `ms`; every timer that falls due fires at its own time, with room for what it sets off. */
+  /** Advances by `ms`. Every due timer fires at its own time, and its effects settle before the next. */
   advance(ms: number): Promise<void>
-  /** Timers that wait. */
+  /** Number of pending timers. */
   readonly pending: number
 }
 
 const TURNS_TO_SETTLE = 8
 
-/** Lets everything happen that needs no time. */
+/** Lets pending work finish that needs no time. */
 export async function settle(turns = TURNS_TO_SETTLE): Promise<void> {
   for (let i = 0; i < turns; i++) await turn()
 }
 
-/** When manual clocks start. */
+/** The start time of manual clocks. */
 export const MANUAL_START = Date.UTC(2026, 0, 2, 3, 4, 5)
 
 export function manualClock(startMs = MANUAL_START): ManualClock {

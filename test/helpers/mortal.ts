@@ -2,10 +2,10 @@ import type { Chain } from '../../lib/interface/chain.ts'
 import type { Ledger } from '../../lib/interface/ledger.ts'
 import type { CallLog, Documents } from '../../lib/interface/store.ts'
 
-/** A process that dies at a planned instant, as by kill -9: what it asked for is never answered, and it asks for no more. */
+/** A process that dies at a planned instant, as by kill -9: pending operations never complete, and new ones never start. */
 export interface Mortal {
   readonly isDead: boolean
-  /** Instants it has lived through: before and after each write to disk and each broadcast. */
+  /** The instants so far: before and after each disk write and each broadcast. */
   readonly lived: readonly string[]
   chain(chain: Chain): Chain
   documents(documents: Documents): Documents
@@ -14,10 +14,10 @@ export interface Mortal {
   kill(): void
 }
 
-/** Whether the process dies at the next instant, by those it has lived through. */
+/** Decides whether the process dies at the next instant. */
 export type Death = (lived: readonly string[], next: string) => boolean
 
-/** `dieAt` counts the instants from 0, or chooses one; without it the process lives until it is killed. */
+/** @param dieAt the index of the instant, or a function that selects it; by default the process lives until it is killed */
 export function mortal(dieAt: number | Death = Infinity): Mortal {
   const lived: string[] = []
   let isDead = false

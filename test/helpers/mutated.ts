@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 
-/** One of these byte strings with a few bytes changed, taken out, put in or doubled: it gets further into a parser than random bytes. */
+/**
+ * One of these byte strings with a few bytes changed, removed, inserted or repeated. Such input gets further into a parser than
+ * random bytes.
+ */
 export function mutated(strings: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const change = fc.record({
     how: fc.constantFrom('set', 'cut', 'insert', 'repeat'),

@@ -6,8 +6,8 @@ const context = createContext({ expression: undefined, texts: [] })
 const script = new Script('texts.map((text) => expression.test(text))')
 
 /**
- * Which of the texts JavaScript's own engine matches. Undefined where that takes longer than a second: the engine backtracks, and a
- * random pattern can keep it busy for ever.
+ * The matches of JavaScript's own engine. Undefined if it takes longer than a second, because the engine backtracks and a random
+ * pattern may occupy it forever.
  */
 export function nativeMatches(expression: RegExp, texts: readonly string[]): boolean[] | undefined {
   Object.assign(context, { expression, texts })

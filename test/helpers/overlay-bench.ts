@@ -6,7 +6,7 @@ import { createKeys } from '../../node/keys/keys.ts'
 import { DailyCaps } from '../../node/spending/daily-caps.ts'
 import { Spending } from '../../node/spending/spending.ts'
 
-/** Two nodes: one owns what it is told to serve, the other has an ingress for consumers. */
+/** Two nodes: an owner that serves the registered APIs, and a consumer with an ingress. */
 export interface OverlayBench {
   readonly owner: Souk
   readonly url: string

@@ -1,7 +1,7 @@
-/** A server that is costly to start. */
+/** A server that takes long to start. */
 export interface Server {
   stop(): Promise<void>
-  /** Ends it at once, by its process id, when this process ends. */
+  /** Kills it synchronously by process id, when this process ends. */
   kill(): void
 }
 
@@ -11,14 +11,14 @@ export interface Lease<T> {
   release(): Promise<void>
 }
 
-/** mocha tells it to the processes that run files in parallel, each of them many. */
+/** Mocha sets this in the processes that run files in parallel; each runs many files. */
 const isWorker = process.env['MOCHA_WORKER_ID'] !== undefined
 
 /**
- * Servers that the files of a mocha worker use one after the other. Without workers, one is stopped as soon as nobody uses it, so
- * that a file that is run alone ends by itself.
+ * Servers that the files of a mocha worker share one after the other. Without workers, a server is stopped as soon as it is
+ * unused, so that a file that runs alone can end.
  *
- * @param reset brings a server back to its start before it is used again
+ * @param reset restores a server's initial state before reuse
  */
 export function perWorker<T extends Server>(
   start: () => Promise<T>,

@@ -4,7 +4,7 @@ import type { ListingInit } from '../../lib/interface/souk.ts'
 import { handler } from '../../lib/owner/handler.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/testnet.ts'
 
-/** The system's clock, whose wall time a test sets on: timers and what is measured go on as they are. */
+/** The system's clock with wall time that a test can shift. Timers and durations are unaffected. */
 export interface ShiftedClock extends Clock {
   shift(ms: number): void
 }
@@ -18,7 +18,7 @@ export function shiftedClock(): ShiftedClock {
   }
 }
 
-/** An owner and a consumer on real links; the API doubles a number, and fails where it is asked to. */
+/** An owner and a consumer on real links. The API doubles a number, and fails on request. */
 export interface PlansBench {
   readonly net: Testnet
   readonly clock: ShiftedClock

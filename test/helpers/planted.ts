@@ -1,12 +1,10 @@
-/**
- * Small repositories with one planted violation each, and some with none, for the rules that `test/tidy.spec.ts` runs.
- */
+/** Small repositories with one planted violation each, and some without, for the rules of `test/tidy.spec.ts`. */
 
 import { fileLength, focused, unfinished } from './habits.ts'
 import { barrels, cycles, layers, type Rule } from './layers.ts'
 import { seams } from './seams.ts'
 
-/** Without a message the rule must find nothing. */
+/** Without a message, the rule must find no violation. */
 type Planted = [what: string, rule: Rule, files: Record<string, string>, message: RegExp | undefined]
 
 export const planted: Planted[] = [
@@ -239,7 +237,7 @@ export const planted: Planted[] = [
     undefined
   ],
 
-  // the rest
+  // Other rules
   [
     'a cycle',
     cycles,

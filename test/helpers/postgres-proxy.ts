@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * What happens to the next COMMIT:
- * - `lost`: the connection is cut, and the server never sees it
- * - `unanswered`: the server has done it when the connection is cut, and the client never hears of it
- * - `racing`: it is passed on, and the connection is cut at the same time
- * - `swallowed`: from it on, nothing goes either way, and the connection stays open
- * - `silent`: it is passed on, and nothing comes back on a connection that stays open
- * - `late`: as `swallowed`, and it is passed on by `release`
+ * The fault of the next COMMIT:
+ * - `lost`: the connection is cut before the server gets it
+ * - `unanswered`: the connection is cut after the server's commit, before the response
+ * - `racing`: it is forwarded, and the connection is cut at the same time
+ * - `swallowed`: nothing is forwarded from then on, and the connection stays open
+ * - `silent`: it is forwarded, but no response arrives on the open connection
+ * - `late`: as `swallowed`, but `release` forwards it
  */
 export type CommitFault = 'lost' | 'unanswered' | 'racing' | 'swallowed' | 'silent' | 'late'
 
-/** Between PostgreSQL and its clients, on loopback: reads the messages that pass. */
+/** A proxy between PostgreSQL and its clients, on loopback, that parses the messages. */
 export interface PostgresProxy {
-  /** The same database through the proxy. */
+  /** The URL of the same database through the proxy. */
   through(url: string): string
-  /** Resolves when a COMMIT has met it. */
+  /** Resolves when a COMMIT has met the fault. */
   fail(fault: CommitFault): Promise<void>
-  /** Passes on what came late. */
+  /** Forwards the late COMMITs. */
   release(): void
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
       server.destroy()
     }
     for (const socket of [client, server]) socket.on('error', cut).on('close', cut)
-    /** Undefined while all is well. */
+    /** Undefined before the fault. */
     let fault: CommitFault | undefined
     const messages = frontendMessages((message) => {
       if (fault !== undefined) return
@@ -72,8 +72,8 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
 }
 
 /**
- * A pooler in transaction mode, as PgBouncer with `pool_mode = transaction`: each client brings one connection to the server, and each
- * transaction of any client goes to one that is free: the one that was so the longest (`rotate`), or the last (`stack`).
+ * A pooler in transaction mode, like PgBouncer with `pool_mode = transaction`. Each client adds one server connection. Each
+ * transaction uses a free one: the one free for the longest time (`rotate`), or the last freed (`stack`).
  */
 export async function poolPostgres(
   url: string,
@@ -108,7 +108,7 @@ export async function poolPostgres(
         if (message[0] === 'X'.charCodeAt(0)) return
         pending.push(message)
         if (held !== undefined) return flush()
-        // It waits already.
+        // It is already waiting.
         if (pending.length > 1) return
         const take = (taken: Backend): void => {
           held = taken

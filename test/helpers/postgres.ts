@@ -10,31 +10,31 @@ import { freePort } from './free-port.ts'
 import { perWorker } from './per-worker.ts'
 
 const GONE_MS = 30_000
-/** mocha waits a second for a worker to end. */
+/** Mocha waits one second for a worker to end. */
 const KILL_TRIES = 70
 const KILL_PAUSE_MS = 10
 
-/** A PostgreSQL on loopback, with as many empty databases as asked for: schemas, which cost nothing to make. */
+/** A PostgreSQL server on loopback that creates empty databases: schemas, which are cheap. */
 export interface TestPostgres {
-  /** The URL of an empty one. */
+  /** Returns the URL of an empty database. */
   create(): Promise<string>
-  /** Resolves when the server has ended what a process of this name had asked for: what was sent is done, also for one that was killed. */
+  /** Resolves when the server has finished all requests of the process with this name, even if the process was killed. */
   gone(application: string): Promise<void>
-  /** Ends every connection, as a restart of the server does. */
+  /** Ends every connection, like a restart of the server. */
   dropConnections(): Promise<void>
-  /** The same for those that only listen. */
+  /** Ends the connections that only listen. */
   dropListeners(): Promise<void>
-  /** The server ends: `fast` ends its connections in order, `immediate` is a crash. Resolves when it is gone. */
+  /** Stops the server: `fast` ends its connections in order, `immediate` is a crash. Resolves when it has stopped. */
   halt(how: 'fast' | 'immediate'): Promise<void>
-  /** Starts it again, with what it has on disk. Nothing happens where it runs. */
+  /** Starts the server again with its data. Does nothing if it runs. */
   resume(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A server, and the connection that makes databases. */
+/** A server, and the connection that creates databases. */
 async function start() {
   const directory = mkdtempSync(join(tmpdir(), 'souk-postgres-'))
-  // Where PostgreSQL runs as a user of its own, that one has to get through.
+  // PostgreSQL may run as another user, which needs access.
   chmodSync(directory, 0o755)
   const data = join(directory, 'data')
   const port = await freePort()
@@ -44,10 +44,10 @@ async function start() {
     user: 'postgres',
     password: 'test',
     persistent: false,
-    // PostgreSQL does not run as root; containers of continuous integration do.
+    // PostgreSQL does not run as root, but CI containers do.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
-    // Tests kill those who use the database. The machine does not lose its power, and a disk that others use is slow.
+    // Tests kill clients, never the machine, so fsync is not needed.
     postgresFlags: ['-c', 'fsync=off'],
     onLog: () => {},
     onError: () => {}
@@ -67,7 +67,7 @@ async function start() {
       await gone
     },
     async resume() {
-      // Where it runs, a second one would take its place here, and end at once.
+      // If the server runs, a second one would take its place here and end at once.
       if (existsSync(lockFile)) return
       await server.start()
       started.admin = await connected(url)
@@ -78,7 +78,7 @@ async function start() {
       rmSync(directory, { recursive: true, force: true })
     },
     kill() {
-      // Immediate shutdown, as PostgreSQL calls it. It removes its lock file at the end; nothing asynchronous runs here any more.
+      // PostgreSQL's immediate shutdown. It removes its lock file at the end. Nothing asynchronous runs here any more.
       if (existsSync(lockFile)) process.kill(Number(readFileSync(lockFile, 'utf8').split('\n')[0]), 'SIGQUIT')
       const pause = new Int32Array(new SharedArrayBuffer(4))
       for (let tries = 0; tries < KILL_TRIES && existsSync(lockFile); tries++) Atomics.wait(pause, 0, 0, KILL_PAUSE_MS)
@@ -121,7 +121,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url })
-  // A server that is halted ends it.
+  // Halting the server ends this connection.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -24,7 +24,7 @@ interface Process {
   readonly watch: ChannelWatch
 }
 
-/** An owner with a provider of its own, books that tests write, and processes on the same store. */
+/** An owner with a provider, books that tests write, and processes on the same store. */
 export async function redeemerBench(bench: ChannelBench) {
   const { chain, domain, factory, authorizer } = bench
   const store = createMemoryStore()
@@ -39,7 +39,7 @@ export async function redeemerBench(bench: ChannelBench) {
   const books: OwnerBooks = { channels: () => channels.values(), closed: () => [], payouts: () => [provider] }
   const running = new Set<Process>()
 
-  /** A channel with a deposit, of which calls have earned something. `by` signs the voucher. */
+  /** Opens a channel with a deposit and earnings. @param by signs the voucher */
   async function earn(
     captured: bigint,
     { deposit, ceiling = captured, by = authorizer }: { deposit: bigint; ceiling?: bigint; by?: Signer }
@@ -68,7 +68,7 @@ export async function redeemerBench(bench: ChannelBench) {
     stop,
     killed: (process: Process) => void running.delete(process),
 
-    /** A process. It is stopped at the end unless it was killed. */
+    /** Starts a process. It is stopped at the end unless it was killed. */
     async start({ life = mortal(), policy }: { life?: ReturnType<typeof mortal> } & Pick<RedeemerInit, 'policy'> = {}) {
       const shared = {
         chain: life.chain(chain),
@@ -89,14 +89,14 @@ export async function redeemerBench(bench: ChannelBench) {
     async close() {
       await Promise.all([...running].map(stop))
     },
-    /** Waits for so many looks at the chain, with room for what each sets off. */
+    /** Waits for this many polls of the chain and their effects. */
     looked: async (watch: ChannelWatch, times: number) => {
       let looks = 0
       const unwatch = watch.onLook(() => void looks++)
       await eventually(`${times} looks`, BOUND_MS, () => (looks > times ? true : undefined))
       unwatch()
     },
-    /** What the provider has, and the treasury got since the start. */
+    /** The provider's balance, and the treasury's increase since the start. */
     paid: async () => ({
       provider: await bench.usdc(provider),
       treasury: (await bench.usdc(treasury)) - treasuryBefore
@@ -104,7 +104,7 @@ export async function redeemerBench(bench: ChannelBench) {
   }
 }
 
-/** A process that dies while it starts never says so. */
+/** Detects the death during start, which the process cannot report. */
 async function begun(redeemer: Redeemer, life: ReturnType<typeof mortal>): Promise<boolean> {
   let hasStarted = false
   const starting = redeemer.start().then(() => (hasStarted = true))

@@ -1,11 +1,11 @@
 /**
- * The tokens and imports of a TypeScript file: enough of a scanner to tell code from comments, strings, templates and regular
- * expressions, so that the architecture rules in `layers.ts` never match prose. Type-only imports count as imports.
+ * The tokens and imports of a TypeScript file. The scanner distinguishes code from comments, strings, templates and regular
+ * expressions, so that the rules in `layers.ts` never match prose. Type-only imports count as imports.
  */
 
 interface Token {
   kind: 'word' | 'punctuation' | 'string' | 'template' | 'number' | 'regex'
-  /** A string's or whole template's content; otherwise the token as written. */
+  /** The content of a string or a whole template; otherwise the token as written. */
   text: string
   line: number
 }
@@ -16,14 +16,14 @@ interface Comment {
 }
 
 export interface Import {
-  /** What is imported; undefined when the argument of a dynamic import is computed. */
+  /** The imported module; undefined if the argument of a dynamic import is computed. */
   specifier: string | undefined
   kind: 'import' | 'export' | 'dynamic' | 'url'
   typeOnly: boolean
-  /** Imported names as the other module calls them; `default` and `*` included. */
+  /** Imported names by their exported name, including `default` and `*`. */
   names: string[]
   line: number
-  /** Token positions, first and last. */
+  /** Positions of the first and last token. */
   from: number
   to: number
 }
@@ -36,7 +36,7 @@ export interface Source {
   imports: Import[]
 }
 
-/** After one of these a `/` begins a regular expression; after any other word it divides. */
+/** After one of these words a `/` begins a regular expression; after other words it divides. */
 const BEFORE_REGEX = new Set(
   'return typeof instanceof in of new delete void throw case do else yield await default extends'.split(' ')
 )
@@ -57,7 +57,7 @@ export function scan(path: string, text: string): Source {
 function tokenize(text: string): { tokens: Token[]; comments: Comment[] } {
   const tokens: Token[] = []
   const comments: Comment[] = []
-  /** For each open brace: whether it is the `${` of a template. */
+  /** For each open brace: true if it is the `${` of a template. */
   const braces: boolean[] = []
   let at = text.startsWith('#!') ? text.indexOf('\n') : 0
   let line = 1
@@ -75,7 +75,7 @@ function tokenize(text: string): { tokens: Token[]; comments: Comment[] } {
     tokens.push({ kind, text: content, line })
     advance(taken)
   }
-  /** From just behind a backtick or the `}` that closes a `${`. */
+  /** Scans from after a backtick or after the `}` of a `${`. */
   const templatePart = (opening: string): void => {
     advance(opening)
     const part = match(TEMPLATE_PART) ?? ''
@@ -163,7 +163,7 @@ function importAt(tokens: Token[], i: number): Import | undefined {
   if ((is(i, 'import') || is(i, 'require')) && is(i + 1, '(')) {
     const closes = is(i + 3, ')') || is(i + 3, ',')
     if (is(i, 'require') && literal(i + 2) === undefined) return undefined
-    // A method called `import` has a parameter list or body behind it, not a module.
+    // A method named `import` is followed by a parameter list or body, not a module.
     if (is(i, 'import') && (is(i + 2, ')') || is(i + 3, ':') || is(i + 3, '?'))) return undefined
     const specifier = closes ? literal(i + 2) : undefined
     return { specifier, kind: 'dynamic', typeOnly: is(i - 1, 'typeof'), names: ['*'], line, from: i, to: i + 2 }
@@ -180,7 +180,7 @@ function importAt(tokens: Token[], i: number): Import | undefined {
   if (end === undefined) return undefined
   return { specifier: literal(end + 1), kind, typeOnly, names: names(clause, end), line, from: i, to: end + 1 }
 
-  /** Where the clause's `from '…'` is, if what starts here is a clause at all. */
+  /** The position of the clause's `from '…'`; undefined if this is no clause. */
   function fromAfter(start: number): number | undefined {
     for (let at = start; at < tokens.length; at++) {
       if (is(at, 'from') && literal(at + 1) !== undefined) return at

@@ -3,30 +3,30 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What the upstream saw of one request. */
+/** One request as received by the upstream. */
 export interface Received {
   readonly method: string
   /** Path and query. */
   readonly target: string
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
-  /** Its connection went before the answer was complete. */
+  /** True if its connection closed before the response was complete. */
   gone: boolean
 }
 
-/** Answers one request, whose body was read already. */
+/** Responds to one request, whose body is already read. */
 export type Behaviour = (response: ServerResponse, received: Received) => void
 
-/** A real HTTP server on loopback that does what a test says. */
+/** A real HTTP server on loopback with scripted responses. */
 export interface ScriptedUpstream {
   /** `http://127.0.0.1:<port>`, without a path. */
   readonly url: string
   readonly received: Received[]
-  /** Connections accepted so far. */
+  /** Number of accepted connections so far. */
   readonly accepted: number
-  /** Connections open now. */
+  /** Number of open connections. */
   readonly open: number
-  /** From now on every request is answered so. */
+  /** Sets the behaviour for all later requests. */
   behave(behaviour: Behaviour): void
   close(): Promise<void>
 }
@@ -75,13 +75,13 @@ export function answering(status: number, headers: Record<string, string>, body:
   return (response) => response.writeHead(status, headers).end(body)
 }
 
-/** Never answers. */
+/** Never responds. */
 export const hanging: Behaviour = () => undefined
 
-/** Cuts the connection instead of answering. */
+/** Resets the connection instead of responding. */
 export const resetting: Behaviour = (response) => response.socket?.resetAndDestroy()
 
-/** Waits until `holds`, at most `boundMs`. */
+/** Waits until `holds` is true, at most `boundMs`. */
 export async function until(holds: () => boolean, what: string, boundMs = 2_000): Promise<void> {
   const end = performance.now() + boundMs
   while (!holds()) {
@@ -90,7 +90,7 @@ export async function until(holds: () => boolean, what: string, boundMs = 2_000)
   }
 }
 
-/** An address on which nobody listens. */
+/** The URL of a closed port. */
 export async function deadUrl(): Promise<string> {
   const upstream = await scriptedUpstream(hanging)
   await upstream.close()

@@ -1,11 +1,9 @@
-/**
- * What only a seam may touch: time, randomness, the process, sockets, libp2p streams and the environment.
- */
+/** Restricted access to time, randomness, the process, sockets, libp2p streams and the environment. */
 
 import { type Rule, under, type Violation } from './layers.ts'
 import type { Source } from './scan.ts'
 
-/** Each ban: a pattern over a specifier, the names it is about (all when absent), and who may. */
+/** A banned import: a pattern for the specifier, the banned names (all if absent), and the exempt files. */
 interface Ban {
   specifier: RegExp
   names?: RegExp
@@ -21,7 +19,7 @@ const BANS: Ban[] = [
   {
     specifier: /^(node:)?(net|https?|http2|dgram|tls|cluster)$|^(fastify|ws)$|^@fastify\//,
     within: 'lib/',
-    // A list of addresses, and no socket.
+    // A list of addresses, without a socket.
     except: ['lib/link/public-addresses.ts'],
     why: 'lib/ opens no listening socket'
   },
@@ -67,7 +65,7 @@ const BANS: Ban[] = [
   }
 ]
 
-/** Globals that lib/ must not touch; a dotted one is banned as that property only. */
+/** Globals that lib/ must not use. A dotted name bans only that property. */
 const GLOBALS: { names: string[]; except: string[]; why: string }[] = [
   {
     names: ['process', 'console', 'global', 'globalThis'],
@@ -122,7 +120,7 @@ function* bannedGlobals(source: Source): Iterable<{ line: number; message: strin
   }
 }
 
-/** Whether a word is a variable, not a property, a key of an object or interface, or a method's declaration. */
+/** True if a word is a variable, and not a property, a key of an object or interface, or a method's declaration. */
 function isReference({ tokens }: Source, i: number): boolean {
   const before = tokens[i - 1]?.text
   const after = tokens[i + 1]?.text

@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody but these tests trusts, and its key. Good until the next century. */
+/** A certificate for 127.0.0.1 and its key. Only these tests trust it. It expires in the next century. */
 export const SELF_SIGNED = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUGf8gfXULaHZVBJOwmhfCAqkLgyQwCgYIKoZIzj0EAwIw

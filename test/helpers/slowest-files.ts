@@ -3,7 +3,7 @@ import mocha from 'mocha'
 
 const SHOWN = 10
 
-/** mocha's reporter `spec`, followed by the files that took longest: their tests and hooks, without the time to load them. */
+/** Mocha's reporter `spec`, followed by the slowest files: the time of their tests and hooks, without loading. */
 class SlowestFiles extends mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options)
@@ -24,5 +24,5 @@ class SlowestFiles extends mocha.reporters.Spec {
   }
 }
 
-// What mocha's `require` gets.
+// The export for mocha's `require`.
 export { SlowestFiles as 'module.exports' }

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 
 const MIB = 2 ** 20
 
-/** A file system of a limited size, in memory. Takes the rights of root on Linux. */
+/** A file system of limited size, in memory. Needs root on Linux. */
 export interface SmallDisk {
   readonly directory: string
-  /** Leaves no more room than this. */
+  /** Fills the disk up to this many free bytes. */
   fillTo(freeBytes: number): void
-  /** Gives the room back. */
+  /** Frees the space again. */
   clear(): void
   remount(how: 'ro' | 'rw'): void
   close(): void
 }
 
-/** Whether one can be made here. */
+/** True if this machine can create one. */
 export function mayMount(): boolean {
   try {
     makeDisk(1).close()
@@ -50,7 +50,7 @@ export function makeDisk(mebibytes: number): SmallDisk {
           writeSync(file, chunk, 0, Math.min(chunk.length, excess))
         }
       } catch (error) {
-        // Somebody else took the rest.
+        // Another process used the remaining space.
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
       } finally {
         closeSync(file)

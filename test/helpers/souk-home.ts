@@ -14,11 +14,11 @@ import {
 } from './souk-process.ts'
 import { testTerminal } from './test-terminal.ts'
 
-/** Two nodes starting at once on a busy machine. */
+/** Enough for two nodes that start in parallel on a busy machine. */
 const READY_MS = 20_000
 const END_MS = 15_000
 
-/** What `souk up --json` prints when it is ready. */
+/** The output of `souk up --json` when the node is ready. */
 export interface Ready {
   readonly peer: string
   readonly network: string
@@ -34,7 +34,7 @@ export interface RunningCommand {
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
   isRunning(): boolean
-  /** Ends it as Ctrl-C does. */
+  /** Ends it like Ctrl-C. */
   end(): Promise<CommandRun>
 }
 
@@ -44,35 +44,35 @@ interface Node {
   /** URL of the ingress; empty without one. */
   readonly ingress: string
   readonly p2p: readonly string[]
-  /** Runs a command of this node's profile with `--json`, and gives what it printed. Fails when the command does. */
+  /** Runs a command of this node's profile with `--json`, and returns its output. Fails if the command fails. */
   cli<View = unknown>(command: string, ...args: string[]): Promise<View>
 }
 
-/** `souk up` on a profile, ready, in the process of the test. */
+/** `souk up` on a profile, ready, in the test's process. */
 export interface HomeNode extends RunningCommand, Node {}
 
-/** `souk up` on a profile, ready, in a process of its own. */
+/** `souk up` on a profile, ready, in a separate process. */
 export interface NodeProcess extends SoukProcess, Node {}
 
 /**
- * A `SOUK_HOME` of its own, with everything that runs on it. Commands and nodes run in the process of the test, because a
- * start of Node.js costs more than most commands. `asProcess` is for what a process alone can show: signals, kill -9, exit codes.
+ * A separate `SOUK_HOME` with everything that runs on it. Commands and nodes run in the test's process, because starting Node.js
+ * takes longer than most commands. `asProcess` is for tests that need a process: signals, kill -9, exit codes.
  */
 export interface SoukHome {
   readonly directory: string
-  /** Starts a node. Ports are free ones, the same again after a restart. */
+  /** Starts a node. It uses free ports, and the same ones after a restart. */
   up(profile: string, ...flags: string[]): Promise<HomeNode>
-  /** A command is split at its spaces; arguments that hold spaces come behind it. */
+  /** The command is split at its spaces; arguments that contain spaces are in `args`. */
   run(command: string, args?: readonly string[], options?: RunOptions): Promise<CommandRun>
   start(command: string, ...args: string[]): RunningCommand
   readonly asProcess: SoukProcesses & { up(profile: string, ...flags: string[]): Promise<NodeProcess> }
-  /** What everything that was started said to its operator: it tells why a test failed. */
+  /** The operator output of all started commands, which explains a failed test. */
   log(): string
-  /** Ends what still runs, and removes the directory. */
+  /** Ends all running commands, and removes the directory. */
   close(): Promise<void>
 }
 
-/** @param parent where its directory is made */
+/** @param parent the parent of its directory */
 export async function soukHome(parent = tmpdir()): Promise<SoukHome> {
   const directory = await mkdtemp(join(parent, 'souk-home-'))
   const processes = soukProcesses(directory)
@@ -130,12 +130,12 @@ export async function soukHome(parent = tmpdir()): Promise<SoukHome> {
   }
 }
 
-/** The command that starts a node, and the ports it needs: a profile remembers those it got. */
+/** The command that starts a node, and its port flags. A profile remembers its ports. */
 function upCommand(directory: string, profile: string, flags: readonly string[]): [string, string[]] {
   const isKnown = existsSync(join(directory, profile, 'profile.json'))
   const ports = isKnown ? [] : ['--p2p-port', '0', '--admin-port', '0']
   if (!isKnown && !flags.includes('--no-ingress')) ports.push('--ingress-port', '0')
-  // Most tests are not about money; a later flag overrides this one.
+  // Most tests need no money. A later flag overrides this one.
   return [`up --network dev --till metered --no-input --json --profile ${profile}`, ports]
 }
 
@@ -164,7 +164,7 @@ async function firstLine(started: SoukProcess | RunningCommand, what: string): P
   })
 }
 
-/** Shows what was said on a home when a test failed. */
+/** Prints the output of a home when a test failed. */
 export function tellWhenFailed(home: () => SoukHome): void {
   afterEach(function () {
     if (this.currentTest?.state === 'failed') console.log(home().log())

@@ -10,7 +10,7 @@ export const MAIN = fileURLToPath(new URL('../../node/main.ts', import.meta.url)
 const READY_MS = 20_000
 const END_MS = 15_000
 
-/** One command, run to its end. */
+/** A finished command. */
 export interface CommandRun {
   readonly code: number | null
   readonly stdout: string
@@ -21,31 +21,31 @@ export interface RunOptions {
   readonly stdin?: string
   /** Added to `SOUK_HOME`. */
   readonly env?: Readonly<Record<string, string>>
-  /** The command fails when it takes longer. */
+  /** The command fails if it takes longer. */
   readonly boundMs?: number
 }
 
-/** How a process ended. */
+/** The end of a process. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** From the signal that asked for it. */
+  /** Time since the signal. */
   readonly ms: number
 }
 
-/** A `souk` command in a process of its own. */
+/** A `souk` command in a separate process. */
 export interface SoukProcess {
   readonly pid: number
   isRunning(): boolean
-  /** What it said so far, by line. */
+  /** Output so far, by line. */
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
-  /** Sends the signal, and waits for the end. With `group` it goes to all children at once, as by Ctrl-C. */
+  /** Sends the signal, and waits for the end. With `group`, all children get the signal at the same time, as by Ctrl-C. */
   end(signal: NodeJS.Signals, asGroup?: 'group'): Promise<Ended>
 }
 
 export interface ProcessOptions extends RunOptions {
-  /** A module to load first, as `--import` takes it. */
+  /** A module to load first, as for `--import`. */
   readonly preload?: string
 }
 
@@ -53,9 +53,9 @@ export interface ProcessOptions extends RunOptions {
 export interface SoukProcesses {
   run(command: string, args?: readonly string[], options?: ProcessOptions): Promise<CommandRun>
   start(command: string, ...args: string[]): SoukProcess
-  /** Ids of all processes that were started here or by these, however far removed. Linux only. */
+  /** Ids of all processes that were started here, directly or indirectly. Linux only. */
   pids(): Promise<number[]>
-  /** Ends what still runs, by its process id. */
+  /** Ends all running processes by process id. */
   close(): Promise<void>
 }
 
@@ -122,12 +122,12 @@ function soukProcess(child: ChildProcess): SoukProcess {
   }
 }
 
-/** Those of the given process groups. A parent may be gone, and its id given away; the group stays. */
+/** The processes of the given process groups. A group remains even if the parent has ended and its id is reused. */
 async function processesOf(groups: ReadonlySet<number>): Promise<number[]> {
   if (groups.size === 0) return []
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
-  // proc(5): behind the name in parentheses come state, parent and process group; a zombie has ended.
+  // proc(5): state, parent and process group follow the name in parentheses. A zombie has ended.
   const fields = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' '))
   return pids.map(Number).filter((_, index) => fields[index]?.[0] !== 'Z' && groups.has(Number(fields[index]?.[2])))
 }
@@ -136,7 +136,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    // It ended in between.
+    // It has ended already.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A process of its own: spends from the account of the tests in the PostgreSQL at `argv[2]` as holder `argv[3]`, several calls at
- * a time, until there is nothing left. Writes each charge's reference to standard output as soon as it is durable.
+ * A separate process. Spends from the tests' account in the PostgreSQL at `argv[2]` as holder `argv[3]`, several calls in
+ * parallel, until nothing is left. Prints each charge's reference as soon as it is durable.
  */
 import { writeSync } from 'node:fs'
 import { createPostgresStore, isSoukError, systemClock, systemRandom } from '../../lib/index.ts'

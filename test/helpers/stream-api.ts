@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What became of one answer of the stream API. */
+/** The progress of one response of the stream API. */
 export interface Sending {
   readonly response: ServerResponse
-  /** Bytes the socket took. */
+  /** Bytes that the socket accepted. */
   bytes: number
-  /** When the connection ended, on `performance.now()`. */
+  /** The end of the connection, by `performance.now()`. */
   closedAt: number | undefined
 }
 
-/** A REST API with answers that take their time: events one by one, and bodies as large as asked for. */
+/** A REST API with slow responses: single events, and bodies of any requested size. */
 export interface StreamApi {
   readonly url: string
-  /** Streamed answers, in the order of their requests. */
+  /** Streamed responses, in the order of their requests. */
   readonly sendings: readonly Sending[]
   /** Sends an event on an open stream. */
   emit(index: number, data: string): void
@@ -24,21 +24,23 @@ export interface StreamApi {
 const CHUNK_BYTES = 256 * 1024
 const CHUNK = Buffer.from(Array.from({ length: CHUNK_BYTES }, (_, at) => (at * 31 + (at >> 8)) & 0xff))
 
-/** SHA-256 of the body that `{ bytes }` is answered with. */
+/** SHA-256 of the response body to `{ bytes }`. */
 export function hashOfBytes(bytes: number): string {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes; at += CHUNK_BYTES) hash.update(chunkAt(at, bytes))
   return hash.digest('hex')
 }
 
-/** No two chunks are the same, so that one lost, doubled or out of place shows. */
+/** All chunks differ, so that a lost, repeated or misplaced one is detected. */
 function chunkAt(at: number, bytes: number): Buffer {
   const chunk = Buffer.from(CHUNK.subarray(0, Math.min(CHUNK_BYTES, bytes - at)))
   chunk.writeUInt32BE(at / CHUNK_BYTES)
   return chunk
 }
 
-/** `{ "events": true }` opens a stream of events, `{ "bytes": n }` sends as many; anything else is answered `{ "ok": true }`. */
+/**
+ * `{ "events": true }` opens an event stream, `{ "bytes": n }` sends n bytes; the response to anything else is `{ "ok": true }`.
+ */
 export async function streamApi(): Promise<StreamApi> {
   const sendings: Sending[] = []
 
@@ -88,7 +90,7 @@ async function send(sending: Sending, bytes: number): Promise<void> {
   response.end()
 }
 
-/** Resolves when the reader has read on, or is gone. */
+/** Resolves when the reader has continued or disconnected. */
 function writable(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

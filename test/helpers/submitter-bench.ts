@@ -19,7 +19,7 @@ let accounts = 100
 const newSigner = () => keySigner(fromHex(`0x${(accounts++).toString(16).padStart(64, '0')}`, 32))
 const SINK = newSigner().address
 
-/** An account with gas and play USDC, a store, and processes that submit from the one on the other. */
+/** An account with gas and dev USDC, a store, and processes that submit from the account with that store. */
 export async function submitterBench({ client, parameters, fundGas, mint }: ChainBench) {
   const chain = createChain(parameters)
   const store = createMemoryStore()
@@ -30,7 +30,7 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
   await fundGas(address)
   await mint(address, FUNDS)
   const running = new Set<Submitter>()
-  /** What was broadcast, in order. */
+  /** The broadcast transactions, in order. */
   const seen: Hex[] = []
   const mine = (blocks = 1) => client.mine({ blocks })
   const nonce = () => chain.nonce(address, 'latest')
@@ -49,7 +49,7 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
     transfer,
     /** USDC that left the account. */
     sent: async () => FUNDS - (await chain.balance(address, 'latest')),
-    /** Transactions in no block, of all accounts. */
+    /** Pending transactions of all accounts. */
     pending: async () => (await client.getBlock({ blockTag: 'pending' })).transactions,
     reorg: (depth: number) =>
       client.request<{ Method: 'anvil_reorg'; Parameters: unknown[]; ReturnType: unknown }>({
@@ -57,7 +57,7 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
         params: [depth, []]
       }),
 
-    /** A process. It is stopped at the end unless it was killed. */
+    /** Starts a process. It is stopped at the end unless it was killed. */
     async start({ on = {}, life = mortal(), documents = store.documents, errors = [] as unknown[] } = {}) {
       const spied: Chain = { ...chain, ...on }
       const broadcast: Chain['broadcast'] = (raw) => {
@@ -80,14 +80,14 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
       await Promise.all([...running].map((submitter) => submitter.stop()))
     },
 
-    /** Mines until it is final. */
+    /** Mines until the transaction is final. */
     final: (submitter: Submitter, key: string) =>
       eventually(`${key} is final`, BOUND_MS, async () => {
         await mine()
         const mined = submitter.find(key)
         return mined?.isFinal === true ? mined : undefined
       }),
-    /** Sends from the same account around the submitter. */
+    /** Sends a transaction from the same account without the submitter. */
     async elsewhere(amount: bigint): Promise<Hex> {
       const fees = await chain.fees()
       const { chainId } = parameters

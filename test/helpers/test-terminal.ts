@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import type { Terminal } from '../../node/cli/terminal.ts'
 
-/** A terminal for commands that run in the process of the test: it keeps their output. */
+/** A terminal for commands in the test's process. It records their output. */
 export interface TestTerminal extends Terminal {
   stdout(): string
   stderr(): string
-  /** The same by line, while the command goes on. */
+  /** The output by line, while the command runs. */
   readonly lines: { readonly stdout: readonly string[]; readonly stderr: readonly string[] }
-  /** Questions that were asked, and whether the answer would have been shown. */
+  /** The questions to the user, and whether the answer would be visible. */
   readonly asked: ReadonlyArray<{ readonly question: string; readonly isShown: boolean }>
-  /** Asks the command to end, as Ctrl-C does. */
+  /** Ends the command like Ctrl-C. */
   stop(): void
 }
 
 export interface TestTerminalInit {
-  /** Nothing of the test's own environment is added. */
+  /** The environment; the test's own is not added. */
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
-  /** Given in this order. Without it nobody can be asked. */
+  /** Answers in the order of the questions. Without them, no question is possible. */
   readonly answers?: readonly string[]
 }
 

@@ -45,13 +45,13 @@ interface OnChain {
   claimed?: bigint
 }
 
-/** A chain without blocks: what is done is done, and shows on every tag unless a test says otherwise. */
+/** A simulated chain without blocks. Changes take effect at once, on every tag unless a test changes that. */
 export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
   readonly clock: C
   readonly wallets = new Map<Address, bigint>()
   readonly channels = new Map<ChannelId, OnChain>()
   readonly used = new Set<string>()
-  /** New deposits show only at the head. */
+  /** True if new deposits show only at the head. */
   isFresh = false
   isAway = false
   deposits = 0
@@ -171,7 +171,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
 export interface TillNode {
   readonly peer: string
   readonly signer: Signer
-  /** How often its key signed. */
+  /** Number of signatures by its key. */
   readonly signatures: () => number
   readonly store: Store
   readonly till: ChannelTill
@@ -180,14 +180,14 @@ export interface TillNode {
 export interface CallOptions {
   readonly price?: bigint
   readonly maxPrice?: bigint
-  /** What it costs, where that is less than its price. */
+  /** The cost, if less than the price. */
   readonly amount?: bigint
   readonly payout?: Address
-  /** What becomes of it at the owner, and on the way back. */
+  /** The outcome of the call at the owner, and on the way back. */
   readonly fate?: 'captured' | 'void' | 'failed' | 'timed out' | 'lost'
 }
 
-/** Nodes with a channel till each on one play chain, and calls between them without a call protocol. */
+/** Nodes with a channel payment scheme each on one simulated chain. Calls between them need no call protocol. */
 export function tillBench() {
   const play = new PlayChain(manualClock())
   const desks = new Map<string, ExchangeHandler>()
@@ -239,7 +239,7 @@ export function tillBench() {
     return { peer, signer, signatures: () => signatures, store, till }
   }
 
-  /** One call as consumer and owner make it; the error it ends with, or what was settled. */
+  /** Makes one call as consumer and owner. Returns its error, or the settlement. */
   async function call(payer: TillNode, owner: TillNode, options: CallOptions = {}): Promise<Settled> {
     const { price = 100n, fate = 'captured', payout = PAYOUT, maxPrice, amount } = options
     const order: Order = {

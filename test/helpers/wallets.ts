@@ -7,12 +7,12 @@ import type { ChainBench } from './chain.ts'
 import type { SoukHome } from './souk-home.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
-/** A weak key derivation: what is tested is nodes, not scrypt. */
+/** A weak key derivation, because scrypt is not under test. */
 const QUICK = { n: 1_024 }
 
-/** Wallets for the profiles of a home, all with one passphrase. */
+/** Wallets for the profiles of a home, with a common passphrase. */
 export interface Wallets {
-  /** What a node that pays and is paid is started with. */
+  /** The flags of a node that pays and is paid. */
   readonly flags: readonly string[]
   create(profile: string): Promise<Address>
 }

@@ -2,12 +2,12 @@ import { type RequestListener, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface YogaServer {
-  /** Of its endpoint. */
+  /** The URL of its endpoint. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** What a resolver is given, as far as the tests look at it. */
+/** A resolver, with only the parameters that tests use. */
 export type Resolver = (parent: unknown, args: Readonly<Record<string, never>>) => unknown
 
 export interface YogaSchema {
@@ -15,7 +15,7 @@ export interface YogaSchema {
   readonly resolvers: Readonly<Record<string, Readonly<Record<string, Resolver | { readonly subscribe: Resolver }>>>>
 }
 
-/** Of its exports, what is used here: its own declarations do not pass a strict compiler. */
+/** The exports used here. The package's own declarations fail under strict type checks. */
 interface Yoga {
   createSchema(schema: YogaSchema): object
   createYoga(options: { readonly schema: object; readonly logging: false }): RequestListener
@@ -23,7 +23,7 @@ interface Yoga {
 
 const NAME = 'graphql-yoga'
 
-/** A GraphQL Yoga on loopback. */
+/** A GraphQL Yoga server on loopback. */
 export async function yogaServer(schema: YogaSchema): Promise<YogaServer> {
   const { createSchema, createYoga } = (await import(NAME)) as Yoga
   return listening(createServer(createYoga({ schema: createSchema(schema), logging: false })))

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** An entry of a zip; what is said of it besides name and content may be a lie. */
+/** An entry of a zip. Fields other than name and content may be false. */
 export interface ZipEntry {
   readonly name: string
   readonly content?: string | Uint8Array

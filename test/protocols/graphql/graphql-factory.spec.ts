@@ -92,7 +92,11 @@ describe('inspection of a GraphQL endpoint', () => {
       /does not return a GraphQL response \(HTTP 200\)/
     ],
     ['a JSON API', answering(200, json, '{"hello":"world"}'), /does not return a GraphQL response/],
-    ['nothing there', answering(404, json, '{"message":"no route"}'), /does not return a GraphQL response \(HTTP 404\)/],
+    [
+      'nothing there',
+      answering(404, json, '{"message":"no route"}'),
+      /does not return a GraphQL response \(HTTP 404\)/
+    ],
     ['a locked door', answering(401, json, '{"errors":[{"message":"no"}]}'), /requires credentials/],
     [
       'introspection turned off',

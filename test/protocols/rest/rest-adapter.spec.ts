@@ -208,7 +208,7 @@ describe('a REST call', () => {
     assert.equal(await warnings(200), '')
     assert.equal(await warnings(404), '')
     assert.match(await warnings(404, 'GET'), /responds with 404 to a GET/)
-    assert.match(await warnings(401), /wants? credentials/)
+    assert.match(await warnings(401), /require credentials/)
     assert.match(await warnings(402), /payment of its own/)
     assert.match(await warnings(503), /answers 503/)
   })

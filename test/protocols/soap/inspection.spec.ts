@@ -23,7 +23,11 @@ const inspectWsdl = (wsdl: string) => inspect(serving({ '/svc?wsdl': wsdl }))
 
 describe('SOAP registration', () => {
   const broken: ReadonlyArray<readonly [what: string, behaviour: Behaviour, says: RegExp]> = [
-    ['a login', answering(401, {}, ''), /svc\?wsdl responds with HTTP 401: it wants a login\. .*--auth-file.*--wsdl-file/],
+    [
+      'a login',
+      answering(401, {}, ''),
+      /svc\?wsdl responds with HTTP 401: it wants a login\. .*--auth-file.*--wsdl-file/
+    ],
     ['nothing there', answering(404, {}, ''), /HTTP 404.*usually ends with \?wsdl/],
     ['an error', answering(500, {}, ''), /HTTP 500 instead of a WSDL/],
     [

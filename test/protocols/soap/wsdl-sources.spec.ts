@@ -239,7 +239,11 @@ describe('SOAP registration by files', () => {
       ['another compression', zip({ ...good, method: 12 }), /other than deflate/],
       ['the same file twice', zip(good, { ...good, name: './a.wsdl' }), /has a\.wsdl twice/],
       ['ten thousand entries', zip(...Array.from({ length: 10_000 }, (_, i) => ({ name: `${i}.xsd` }))), /more than/],
-      ['what is cut off', { zip: base64(zipOf([good]).subarray(0, 300)) }, /not a zip file, or it is damaged or truncated/],
+      [
+        'what is cut off',
+        { zip: base64(zipOf([good]).subarray(0, 300)) },
+        /not a zip file, or it is damaged or truncated/
+      ],
       ['a head cut off', { zip: base64(zipOf([good]).subarray(300)) }, /damaged or truncated|not a zip file/],
       ['what is no zip', { zip: base64('PK but no zip') }, /not a zip file/],
       ['what is no base64', { zip: 'ä'.repeat(4) }, /The zip is not base64/],
@@ -420,9 +424,11 @@ describe('SOAP diagnosis', () => {
       message: /^The response of http:.*\/types\.xsd, in line 3, has xs:redefine/
     })
     upstream.behave(answering(200, { 'content-type': 'text/html' }, '<p>Please <br> log in'))
-    await assert.rejects(inspected(), { message: /svc\?wsdl answers is an HTML page, not a WSDL\..*--auth-file/ })
+    await assert.rejects(inspected(), { message: /svc\?wsdl is an HTML page, not a WSDL\..*--auth-file/ })
     upstream.behave(answering(403, {}, ''))
-    await assert.rejects(inspected(), { message: /responds with HTTP 403: it wants a login\. Register with .*--auth-file/ })
+    await assert.rejects(inspected(), {
+      message: /responds with HTTP 403: it wants a login\. Register with .*--auth-file/
+    })
     await assert.rejects(inspected({ auth: { bearer: 'x' } }), {
       message: /does not take the credentials that were given/
     })
