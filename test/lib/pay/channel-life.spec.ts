@@ -8,12 +8,12 @@ import { type Life, lifeBench, type LifeBench, type Shared, shared } from '../..
 
 const USDC = 1_000_000n
 const DEPOSIT = USDC / 2n
-/** So that a few calls are worth the gas of a claim. */
+/** A threshold that makes a few calls worth the gas of a claim. */
 const PRICE = 50_000n
 const SPENT = 18n * PRICE
 const GAS = { gas: false }
 
-describe('the life of a channel', function () {
+describe('the lifecycle of a channel', function () {
   this.timeout(60_000)
   let bench: ChannelBench
   let lives: LifeBench
@@ -42,7 +42,7 @@ describe('the life of a channel', function () {
   }
 
   describe('closed with its owner', () => {
-    it('gives back what was not spent, to the atom, and brings 95% of the rest to the provider', async () => {
+    it('refunds the exact unspent amount, and pays 95% of the rest to the provider', async () => {
       await spend(7)
       const id = idOf(payer)
       const closed = await payer.till.close(id)
@@ -70,7 +70,7 @@ describe('the life of a channel', function () {
       assert.deepEqual(await lives.paid(), { provider: 6_650n, treasury: 350n })
     })
 
-    it('is followed by another, with a counter of its own', async () => {
+    it('is followed by another channel with a new counter', async () => {
       await spend(1)
       const id = idOf(payer)
       await payer.till.close(id)
@@ -84,7 +84,7 @@ describe('the life of a channel', function () {
       assert.deepEqual(kept.map(({ value }) => (JSON.parse(value) as { counter: string }).counter).sort(), ['1', '2'])
     })
 
-    it('waits for calls under way, takes no others, and pays for those', async () => {
+    it('waits for running calls, admits no others, and pays for the running ones', async () => {
       await spend(1)
       const id = idOf(payer)
       const slow = await lives.begin(payer, owner, 3_000n)
@@ -97,7 +97,7 @@ describe('the life of a channel', function () {
       assert.equal(lives.channel(owner).spent, 4_000n)
     })
 
-    it('waits at the owner for calls that the payer has given up', async () => {
+    it('waits at the owner for calls that the payer has abandoned', async () => {
       await spend(1)
       const id = idOf(payer)
       const { order, reservation } = await lives.begin(payer, owner, 3_000n)
@@ -110,7 +110,7 @@ describe('the life of a channel', function () {
       assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 4_000n, wallet: -4_000n, unclaimed: 0n })
     })
 
-    it('is closed once however often it is asked for', async () => {
+    it('closes once, for any number of requests', async () => {
       await spend(1)
       const id = idOf(payer)
       const closed = await Promise.all([payer.till.close(id), payer.till.close(id), payer.till.closeAll()])
@@ -124,7 +124,7 @@ describe('the life of a channel', function () {
       await assert.rejects(owner.till.close(id), code('invalid_request'))
     })
 
-    it('is closed for its payer alone', async () => {
+    it('closes only for its payer', async () => {
       await spend(1)
       const desk = lives.desks.get(owner.peer)!
       const stranger = await lives.start('X', GAS)
@@ -134,7 +134,7 @@ describe('the life of a channel', function () {
       await spend(1)
     })
 
-    it('takes no call and no deposit any more, also after a restart of its owner', async () => {
+    it('admits no call and no deposit any more, even after a restart of its owner', async () => {
       await spend(1)
       const id = idOf(payer)
       const { order } = await lives.begin(payer, owner, 1_000n)
@@ -151,7 +151,7 @@ describe('the life of a channel', function () {
       await assert.rejects(async () => owner.till.admit(admission), code('payment_rejected'))
     })
 
-    it('is asked of an owner that lost its books as well', async () => {
+    it('closes with an owner that lost its books', async () => {
       await spend(1)
       await lives.stop(owner)
       const { signer } = owner
@@ -167,7 +167,7 @@ describe('the life of a channel', function () {
       })
     })
 
-    it('stays closing where the owner only says so, and is withdrawn from then', async () => {
+    it('stays closing if the owner only promises it, and can then be withdrawn', async () => {
       await spend(2)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
@@ -187,7 +187,7 @@ describe('the life of a channel', function () {
       await lives.until('it is out', () => lives.channel(payer, id).state === 'closed')
     }
 
-    it('gives back all that the owner does not claim within the delay', async () => {
+    it('returns everything that the owner does not claim within the delay', async () => {
       await spend(5)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
@@ -200,11 +200,11 @@ describe('the life of a channel', function () {
       await ripen(id)
       assert.equal(await wallet(), USDC)
       assert.equal(lives.channel(payer).returned, DEPOSIT)
-      // Five calls that nobody fetched the money for.
+      // Five calls whose earnings nobody claimed.
       assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 5_000n, wallet: 0n, unclaimed: -5_000n })
     })
 
-    it('pays the owner what it is owed, who is watching, and takes no calls any more', async () => {
+    it('pays a watching owner its earnings, and admits no calls any more', async () => {
       await spend(18, PRICE)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
@@ -230,7 +230,7 @@ describe('the life of a channel', function () {
       assert.equal(payer.till.channels().length, 2)
     })
 
-    it('books as spent what the owner claimed beyond what was agreed to', async () => {
+    it("books as spent an owner's claim beyond the agreed amount", async () => {
       await spend(1)
       const { channelId: id, ceiling } = lives.channel(payer)
       await bench.fundGas(payer.signer.address)
@@ -247,7 +247,7 @@ describe('the life of a channel', function () {
       assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 11_000n, wallet: -11_000n, unclaimed: 0n })
     })
 
-    it('says what is missing where the wallet has no gas, and stays as it was', async () => {
+    it('reports a wallet without gas, and stays unchanged', async () => {
       await spend(1)
       await assert.rejects(payer.till.withdraw(idOf(payer)), (error: Error) => {
         assert.match(error.message, new RegExp(`${payer.signer.address} has too little ETH`))
@@ -257,7 +257,7 @@ describe('the life of a channel', function () {
       await spend(1)
     })
 
-    it('counts calls that were never heard of until it is out', async () => {
+    it('counts calls without an outcome until it is closed', async () => {
       await spend(1)
       const id = idOf(payer)
       const { order } = await lives.begin(payer, owner, 2_000n)
@@ -270,7 +270,7 @@ describe('the life of a channel', function () {
       assert.equal(lives.channel(payer).reserved, 0n)
     })
 
-    it('is done where the owner gives all of it back meanwhile', async () => {
+    it('ends when the owner refunds everything in the meantime', async () => {
       await spend(2)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
@@ -295,7 +295,7 @@ describe('the life of a channel', function () {
         assert.equal(error.source, 'owner')
         return code('settlement_unavailable')(error)
       })
-    /** The owner has the time of the withdrawal to claim what it earned; the chain's clock is put forward when it has. */
+    /** The owner may claim its earnings within the withdrawal delay; the chain's clock is advanced after that. */
     const leave = async (earned: bigint) => {
       await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
       const id = idOf(payer)
@@ -310,7 +310,7 @@ describe('the life of a channel', function () {
       payer = await lives.start('C', { of: payer })
     }
 
-    it('is withdrawn from by itself, and over when the chain shows that its owner got no more than was agreed to', async () => {
+    it('is withdrawn from automatically, and ends when the chain shows that its owner got no more than was agreed to', async () => {
       await spend(18, PRICE)
       await bench.fundGas(payer.signer.address)
       await lie()
@@ -323,7 +323,7 @@ describe('the life of a channel', function () {
       await lives.call(payer, owner)
     })
 
-    it('is for good with an owner that took more, also after a restart; others are paid', async () => {
+    it('is permanent for an owner that took more, even after a restart; others are paid', async () => {
       await spend(18, PRICE)
       await bench.fundGas(payer.signer.address)
       const reservation = await lie()
@@ -339,7 +339,7 @@ describe('the life of a channel', function () {
       await lives.call(payer, await lives.start('E'))
     })
 
-    it('is told of once where there is no gas, and withdrawn from when there is', async () => {
+    it('is reported once without gas, and withdrawn from when there is gas', async () => {
       await spend(3)
       await lie()
       await lives.until('it is told', () => payer.errors.length > 0)
@@ -355,7 +355,7 @@ describe('the life of a channel', function () {
       assert.equal(payer.errors.length, 1)
     })
 
-    it('begins with an owner that keeps more than was spent when it closes', async () => {
+    it('begins if an owner keeps more than was spent when it closes', async () => {
       await spend(2)
       await bench.fundGas(payer.signer.address)
       const desk = lives.desks.get(owner.peer)!
@@ -372,14 +372,14 @@ describe('the life of a channel', function () {
   })
 
   describe('killed at any instant', () => {
-    /** Not those that wait for the chain's time, which is everybody's. */
+    /** Without the instants that wait for the chain's time, which all nodes share. */
     const atOnce = { close: 6, withdraw: 1 }
     let common: Shared
     beforeEach(async () => {
       common = await shared(bench)
     })
 
-    /** One whole life on nodes of its own; whoever dies comes back. Tells whether it died. */
+    /** Runs one whole lifecycle on separate nodes and restarts a killed one. Returns whether it died. */
     async function live(who: 'payer' | 'owner', leave: 'close' | 'withdraw', dieAt: number): Promise<boolean> {
       const own = await lifeBench(bench, common)
       const nodes = {
@@ -428,7 +428,7 @@ describe('the life of a channel', function () {
       assert.deepEqual({ inside, spent, unclaimed }, { inside: 0n, spent: SPENT, unclaimed: 0n }, at)
       const { claimed, balance } = await own.onChain(id)
       assert.deepEqual({ claimed, balance }, { claimed: SPENT, balance: SPENT }, at)
-      // One that lived might still die when it is stopped, and never be done with that.
+      // A surviving process might still die when it is stopped, and then never finish.
       if (!hasDied) own.kill(nodes[who])
       await own.close()
       return hasDied
@@ -439,7 +439,7 @@ describe('the life of a channel', function () {
       ['payer', 'close'],
       ['payer', 'withdraw']
     ] as const) {
-      it(`its ${who}, when it is to ${leave}: all ends as it would have, and is paid back once`, async function () {
+      it(`its ${who}, about to ${leave}: the outcome is the same, and is paid back once`, async function () {
         this.timeout(240_000)
         let next = 0
         let isOver = false

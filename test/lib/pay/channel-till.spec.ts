@@ -14,7 +14,7 @@ import { API, outcome, PAYOUT, tillBench, type TillBench, type TillNode } from '
 
 const USDC = 1_000_000n
 
-describe('the channel till', () => {
+describe('the channel payment scheme', () => {
   let bench: TillBench
   let owner: TillNode
   let payer: TillNode
@@ -28,7 +28,7 @@ describe('the channel till', () => {
 
   const channelId = () => [...bench.play.channels.keys()].at(-1)!
   const onChain = () => bench.play.channels.get(channelId())!
-  /** Both books of the one channel there is. */
+  /** The books of both sides of the only channel. */
   const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
     await payer.till.stop()
     return {
@@ -50,7 +50,7 @@ describe('the channel till', () => {
   }
 
   describe('pays', () => {
-    it('for a call through a channel that it opens by one signed deposit, and both keep the same books', async () => {
+    it('for a call through a channel that it opens by one signed deposit, with equal books on both sides', async () => {
       const settled = await bench.call(payer, owner, { price: 1_500n })
       assert.equal(settled.charged, 1_500n)
       assert.equal(onChain().latest, USDC / 2n)
@@ -63,7 +63,7 @@ describe('the channel till', () => {
       assert.equal(await payer.store.ledger.balance(`channel/${channelId()}`), USDC / 2n - 1_500n)
     })
 
-    it('less than the price for a call that costs less, and has the rest for the next', async () => {
+    it('less than the price for a cheaper call, and can spend the rest', async () => {
       const settled = await bench.call(payer, owner, { price: 1_500n, amount: 400n })
       assert.equal(settled.charged, 400n)
       assert.equal(readReceipt(settled.receipt)?.body.charged, 400n)
@@ -72,13 +72,13 @@ describe('the channel till', () => {
       assert.deepEqual(await books(), { earned: 1_900n, spent: 1_900n })
     })
 
-    it('never more than the price, whatever the owner says a call costs', async () => {
+    it('never more than the price, whatever the owner charges', async () => {
       assert.equal((await bench.call(payer, owner, { price: 100n, amount: 101n })).charged, 100n)
       assert.equal((await bench.call(payer, owner, { price: 100n, amount: -1n })).charged, 0n)
       assert.deepEqual(await books(), { earned: 100n, spent: 100n })
     })
 
-    it('and gets a receipt that proves it, and keeps it', async () => {
+    it('and stores a receipt that proves it', async () => {
       const { receipt } = await bench.call(payer, owner)
       const read = readReceipt(receipt)!
       const check = new ReceiptCheck(receiptDigests(bench.play.chain.parameters))
@@ -90,7 +90,7 @@ describe('the channel till', () => {
       assert.deepEqual(Buffer.from(kept!.value, 'base64'), Buffer.from(receipt))
     })
 
-    it('nothing for a call that failed, that is free, or that it makes to itself', async () => {
+    it('nothing for a failed call, a free call, or a call to itself', async () => {
       assert.equal((await bench.call(payer, owner, { price: 0n })).charged, 0n)
       assert.equal(bench.play.channels.size, 0)
       assert.equal((await bench.call(payer, payer, { price: 100n })).charged, 0n)
@@ -107,20 +107,20 @@ describe('the channel till', () => {
       assert.equal(payer.signatures() - before, 2)
     })
 
-    it('for any number of calls at once, opening one channel', async () => {
+    it('for many concurrent calls, through one channel', async () => {
       await Promise.all(Array.from({ length: 500 }, () => bench.call(payer, owner)))
       assert.equal(bench.play.channels.size, 1)
       assert.deepEqual(await books(), { earned: 50_000n, spent: 50_000n })
     })
 
-    it('each provider through a channel of its own', async () => {
+    it('each provider through a separate channel', async () => {
       await bench.call(payer, owner)
       const other = await bench.start('E')
       await bench.call(payer, other)
       assert.equal(bench.play.channels.size, 2)
     })
 
-    it('and tops the channel up behind the calls, before they have to wait', async () => {
+    it('and tops up the channel in the background, before calls have to wait', async () => {
       for (let i = 0; i < 12; i++) await bench.call(payer, owner, { price: 40_000n })
       await settle()
       assert.equal(onChain().latest, USDC)
@@ -129,19 +129,19 @@ describe('the channel till', () => {
   })
 
   describe('refuses to pay', () => {
-    it('more than the call allows, or the node where the call says nothing', async () => {
+    it('above the limit of the call, or of the node if the call has none', async () => {
       await assert.rejects(bench.call(payer, owner, { price: 101n, maxPrice: 100n }), code('price_exceeds_limit'))
       await assert.rejects(bench.call(payer, owner, { price: 50_001n }), code('price_exceeds_limit'))
       await bench.call(payer, owner, { price: 50_001n, maxPrice: 60_000n })
     })
 
-    it('what the wallet does not hold', async () => {
+    it('more than the wallet holds', async () => {
       bench.play.wallets.set(payer.signer.address, 1n)
       await assert.rejects(bench.call(payer, owner), code('insufficient_funds'))
       assert.equal(bench.play.channels.size, 0)
     })
 
-    it('past the daily cap, also after a restart, until the next day', async () => {
+    it('past the daily cap, even after a restart, until the next day', async () => {
       const store = createMemoryStore()
       const rules = { dailyMax: 200_000n, windowCalls: 0 }
       const { signer } = payer
@@ -155,11 +155,11 @@ describe('the channel till', () => {
       await bench.call(again, owner)
     })
 
-    it('what was signed for today already; what a node that stopped did not sign for, it may again', async () => {
+    it('amounts that were signed for today; the unused part is available again after a stop', async () => {
       const store = createMemoryStore()
       const rules = { dailyMax: 200_000n, windowCalls: 0 }
       const { signer } = payer
-      // Each of them alone would have a tenth of the cap in hand.
+      // Each of them alone would have a tenth of the cap leased.
       for (let i = 0; i < 20; i++) {
         const life = await bench.start('C', rules, { store, signer })
         await bench.call(life, owner, { price: 10_000n })
@@ -169,7 +169,7 @@ describe('the channel till', () => {
       await assert.rejects(bench.call(last, owner, { price: 1n }), code('spend_cap_reached'))
     })
 
-    it('one owner more than may be in flight: such calls wait, and give up in time', async () => {
+    it('one owner more than the exposure limit: such calls wait, and fail in time', async () => {
       const careful = await bench.start('B', { exposureMax: 250n, windowCalls: 0 })
       bench.play.wallets.set(careful.signer.address, USDC)
       const order = () => orderTo(owner)
@@ -187,12 +187,12 @@ describe('the channel till', () => {
       await assert.rejects(careful.till.authorise({ ...order(), price: 251n }), code('spend_cap_reached'))
     })
 
-    it('a provider that does not say where it is paid', async () => {
+    it('a provider without a payout address', async () => {
       const order = { requestId: freshIds.next(), api: API, owner: owner.peer, revision: 1, price: 100n }
       await assert.rejects(payer.till.authorise(order), code('settlement_unavailable'))
     })
 
-    it('an owner that wants more than is agreed to', async () => {
+    it("an owner with conditions beyond the node's limits", async () => {
       const greedy = await bench.start('G', { depositMin: 21n * USDC })
       await assert.rejects(bench.call(payer, greedy), code('settlement_unavailable'))
       const slow = await bench.start('H', { withdrawDelay: 8 * 24 * 60 * 60 })
@@ -201,7 +201,7 @@ describe('the channel till', () => {
     })
   })
 
-  describe('lets nothing in', () => {
+  describe('admits nothing', () => {
     const admission = (overrides: object = {}) => ({
       requestId: freshIds.next(),
       api: API,
@@ -216,14 +216,14 @@ describe('the channel till', () => {
     const refused = (overrides: object, expected: string) =>
       assert.rejects(async () => owner.till.admit(admission(overrides)), code(expected))
 
-    it('without a voucher, with one that cannot be read, or that is too low', async () => {
+    it('without a voucher, with an invalid one, or with one that is too low', async () => {
       await refused({}, 'payment_required')
       await refused({ authorization: new Uint8Array(7) }, 'payment_malformed')
       await bench.call(payer, owner)
       await refused({ authorization: await voucher(payer.signer, 150n), price: 3_000n }, 'payment_required')
     })
 
-    it('on a voucher that the payer did not sign, also where a higher one is known', async () => {
+    it('on a voucher that the payer did not sign, even if a higher one is known', async () => {
       await bench.call(payer, owner)
       await refused({ authorization: await voucher(owner.signer, 9_000n) }, 'payment_rejected')
       const forged = await signVoucher(bench.domain, payer.signer, channelId(), 9_000n)
@@ -231,7 +231,7 @@ describe('the channel till', () => {
       assert.deepEqual((await books()).earned, 100n)
     })
 
-    it('on another peer’s channel: a voucher is a bearer paper, and claims publish it', async () => {
+    it('on another peer’s channel, because vouchers are bearer instruments and claims publish them', async () => {
       await bench.call(payer, owner)
       const authorization = await voucher(payer.signer, 9_000n)
       await refused({ authorization, peer: peerId('X') }, 'payment_required')
@@ -246,7 +246,7 @@ describe('the channel till', () => {
       await refused({ authorization: await voucher(payer.signer, 9_000n), payout: undefined }, 'payment_rejected')
     })
 
-    it('beyond what the channel holds, less a withdrawal that has begun', async () => {
+    it("beyond the channel's balance minus a pending withdrawal", async () => {
       await bench.call(payer, owner)
       const authorization = await voucher(payer.signer, 100n * USDC)
       await refused({ authorization, price: USDC }, 'insufficient_funds')
@@ -256,7 +256,7 @@ describe('the channel till', () => {
       await (await owner.till.admit(admission({ authorization, price: 50n }))).capture(outcome())
     })
 
-    it('on a deposit that is too new for its size, but says that it is coming', async () => {
+    it('on a deposit that is too new for its size, but reports that it is pending', async () => {
       bench.play.isFresh = true
       const rich = await bench.start('R', { deposit: 5n * USDC, exposureMax: 5n * USDC, dailyMax: 5n * USDC })
       bench.play.wallets.set(rich.signer.address, 10n * USDC)
@@ -267,7 +267,7 @@ describe('the channel till', () => {
       await bench.call(rich, owner, { price: 1n })
     })
 
-    it('when the chain was not seen for a quarter of the delay, and again once it is', async () => {
+    it('while the chain was not read for a quarter of the delay, and admits calls again after a read', async () => {
       await bench.call(payer, owner)
       bench.play.isAway = true
       await bench.play.clock.advance(6 * 60 * 60 * 1_000 - 1)
@@ -285,7 +285,7 @@ describe('the channel till', () => {
       return bench.start(name, {}, { store: kept, signer: node.signer })
     }
 
-    it('an owner that restarted goes on where it was: what was captured stays, and so do vouchers', async () => {
+    it('a restarted owner continues with its captures and vouchers', async () => {
       for (let i = 0; i < 25; i++) await bench.call(payer, owner)
       owner = await restart(owner, 'D')
       const authorization = encodeAuthorization(await signVoucher(bench.domain, payer.signer, channelId(), 1n))
@@ -301,7 +301,7 @@ describe('the channel till', () => {
       assert.deepEqual((await books()).earned, 2_600n)
     })
 
-    it('calls whose answers were lost are paid once, and the books agree when the owner is heard', async () => {
+    it('calls with lost responses are paid once, and the books agree after the owner reports them', async () => {
       await bench.call(payer, owner)
       for (const fate of ['timed out', 'lost', 'timed out', 'failed', 'lost'] as const) {
         await bench.call(payer, owner, { fate })
@@ -310,7 +310,7 @@ describe('the channel till', () => {
       assert.deepEqual(await books(), { earned: 3_500n, spent: 3_500n })
     })
 
-    it('calls that were lost give their room back once the owner says what became of them', async () => {
+    it('lost calls free their amount once the owner reports their outcome', async () => {
       const careful = await bench.start('E', { exposureMax: 300n, windowCalls: 0 })
       bench.play.wallets.set(careful.signer.address, USDC)
       for (let i = 0; i < 3; i++) await bench.call(careful, owner, { fate: 'lost' })
@@ -320,7 +320,7 @@ describe('the channel till', () => {
       const asked: string[] = []
       bench.desks.set(owner.peer, async (request, peer) => {
         asked.push(decodePayRequest(request).kind)
-        // An owner that lost sight of the channel is told of it first.
+        // The payer first registers the channel with an owner that lost it.
         const isUnknown = asked.length === 1
         return isUnknown
           ? encodePayReply({ kind: 'refusal', code: 'payment_required', detail: '' })
@@ -332,17 +332,17 @@ describe('the channel till', () => {
       assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
     })
 
-    it('a repeat that is answered from the books is paid once', async () => {
+    it('a repeat that is served from the books is paid once', async () => {
       await bench.call(payer, owner)
       const order = orderTo(owner)
       await payer.till.authorise(order)
-      // As an owner answers what it captured before: the price, and no receipt.
+      // The owner's reply for an earlier capture: the price, without a receipt.
       payer.till.accept(order, { charged: 100n, receipt: new Uint8Array(0) })
       await bench.call(payer, owner)
       assert.deepEqual(await books(), { earned: 200n, spent: 200n })
     })
 
-    it('a payer that forgot what it wrote behind believes its own signature, and the books agree', async () => {
+    it('a payer that lost asynchronous writes trusts its own signature, and the books agree', async () => {
       await bench.call(payer, owner)
       await payer.till.stop()
       const store = createMemoryStore()
@@ -360,10 +360,10 @@ describe('the channel till', () => {
       assert.equal(spent, earned)
     })
 
-    it('a deposit whose answer was lost is not made twice', async () => {
+    it('a deposit with a lost response is not made twice', async () => {
       bench.line.dropReplies = 0
       await bench.call(payer, owner, { price: 0n })
-      // The first reply tells the terms, the second that the deposit is mined.
+      // The first reply contains the terms, the second reports that the deposit is mined.
       const desk = bench.desks.get(owner.peer)!
       let replies = 0
       bench.desks.set(owner.peer, async (request, peer) => {
@@ -376,7 +376,7 @@ describe('the channel till', () => {
       assert.deepEqual(await books(), { earned: 100n, spent: 100n })
     })
 
-    it('an owner that cannot be reached for the deposit gets it at the next call, once', async () => {
+    it('an owner that is unreachable for the deposit gets it at the next call, once', async () => {
       const desk = bench.desks.get(owner.peer)!
       let isAway = false
       bench.desks.set(owner.peer, async (request, peer) => {
@@ -394,7 +394,7 @@ describe('the channel till', () => {
       assert.equal(bench.play.channels.size, 1)
     })
 
-    it('an owner whose books nobody can explain is paid no more', async () => {
+    it('an owner with unexplained books is paid no more', async () => {
       await bench.call(payer, owner)
       const order = orderTo(owner)
       await payer.till.authorise(order)
@@ -406,7 +406,7 @@ describe('the channel till', () => {
       await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
     })
 
-    it('nonsense in place of an owner’s books is no books', async () => {
+    it('invalid data in place of an owner’s books is ignored', async () => {
       await bench.call(payer, owner)
       for (const member of [1, 'x', [], {}, { ceiling: '-1' }, { ceiling: '1', captured: 2, reserved: '0' }]) {
         const order = orderTo(owner)
@@ -417,7 +417,7 @@ describe('the channel till', () => {
       await bench.call(payer, owner)
     })
 
-    it('a key that cannot be reached pays for nothing, and costs nothing', async () => {
+    it('an unavailable key pays for nothing, and costs nothing', async () => {
       let isAway = false
       const wrap = (signer: Signer): Signer => ({
         ...signer,

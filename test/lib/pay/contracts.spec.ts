@@ -6,7 +6,7 @@ import { generatedContracts } from '../../../.ci/contracts.ts'
 const ROOT = resolve(import.meta.dirname, '../../..')
 
 describe('the committed contracts', () => {
-  it('are what solc makes of the sources', function () {
+  it('equal the output of solc', function () {
     this.timeout(60_000)
     for (const [path, text] of generatedContracts()) {
       const isSame = readFileSync(join(ROOT, path), 'utf8') === text

@@ -5,7 +5,7 @@ import type { Order } from '../../../lib/interface/till.ts'
 
 const WHY = 'This node has no wallet. Run: souk wallet create'
 
-describe('the free till', () => {
+describe('the free payment scheme', () => {
   const requestId = new Uint8Array(16).fill(7)
   const order = (price: bigint, owner = 'other'): Order => ({ requestId, api: 'a@b', owner, revision: 1, price })
 
@@ -16,20 +16,20 @@ describe('the free till', () => {
     return { store, till: createFreeTill(WHY)({ calls: store.calls, link }) }
   }
 
-  it('sends nothing along with a free call, nor with one of this node to itself', async () => {
+  it('sends no authorisation with a free call, or with a call to its own node', async () => {
     const { till: free } = await till()
     assert.equal(await free.authorise(order(0n)), undefined)
     assert.equal(await free.authorise(order(5n, 'me')), undefined)
     assert.equal(free.movesMoney, false)
   })
 
-  it('says why a priced call cannot be paid, and keeps the caller’s own limit first', async () => {
+  it('reports why a priced call cannot be paid, and applies the caller’s limit first', async () => {
     const { till: free } = await till()
     await assert.rejects(free.authorise(order(5n)), { code: 'settlement_unavailable', message: WHY })
     await assert.rejects(free.authorise({ ...order(5n), maxPrice: 4n }), { code: 'price_exceeds_limit' })
   })
 
-  it('lets free calls in and refuses priced ones, as one that did not take the call', async () => {
+  it('admits free calls and rejects priced ones as not accepted', async () => {
     const { till: free, store } = await till()
     const admission = { requestId, api: 'a@b', peer: 'other', revision: 1, price: 0n } as const
     const reservation = await free.admit(admission)

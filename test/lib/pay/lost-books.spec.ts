@@ -8,7 +8,7 @@ import { type TillBench, tillBench, type TillNode } from '../../helpers/till-ben
 
 const USDC = 1_000_000n
 
-describe('the channel till on a disk that is not the one it had', () => {
+describe('the channel payment scheme with another disk', () => {
   let bench: TillBench
   let owner: TillNode
   let payer: TillNode
@@ -22,7 +22,7 @@ describe('the channel till on a disk that is not the one it had', () => {
 
   const channelId = () => [...bench.play.channels.keys()].at(-1)!
   const onChain = () => bench.play.channels.get(channelId())!
-  /** The books of the one channel there is, with all that was waiting to be written. */
+  /** The books of the only channel, after all queued writes. */
   const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
     await payer.till.stop()
     return {
@@ -35,7 +35,7 @@ describe('the channel till on a disk that is not the one it had', () => {
     return bench.start(name, {}, { store: kept, signer: node.signer })
   }
 
-  it('an owner that lost its books is told of the channel again', async () => {
+  it('registers the channel again with an owner that lost its books', async () => {
     for (let i = 0; i < 3; i++) await bench.call(payer, owner)
     owner = await restart(owner, 'D', createMemoryStore())
     await bench.call(payer, owner)
@@ -43,12 +43,12 @@ describe('the channel till on a disk that is not the one it had', () => {
     assert.equal(bench.play.channels.size, 1)
   })
 
-  it('an owner that lost its books takes what was claimed for captured: nobody spends it twice', async () => {
+  it('an owner that lost its books books the claimed amount as captured, so that it cannot be spent twice', async () => {
     for (let i = 0; i < 5; i++) await bench.call(payer, owner)
     onChain().claimed = 400n
     owner = await restart(owner, 'D', createMemoryStore())
     await bench.call(payer, owner)
-    // Four were claimed, the fifth was not and is lost, the sixth is new.
+    // Four were claimed, the fifth was not claimed and is lost, the sixth is new.
     assert.equal(await owner.store.ledger.balance(`earned/${channelId()}`), -500n)
     owner = await restart(owner, 'D')
     await bench.call(payer, owner)
@@ -76,7 +76,7 @@ describe('the channel till on a disk that is not the one it had', () => {
       const earned = async () => -(await old.ledger.balance(`earned/${channelId()}`))
       assert.equal(await earned(), 300n)
       for (let i = 0; i < 2; i++) await bench.call(payer, owner)
-      // The copy knows three. Five were claimed, two were not and are lost, two are new.
+      // The copy has three calls. Five were claimed, two were not claimed and are lost, two are new.
       const { earned: inBooks, spent } = await books()
       assert.deepEqual([inBooks, spent], [700n, 900n])
       await owner.till.stop()
@@ -86,7 +86,7 @@ describe('the channel till on a disk that is not the one it had', () => {
     }
   })
 
-  it('an owner with another wallet serves nothing on channels that it cannot claim from, until it has the old one again', async () => {
+  it('an owner with another wallet admits nothing on channels that it cannot claim from, until it has the old one again', async () => {
     await bench.call(payer, owner)
     await owner.till.stop()
     const other = await bench.start('D', {}, { store: owner.store })
@@ -97,7 +97,7 @@ describe('the channel till on a disk that is not the one it had', () => {
     assert.deepEqual(await books(), { earned: 200n, spent: 200n })
   })
 
-  it('a payer that lost its books finds its channel again, and what it spent', async () => {
+  it('a payer that lost its books finds its channel and its spending again', async () => {
     for (let i = 0; i < 3; i++) await bench.call(payer, owner)
     bench.play.wallets.set(payer.signer.address, 0n)
     payer = await restart(payer, 'C', createMemoryStore())

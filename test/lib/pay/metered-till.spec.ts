@@ -34,7 +34,7 @@ const outcome = (overrides: Partial<Outcome> = {}): Outcome => ({
   ...overrides
 })
 
-describe('the metered till', () => {
+describe('the metered payment scheme', () => {
   let store: Store
 
   beforeEach(async () => {
@@ -43,12 +43,12 @@ describe('the metered till', () => {
   })
   afterEach(() => store.close())
 
-  it('says what it is', () => {
+  it('reports its name', () => {
     const { scheme, movesMoney } = createMeteredTill({ log: store.calls })
     assert.deepEqual({ scheme, movesMoney }, { scheme: 'metered', movesMoney: false })
   })
 
-  it('sends nothing along with a call at or under the limit, or without one', async () => {
+  it('sends no authorisation with a call within the limit, or without a limit', async () => {
     const till = createMeteredTill({ log: store.calls })
     assert.equal(await till.authorise(order()), undefined)
     assert.equal(await till.authorise(order({ maxPrice: 1_500n })), undefined)
@@ -56,7 +56,7 @@ describe('the metered till', () => {
     assert.equal(await till.authorise(order({ price: 0n, maxPrice: 0n })), undefined)
   })
 
-  it('refuses a call that costs more than the limit, and says both', async () => {
+  it('rejects a call above the limit, and reports both amounts', async () => {
     const till = createMeteredTill({ log: store.calls })
     await assert.rejects(till.authorise(order({ maxPrice: 1_499n })), {
       code: 'price_exceeds_limit',
@@ -93,7 +93,7 @@ describe('the metered till', () => {
     assert.deepEqual(await store.calls.usage(), [{ api, captured: 0, voided: 1, metered: 0n, charged: 0n }])
   })
 
-  it('keeps an authorization of another scheme out of the record', async () => {
+  it("keeps another scheme's authorisation out of the record", async () => {
     const till = createMeteredTill({ log: store.calls })
     const admitted = admission({ authorization: new Uint8Array([1, 2, 3]) })
     await (await till.admit(admitted)).capture(outcome())
@@ -120,7 +120,7 @@ describe('the metered till', () => {
     await capture
   })
 
-  it('throws when a reservation is used a second time, and records nothing more', async () => {
+  it('throws if a reservation is used twice, and records nothing more', async () => {
     const till = createMeteredTill({ log: store.calls })
     for (const first of ['capture', 'release'] as const) {
       for (const second of ['capture', 'release'] as const) {

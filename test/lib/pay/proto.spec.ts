@@ -58,7 +58,7 @@ describe('docs/reference/souk-pay.proto', () => {
     return message.toObject(message.decode(bytes), { longs: String, bytes: String, defaults: false })
   }
 
-  it('describes what is asked and answered', () => {
+  it('describes requests and replies', () => {
     assert.deepEqual(
       requests.map((request) => read('PayRequest', encodePayRequest(request))),
       [
@@ -135,14 +135,14 @@ describe('docs/reference/souk-pay.proto', () => {
     })
   })
 
-  it('is read back as it was written', () => {
+  it('is decoded as it was encoded', () => {
     for (const request of requests) assert.deepEqual(decodePayRequest(encodePayRequest(request)), request)
     for (const reply of replies) assert.deepEqual(decodePayReply(encodePayReply(reply)), reply)
     const voucher = { channelId: word('ab'), ceiling: 0n, signature }
     assert.deepEqual(decodeAuthorization(encodeAuthorization(voucher)), voucher)
   })
 
-  it('is refused in any other form, and by nothing but payment_malformed', () => {
+  it('rejects any other form, only with payment_malformed', () => {
     const reads = [decodePayRequest, decodePayReply, decodeAuthorization]
     const voucher = encodeAuthorization({ channelId: word('ab'), ceiling: 5n, signature })
     const known = [...requests.map(encodePayRequest), ...replies.map(encodePayReply), voucher]

@@ -7,7 +7,7 @@ import { PAYER_CHANNELS } from '../../../lib/pay/payer/payer-channel.ts'
 import { API, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
 
 const PRICES = [100n, 200n, 300n, 400n, 500n]
-/** When the bench's calls end, by its owner. */
+/** The end time of the bench's calls, by its owner. */
 const AT = 1_750_000_000_000
 
 describe('receipts', () => {
@@ -24,7 +24,7 @@ describe('receipts', () => {
       await bench.call(payer, owner, { price })
       await bench.call(payer, owner, { fate: 'void' })
     }
-    // What is written behind is written then.
+    // Asynchronous writes are done then.
     await payer.till.stop()
   })
 
@@ -40,7 +40,7 @@ describe('receipts', () => {
   }
   const amounts = (rows: readonly ReceiptRow[]) => rows.map(({ charged }) => charged)
 
-  it('are the same at payer and owner, newest first, page by page', async () => {
+  it('are equal at payer and owner, newest first, page by page', async () => {
     const [paid, earned] = [await all(payer, { role: 'payer' }), await all(owner, { role: 'owner' })]
     assert.deepEqual(amounts(paid), PRICES.toReversed())
     const shared = ({ requestId, api, charged, status, at }: ReceiptRow) => ({ requestId, api, charged, status, at })
@@ -51,7 +51,7 @@ describe('receipts', () => {
     assert.deepEqual(new Set(earned.map(({ signature }) => signature)), new Set(['own']))
   })
 
-  it('prove at the payer, to anybody, what the owner agreed to', async () => {
+  it("prove the owner's agreement to anybody", async () => {
     const [row] = await all(payer, { role: 'payer' })
     const read = readReceipt(row?.proof ?? new Uint8Array(0))
     assert.ok(read !== undefined)
@@ -72,7 +72,7 @@ describe('receipts', () => {
     }
   })
 
-  it('that were changed, or of a channel that is forgotten, say so', async () => {
+  it('report a changed receipt, and one of a forgotten channel', async () => {
     const { documents } = payer.store
     const [first, second] = await documents.list(RECEIPTS)
     const bytes = Buffer.from(first!.value, 'base64')
@@ -90,7 +90,7 @@ describe('receipts', () => {
     await documents.put(PAYER_CHANNELS, channel!.key, channel!.value)
   })
 
-  it('are not paged by what is no page', async () => {
+  it('reject an invalid page', async () => {
     const code = 'invalid_request'
     for (const limit of [0, -1, 1.5, RECEIPTS_PAGE_MAX + 1]) {
       await assert.rejects(payer.till.receipts({ role: 'payer', limit }), { code })

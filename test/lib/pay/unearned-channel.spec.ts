@@ -39,7 +39,7 @@ describe('a channel that earned less than its gas', function () {
     for (let i = 0; i < calls; i++) await lives.call(payer, owner)
   }
 
-  it('is closed a few times a day for a payer, who has another way out', async () => {
+  it('closes a few times a day for a payer, who can also withdraw alone', async () => {
     for (let times = 0; times < 2; times++) {
       await spend(1)
       await payer.till.close(openOf(payer))
@@ -58,14 +58,14 @@ describe('a channel that earned less than its gas', function () {
     }
     assert.equal(await nonce(), before)
     assert.equal(lives.channel(owner, id).state, 'open')
-    // The address is known under another name as well, and others still may leave.
+    // The address has another node as well, and others can still close.
     const twin = await lives.start('T', { ...GAS, signer: payer.signer, usdc: USDC })
     await lives.call(twin, owner)
     await assert.rejects(twin.till.close(openOf(twin)), code('settlement_unavailable'))
     const other = await lives.start('O', { ...GAS, usdc: USDC })
     await lives.call(other, owner)
     await other.till.close(openOf(other))
-    // Nobody keeps the money from its payer, and the owner has what it earned.
+    // The payer gets its money back, and the owner has its earnings.
     await bench.fundGas(payer.signer.address)
     await payer.till.withdraw(id)
     await owner.till.settlement.redeemer.settleNow()
@@ -74,7 +74,7 @@ describe('a channel that earned less than its gas', function () {
     assert.equal((await lives.onChain(id)).claimed, 1_000n)
   })
 
-  it('takes a few deposits more a day, and repeats of them always', async () => {
+  it('accepts a few more deposits a day, and repeats of them always', async () => {
     const { peer } = await lives.start('R', GAS)
     await bench.mint(bench.payer.address, 10n * USDC)
     const config = bench.newConfig({

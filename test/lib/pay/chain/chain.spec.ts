@@ -50,7 +50,7 @@ describe('a chain over JSON-RPC', function () {
     return signTransaction(priced, from)
   }
 
-  it('is verified: number, contracts, token', () => chain.verify())
+  it('verifies chain id, contracts and token', () => chain.verify())
 
   const wrong: Array<[string, RegExp, (parameters: ChainParameters) => ChainParameters]> = [
     ['another chain', /is of chain 31337; this network's money is on chain 8453/, (p) => ({ ...p, chainId: 8453 })],
@@ -77,11 +77,11 @@ describe('a chain over JSON-RPC', function () {
     ['no token', /There is no USDC/, (p) => ({ ...p, usdc: { ...p.usdc, address: other.address } })]
   ]
   for (const [what, words, change] of wrong) {
-    it(`is refused with ${what}`, () =>
+    it(`is rejected with ${what}`, () =>
       assert.rejects(createChain(change(bench.parameters)).verify(), unavailable(words)))
   }
 
-  it('shows its blocks', async () => {
+  it('returns its blocks', async () => {
     const head = await chain.block('latest')
     assert.ok(head !== undefined)
     assert.deepEqual(await chain.block(head.number), head)
@@ -93,7 +93,7 @@ describe('a chain over JSON-RPC', function () {
     }
   })
 
-  it('shows balances and nonces', async () => {
+  it('returns balances and nonces', async () => {
     assert.equal(await chain.balance(payer.address, 'latest'), 0n)
     await bench.mint(payer.address, 5_000_000n)
     assert.equal(await chain.balance(payer.address, 'latest'), 5_000_000n)
@@ -103,7 +103,7 @@ describe('a chain over JSON-RPC', function () {
     assert.equal(await chain.authorizationUsed(payer.address, `0x${'07'.repeat(32)}`), false)
   })
 
-  it('shows channels that never were as zeros, however many are asked for', async () => {
+  it('returns zeros for unknown channels, for any number of channels', async () => {
     const ids = Array.from({ length: 450 }, (_, i): Hex => `0x${i.toString(16).padStart(64, '0')}`)
     const { block, channels } = await chain.channels(ids, 'latest')
     assert.ok(block.number > 0n)
@@ -113,7 +113,7 @@ describe('a chain over JSON-RPC', function () {
     assert.deepEqual(await chain.receiver(other.address, 'latest'), { claimed: 0n, settled: 0n })
   })
 
-  it('tries a transaction without sending it', async () => {
+  it('simulates a transaction without sending it', async () => {
     const good = await chain.simulate(payer.address, transfer(1n))
     assert.ok(good.ok && good.gas > 21_000n && good.gas < 100_000n)
     const bad = await chain.simulate(payer.address, transfer(10n ** 12n))
@@ -121,7 +121,7 @@ describe('a chain over JSON-RPC', function () {
     assert.equal(await chain.balance(other.address, 'latest'), 0n)
   })
 
-  it('takes the same bytes as often as they come, and gives the receipt', async () => {
+  it('accepts repeated broadcasts of the same bytes, and returns the receipt', async () => {
     const { raw, hash } = await signed(7n)
     assert.equal(await chain.receipt(hash), undefined)
     await bench.client.setAutomine(false)
@@ -138,7 +138,7 @@ describe('a chain over JSON-RPC', function () {
     assert.equal(await chain.balance(other.address, 'latest'), 7n)
   })
 
-  it('says why it takes a transaction not', async () => {
+  it('reports why it rejects a transaction', async () => {
     assert.equal(await chain.broadcast((await signed(8n, { nonce: 0 })).raw), 'nonce_used')
     assert.equal(await chain.broadcast((await signed(8n, { from: other })).raw), 'no_gas')
     assert.equal(
@@ -166,7 +166,7 @@ describe('a chain over JSON-RPC', function () {
     ['answers with nonsense', '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'],
     ['answers with no JSON', '<html>']
   ] as const) {
-    it(`is unavailable where the endpoint ${what}`, async () => {
+    it(`is unavailable if the endpoint ${what}`, async () => {
       const server = createServer((_, response) => response.end(answer))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const { port } = server.address() as AddressInfo
@@ -193,10 +193,10 @@ describe('a chain over JSON-RPC', function () {
     })
   }
 
-  describe('founding a network', () => {
+  describe('deploying the splitter factory of a network', () => {
     const treasury = signerOf('3').address
 
-    it('puts the splitter factory where its treasury says, and is repeated without harm', async () => {
+    it('puts the splitter factory at its computed address, and is safe to repeat', async () => {
       await assert.rejects(verifySplitters(chain, treasury), unavailable(/souk network deploy/))
       const deployed = await deploySplitters({ chain, clock: systemClock, treasury, signer: payer })
       assert.equal(deployed.factory.address, splitterFactory(treasury).address)
@@ -207,7 +207,7 @@ describe('a chain over JSON-RPC', function () {
       assert.equal(again.transaction, undefined)
     })
 
-    it('refuses another chain, no treasury, and an account that cannot pay', async () => {
+    it('rejects another chain, a missing treasury, and an account without gas', async () => {
       const rest = { clock: systemClock, signer: payer }
       const wrongChain = createChain({ ...bench.parameters, chainId: 84532 })
       await assert.rejects(deploySplitters({ ...rest, chain: wrongChain, treasury }), unavailable(/chain 84532/))

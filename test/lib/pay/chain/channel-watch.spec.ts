@@ -11,7 +11,7 @@ import { manualClock } from '../../../helpers/manual-clock.ts'
 const id = (n: number): ChannelId => `0x${n.toString(16).padStart(64, '0')}`
 const state = (balance: bigint): ChannelState => ({ balance, claimed: 0n, refundNonce: 0n })
 
-/** A chain whose channels are what a test says, at each tag, and the watch of some of them. */
+/** A chain with scripted channel states at each tag, and a watch on some channels. */
 function watchBench(watched: ChannelId[]) {
   const clock = manualClock()
   const asked: Array<{ readonly at: BlockTag; readonly ids: readonly ChannelId[] }> = []
@@ -44,7 +44,7 @@ function watchBench(watched: ChannelId[]) {
 }
 
 describe('the watch of channels', () => {
-  it('shows channels at the head, as safe, and as final', async () => {
+  it('returns channels at the latest, safe and finalized block', async () => {
     const { watch, show } = watchBench([id(1)])
     show(id(1), { latest: 3n, safe: 2n, finalized: 1n })
     assert.equal(watch.snapshot(id(1)), undefined)
@@ -55,7 +55,7 @@ describe('the watch of channels', () => {
     watch.stop()
   })
 
-  it('asks once for what is final, and thrice for what moves', async () => {
+  it('reads final channels once, and changing ones at all three tags', async () => {
     const { watch, show, asked, clock } = watchBench([id(1), id(2)])
     show(id(1), { latest: 3n, safe: 3n, finalized: 3n })
     show(id(2), { latest: 3n, safe: 3n, finalized: 1n })
@@ -82,7 +82,7 @@ describe('the watch of channels', () => {
     watch.stop()
   })
 
-  it("says how old its view is, by its own clock and by the chain's", async () => {
+  it("reports the age of its view, by its own clock and by the chain's", async () => {
     const { watch, clock, down, lag, errors } = watchBench([id(1)])
     await watch.start()
     down(true)
@@ -97,7 +97,7 @@ describe('the watch of channels', () => {
     assert.equal(clock.pending, 0)
   })
 
-  it('looks at more than one look takes in turns, new ones first, and forgets what is gone', async () => {
+  it('polls many channels in turns, new ones first, and drops removed ones', async () => {
     const many = Array.from({ length: WATCHED_AT_ONCE + 500 }, (_, i) => id(i))
     const { watch, watched, asked, clock } = watchBench(many)
     await watch.start()
@@ -114,7 +114,7 @@ describe('the watch of channels', () => {
     watch.stop()
   })
 
-  it('tells its listeners of each look, until they leave', async () => {
+  it('notifies its listeners of each poll until they unsubscribe', async () => {
     const { watch, clock } = watchBench([id(1)])
     const told: number[] = []
     const leave = watch.onLook((ids) => void told.push(ids.length))

@@ -38,7 +38,7 @@ describe('final transactions', () => {
   const shown = async (transactions: FinalTransactions, list: string, limit = 10) =>
     (await transactions.latest(list, limit)).map(({ hash }) => Number(hash))
 
-  it('are summed and listed, also by a later process, which reads none of them at its start', async () => {
+  it('are summed and listed, even by a later process, which reads none of them at its start', async () => {
     const first = await started()
     for (const [n, key] of [
       [9, 'claim/0x01'],
@@ -64,7 +64,7 @@ describe('final transactions', () => {
     }
   })
 
-  it('of one plan tell of the one that succeeded', async () => {
+  it('of one plan include the successful one as the outcome', async () => {
     const transactions = await started()
     await transactions.add(mined(1, 'transfer/a', false))
     assert.equal((await transactions.find('transfer/a'))?.succeeded, false)
@@ -73,7 +73,7 @@ describe('final transactions', () => {
     assert.equal((await transactions.find('transfer/a'))?.hash, hashOf(2))
   })
 
-  it('of an earlier version are listed once, however many there are', async () => {
+  it('of an earlier version are listed once, for any number', async () => {
     for (let n = 1; n <= 2_500; n++) {
       const key = n === 7 || n === 2_400 ? 'transfer/a' : 'claim/0x01'
       const value = { key, succeeded: n !== 7, cost: '10', block: String(n) }

@@ -14,7 +14,7 @@ const tank = async (wei: bigint, maxFee: bigint) => {
 }
 
 describe('the gas tank', () => {
-  it('lasts for so many claims, and wants three in hand', async () => {
+  it('reports how many claims it pays for, and requires a reserve of three', async () => {
     const price = 10n ** 7n
     assert.equal((await tank(3n * CLAIM_GAS * price, price)).claims, 3n)
     ;(await tank(3n * CLAIM_GAS * price, price)).check()
@@ -22,7 +22,7 @@ describe('the gas tank', () => {
     assert.throws(() => low.check(), { code: 'settlement_unavailable' })
   })
 
-  it('spends nothing of those three on a payer, however many steps are under way', async () => {
+  it('never spends the reserve on a payer, for any number of pending steps', async () => {
     const price = 10n ** 7n
     const full = await tank((3n * CLAIM_GAS + 200n) * price, price)
     full.check(200n)
@@ -30,31 +30,31 @@ describe('the gas tank', () => {
     const release = full.reserve(150n)
     full.check(50n)
     assert.throws(() => full.check(51n), { code: 'settlement_unavailable' })
-    // What an earlier process left under way counts where it is more.
+    // The pending gas of an earlier process counts if it is higher.
     full.check(20n, 180n)
     assert.throws(() => full.check(20n, 181n), { code: 'settlement_unavailable' })
     release()
-    // Mined, and the last look does not show it.
+    // Mined, but not included in the last read.
     full.check(50n)
     assert.throws(() => full.check(51n), { code: 'settlement_unavailable' })
     await full.look()
     full.check(200n)
   })
 
-  it('tells what gas costs, rounded up', async () => {
+  it('computes the cost of gas, rounded up', async () => {
     const dear = await tank(0n, 10n ** 9n)
     assert.equal(dear.cost(10n ** 9n), ETHER_ATOMS)
     assert.equal((await tank(0n, 1n)).cost(1n), 1n)
   })
 
-  it('weighs an amount against its gas', async () => {
-    // A billion gas at a gwei is one ether.
+  it('compares an amount with its gas cost', async () => {
+    // A billion gas at one gwei is one ether.
     const dear = await tank(0n, 10n ** 9n)
     assert.equal(dear.pays(ETHER_ATOMS, 10n ** 9n), true)
     assert.equal(dear.pays(ETHER_ATOMS - 1n, 10n ** 9n), false)
   })
 
-  it('takes gas for nothing as almost nothing', async () => {
+  it('treats free gas as almost free', async () => {
     const free = await tank(10n ** 18n, 0n)
     free.check()
     assert.equal(free.pays(1n, CLAIM_GAS), true)

@@ -4,7 +4,7 @@ import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../../.
 
 const KEY = 'access-key-0123456789'
 
-describe('the endpoint of a chain, whose URL carries an access key', () => {
+describe('a chain endpoint with an access key in its URL', () => {
   let endpoint: ScriptedUpstream
 
   before(async () => {
@@ -31,7 +31,7 @@ describe('the endpoint of a chain, whose URL carries an access key', () => {
     ['hangs up', (response) => response.destroy()]
   ]
   for (const [what, behaviour] of answers) {
-    it(`is in no error where it ${what}`, async () => {
+    it(`reveals no key in an error if it ${what}`, async () => {
       endpoint.behave(behaviour)
       for (const url of urls()) {
         const error = await rpcOf(url)('eth_chainId', []).then(
@@ -49,7 +49,7 @@ describe('the endpoint of a chain, whose URL carries an access key', () => {
   const rpcError = (message: string) => JSON.stringify([{ jsonrpc: '2.0', id: 0, error: { code: -32000, message } }])
 })
 
-/** All that an error and its causes say. */
+/** The texts of an error and its causes. */
 function told(error: unknown): string {
   const texts: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -4,10 +4,10 @@ import { splitterAbi, splitterFactoryAbi } from '../../../../lib/pay/contracts/c
 import { splitterFactory } from '../../../../lib/pay/chain/splitter.ts'
 import { actor, type ChainBench, chainBench, deployTest, send } from '../../../helpers/chain.ts'
 
-/** The test token's error `Blocked(address)`, which the splitter's ABI does not know. */
+/** The test token's error `Blocked(address)`, which the splitter's ABI lacks. */
 const BLOCKED = /0x75e91ce7/
 
-/** For the driver's many steps: estimating would run them several times. */
+/** A gas limit for the driver's many steps, because estimating would run them several times. */
 const GAS = 29_000_000n
 
 describe('the splitter', function () {
@@ -27,7 +27,7 @@ describe('the splitter', function () {
   after(() => bench.close())
 
   let providers = 0
-  /** A provider of its own, its splitter, a token, and how it is asked about. */
+  /** A provider with its splitter, a token, and functions to query them. */
   async function fresh() {
     const provider = lower(actor(`provider ${providers++}`).address)
     const token = await deploy('TestToken')
@@ -50,7 +50,7 @@ describe('the splitter', function () {
     }
   }
 
-  it('stands where the factory, and we without asking it, say', async () => {
+  it('has the address that the factory and our own computation give', async () => {
     const provider = lower(actor('address').address)
     const { client } = bench
     const splitter = factory.splitterOf(provider)
@@ -69,14 +69,14 @@ describe('the splitter', function () {
     ])
   })
 
-  it('is made once, and asking again changes nothing', async () => {
+  it('is created once, and creating it again changes nothing', async () => {
     const { provider, splitter } = await fresh()
     const receipt = await send(bench, anybody, { ...onFactory, functionName: 'create', args: [provider] })
     assert.equal(receipt.logs.length, 0)
     assert.notEqual(await bench.client.getCode({ address: splitter.address }), undefined)
   })
 
-  it('takes money before it exists, and is made by the first who has it paid out', async () => {
+  it('receives money before it exists, and the first payout creates it', async () => {
     const provider = lower(actor('early').address)
     const token = await deploy('TestToken')
     await send(bench, anybody, { ...token, functionName: 'mint', args: [factory.splitterOf(provider), 1_000n] })
@@ -87,7 +87,7 @@ describe('the splitter', function () {
     assert.deepEqual([await balance(provider), await balance(treasury)], [950n, 50n])
   })
 
-  it('gives exactly 5% rounded down of 10,000 atoms that came and went one by one', async () => {
+  it('pays exactly 5%, rounded down, of 10,000 atoms that arrive one by one', async () => {
     const { splitter, token, provider, balance } = await fresh()
     const driver = await deploy('SplitterDriver', [splitter.address, token.address])
     for (let done = 0; done < 10_000; done += 500) {
@@ -96,7 +96,7 @@ describe('the splitter', function () {
     assert.deepEqual([await balance(provider), await balance(treasury)], [9_500n, 500n])
   })
 
-  it('owes nobody more or less than due, in whatever order random amounts come and are paid out', async () => {
+  it('owes exact amounts, for random deposits and payouts in any order', async () => {
     const { splitter, token } = await fresh()
     const driver = await deploy('SplitterDriver', [splitter.address, token.address])
     for (let seed = 1n; seed <= 10n; seed++) {
@@ -104,7 +104,7 @@ describe('the splitter', function () {
     }
   })
 
-  it('divides the largest amount it can book without overflow', async () => {
+  it('divides the largest bookable amount without overflow', async () => {
     const { mint, owed, pay, balance, provider } = await fresh()
     const all = 2n ** 128n - 1n
     await mint(all)
@@ -113,7 +113,7 @@ describe('the splitter', function () {
     assert.deepEqual([await balance(provider), await balance(treasury)], [all - all / 20n, all / 20n])
   })
 
-  it('pays one side alone', async () => {
+  it('pays one side without the other', async () => {
     const { mint, pay, balance, provider } = await fresh()
     await mint(99n)
     await pay('releaseProvider')
@@ -127,7 +127,7 @@ describe('the splitter', function () {
   })
 
   for (const side of ['provider', 'treasury'] as const) {
-    it(`pays the other side while the token refuses the ${side}, and the ${side} once it no longer does`, async () => {
+    it(`pays the other side while the token refuses the ${side}, and the ${side} later`, async () => {
       const { mint, pay, balance, provider, block, owed } = await fresh()
       const blocked = side === 'provider' ? provider : treasury
       await mint(1_000n)
@@ -146,7 +146,7 @@ describe('the splitter', function () {
   }
 
   for (const attack of ['distribute', 'releaseProvider', 'releaseTreasury'] as const) {
-    it(`is not entered again through ${attack} by a token that calls back`, async () => {
+    it(`blocks re-entry through ${attack} by a token that calls back`, async () => {
       const { mint, pay, balance, provider, token, splitter } = await fresh()
       const data = encodeFunctionData({ abi: splitterAbi, functionName: attack, args: [token.address] })
       await send(bench, anybody, { ...token, functionName: 'setAttack', args: [splitter.address, data] })
@@ -157,7 +157,7 @@ describe('the splitter', function () {
     })
   }
 
-  it('keeps the books of tokens apart', async () => {
+  it('keeps separate books for each token', async () => {
     const { mint, pay, splitter, balance, provider } = await fresh()
     const other = await deploy('TestToken')
     await send(bench, anybody, { ...other, functionName: 'mint', args: [splitter.address, 40n] })
@@ -177,7 +177,7 @@ describe('the splitter', function () {
     assert.equal((await pay('distribute')).logs.length, 1)
   })
 
-  it('has no use without payees', async () => {
+  it('cannot be used without payees', async () => {
     const args = [`0x${'00'.repeat(20)}`] as const
     for (const functionName of ['create', 'splitterOf'] as const) {
       await assert.rejects(send(bench, anybody, { ...onFactory, functionName, args }), /ZeroAddress/)
@@ -191,7 +191,7 @@ describe('the splitter', function () {
     await assert.rejects(bench.client.call({ data, account: anybody.address }), /reverted/)
   })
 
-  it('costs what the design counts on', async () => {
+  it('costs as much gas as the design assumes', async () => {
     const { mint, pay } = await fresh()
     const provider = lower(actor('gas').address)
     const { usdc } = bench.parameters

@@ -7,7 +7,7 @@ import { submitterBench } from '../../../helpers/submitter-bench.ts'
 
 const BOUND_MS = 10_000
 
-describe('the submitter, when things go wrong', function () {
+describe('the submitter under faults', function () {
   this.timeout(60_000)
   let bench: ChainBench
   let account: Awaited<ReturnType<typeof submitterBench>>
@@ -21,7 +21,7 @@ describe('the submitter, when things go wrong', function () {
   })
   afterEach(() => account.close())
 
-  /** From the plan to the end, as this test has a process live it. */
+  /** The instants of a process from the plan to the end, in this test. */
   const LIFE = [
     ['before put', 'after put'],
     ['before put', 'after put'],
@@ -51,7 +51,7 @@ describe('the submitter, when things go wrong', function () {
     })
   }
 
-  // The third write is of the new version, whose broadcast follows; how often the first was sent before is a matter of time.
+  // The third write is of the new version, before its broadcast. The number of broadcasts of the first version depends on timing.
   for (const [instants, dieAt] of ['before put', 'after put', 'before broadcast', 'after broadcast'].entries()) {
     it(`is mined once, killed while its fee is raised (${dieAt})`, async () => {
       const { start, killed, transfer, mine, final, sent, nonce } = account
@@ -90,10 +90,10 @@ describe('the submitter, when things go wrong', function () {
     assert.equal((await second.submit('a', transfer(1n))).hash, hash)
   })
 
-  it('hears of an older version that was mined after all', async () => {
+  it('recognises an older version that was mined', async () => {
     const { start, transfer, chain, seen, mine, final, sent } = account
     await bench.client.setAutomine(false)
-    // Only the first version reaches anybody.
+    // Only the first version reaches the chain.
     const broadcast: Chain['broadcast'] = async (raw) => (seen.length === 1 ? chain.broadcast(raw) : 'accepted')
     const submitter = await start({ on: { broadcast } })
     const waiting = submitter.submit('a', transfer(1n))
@@ -105,7 +105,7 @@ describe('the submitter, when things go wrong', function () {
   })
 
   for (const depth of [1, 2, 3, 5, 10]) {
-    it(`sends again what a reorganisation of ${depth} blocks took back`, async () => {
+    it(`resubmits after a reorganisation of ${depth} blocks`, async () => {
       const { start, transfer, chain, mine, final, sent, nonce, reorg } = account
       const submitter = await start()
       await mine()
@@ -126,7 +126,7 @@ describe('the submitter, when things go wrong', function () {
     })
   }
 
-  it('plans again where another used its nonce, but only once that is final', async () => {
+  it('plans again after another transaction used its nonce, but only once that is final', async () => {
     const { start, killed, transfer, elsewhere, nonce, sent, mine, seen } = account
     const life = mortal(LIFE.indexOf('before broadcast'))
     const first = await start({ life })
@@ -149,7 +149,7 @@ describe('the submitter, when things go wrong', function () {
     assert.deepEqual([await sent(), await nonce()], [101n, 2])
   })
 
-  it('fills a gap that another left', async () => {
+  it('fills a gap left by another sender', async () => {
     const { start, transfer, elsewhere, mine, pending, reorg, sent, nonce } = account
     await bench.client.setAutomine(false)
     const other = await elsewhere(100n)
@@ -167,7 +167,7 @@ describe('the submitter, when things go wrong', function () {
     assert.deepEqual([await sent(), await nonce()], [1n, 2])
   })
 
-  it('goes on when the endpoint is back', async () => {
+  it('continues when the endpoint is back', async () => {
     const { start, transfer, chain } = account
     let isDown = true
     const errors: unknown[] = []
@@ -182,7 +182,7 @@ describe('the submitter, when things go wrong', function () {
     assert.ok(errors.length > 0)
   })
 
-  it('lets nothing wait for a call that the endpoint chokes on', async () => {
+  it('lets other transactions pass one that the endpoint rejects', async () => {
     const { start, transfer, chain } = account
     const choked = transfer(666n)
     const down = Object.assign(new Error('out of gas'), { code: 'settlement_unavailable', status: 503 })
@@ -194,7 +194,7 @@ describe('the submitter, when things go wrong', function () {
     await assert.rejects(Promise.all([waiting, submitter.stop()]), { code: 'settlement_pending' })
   })
 
-  it('sends nothing more once the store has failed', async () => {
+  it('sends nothing more after the store has failed', async () => {
     const { start, store, transfer, sent } = account
     let writes = 0
     const put = (collection: string, key: string, value: string) =>
@@ -207,7 +207,7 @@ describe('the submitter, when things go wrong', function () {
     assert.equal(await sent(), 0n)
   })
 
-  it('tells a listener again that failed', async () => {
+  it('notifies a listener again after it failed', async () => {
     const { start, transfer, final } = account
     const submitter = await start()
     let told = 0

@@ -21,7 +21,7 @@ describe('the submitter', function () {
   })
   afterEach(() => account.close())
 
-  it('has a call mined, and tells when it is final', async () => {
+  it('gets a call mined, and reports when it is final', async () => {
     const { start, transfer, sent, final, signer } = account
     const submitter = await start()
     const told: Mined[] = []
@@ -37,7 +37,7 @@ describe('the submitter', function () {
     assert.equal(submitter.status().unfinal, 0)
   })
 
-  it('makes one transaction of one key, whoever asks again and when', async () => {
+  it('makes one transaction per key, for any number of requests at any time', async () => {
     const { start, transfer, sent, final, nonce } = account
     const submitter = await start()
     const both = await Promise.all([submitter.submit('a', transfer(5n)), submitter.submit('a', transfer(5n))])
@@ -54,7 +54,7 @@ describe('the submitter', function () {
     assert.equal(await nonce(), 1)
   })
 
-  it('sends many at once, one nonce after the other', async () => {
+  it('sends many at once, with consecutive nonces', async () => {
     const { start, transfer, nonce } = account
     const submitter = await start()
     const keys = Array.from({ length: 3 * SUBMISSIONS_IN_FLIGHT_MAX }, (_, i) => `many ${i}`)
@@ -63,7 +63,7 @@ describe('the submitter', function () {
     assert.equal(await nonce(), keys.length)
   })
 
-  it('refuses what the chain would refuse, before anything is sent', async () => {
+  it('rejects a call that the chain would reject, before anything is sent', async () => {
     const { start, transfer, store, signer, seen } = account
     const submitter = await start()
     await assert.rejects(submitter.submit('too much', transfer(10n ** 12n)), (error: Error & { code?: string }) => {
@@ -76,7 +76,7 @@ describe('the submitter', function () {
     assert.ok((await submitter.submit('too much', transfer(1n))).receipt.succeeded)
   })
 
-  it('tells that there is no gas, and goes on when there is some', async () => {
+  it('reports missing gas, and continues when there is some', async () => {
     const { start, transfer, signer, nonce } = account
     const submitter = await start()
     await bench.fundGas(signer.address, 1_000n)
@@ -95,7 +95,7 @@ describe('the submitter', function () {
     assert.equal(await nonce(), 1)
   })
 
-  it('frees the key of what finally failed', async () => {
+  it('frees the key of a finally failed transaction', async () => {
     const { start, transfer, sent, final } = account
     const submitter = await start({ on: { simulate: () => Promise.resolve({ ok: true, gas: 70_000n }) } })
     const failed = await submitter.submit('a', transfer(10n ** 12n))
@@ -106,7 +106,7 @@ describe('the submitter', function () {
     assert.equal(await sent(), 2n)
   })
 
-  it('raises the fee of what is stuck, under the same nonce', async () => {
+  it('raises the fee of a stuck transaction, under the same nonce', async () => {
     const { start, transfer, sent, nonce, seen, mine, final } = account
     await bench.client.setAutomine(false)
     const submitter = await start()
@@ -122,7 +122,7 @@ describe('the submitter', function () {
     await final(submitter, 'stuck')
   })
 
-  it('raises a fee a bounded number of times', async () => {
+  it('raises a fee only a limited number of times', async () => {
     const { start, transfer, seen } = account
     const submitter = await start({ on: { broadcast: () => Promise.resolve('fee_too_low') } })
     const waiting = submitter.submit('stuck', transfer(1n))
@@ -131,7 +131,7 @@ describe('the submitter', function () {
     assert.equal(new Set(seen).size, FEE_BUMPS_MAX + 1)
   })
 
-  it('never pays more for gas than its own limit, whatever the endpoint says', async () => {
+  it('never pays more for gas than its own limit, whatever the endpoint asks', async () => {
     const { start, transfer, chain } = account
     const greedy = await start({ on: { fees: () => Promise.resolve({ maxFee: 10n ** 13n, tip: 10n ** 13n }) } })
     const { receipt, hash } = await greedy.submit('a', transfer(1n))
@@ -141,7 +141,7 @@ describe('the submitter', function () {
     assert.equal((await chain.receipt(hash))?.succeeded, true)
   })
 
-  it('gives up waiting when asked, and goes on sending', async () => {
+  it('stops waiting on request, and keeps sending', async () => {
     const { start, transfer, sent, mine } = account
     await bench.client.setAutomine(false)
     const submitter = await start()

@@ -13,13 +13,13 @@ describe('a verified chain', function () {
   })
   after(() => bench?.close())
 
-  it('answers once the chain is known to be the right one', async () => {
+  it('responds once the chain is verified', async () => {
     const chain = verifiedChain(createChain(bench.parameters))
     assert.ok(await chain.block('latest'))
     assert.deepEqual(chain.parameters, bench.parameters)
   })
 
-  it('believes nothing of a chain whose contract is another, and says which', async () => {
+  it('rejects a chain with a wrong contract, and names it', async () => {
     const settlement = { ...bench.parameters.settlement, codeHash: `0x${'11'.repeat(32)}` as const }
     const chain = verifiedChain(createChain({ ...bench.parameters, settlement }))
     const refused = { code: 'settlement_unavailable', message: /channel contract .* is not the one that was checked/ }
@@ -27,7 +27,7 @@ describe('a verified chain', function () {
     await assert.rejects(chain.broadcast('0x00'), refused)
   })
 
-  it('asks an endpoint again that was away', async () => {
+  it('retries an endpoint that was unavailable', async () => {
     let isAway = true
     let times = 0
     const inner = createChain(bench.parameters)

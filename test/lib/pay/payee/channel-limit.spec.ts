@@ -23,7 +23,7 @@ describe('channel limit', () => {
       ...rest
     })
 
-  it('counts a newcomer’s first dollar at once, 25 when safe, all when final', () => {
+  it('counts a newcomer’s first dollar at once, 25 dollars when safe, all when final', () => {
     assert.equal(limitOf(USDC / 2n, 0n, 0n).limit, USDC / 2n)
     assert.equal(limitOf(100n * USDC, 0n, 0n).limit, COUNTED_LATEST_ATOMS_MAX)
     assert.equal(limitOf(100n * USDC, 100n * USDC, 0n).limit, COUNTED_SAFE_ATOMS_MAX)
@@ -31,20 +31,20 @@ describe('channel limit', () => {
     assert.equal(limitOf(100n * USDC, 30n * USDC, 28n * USDC).limit, 28n * USDC)
   })
 
-  it('counts no more on the newest block than the owner has room for over all channels', () => {
+  it("counts no more on the newest block than the owner's limit over all channels", () => {
     assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: 300n }), { limit: 300n, onLatest: 300n })
     assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: -1n }), { limit: 0n, onLatest: 0n })
     assert.deepEqual(limitOf(USDC, USDC, 0n, { latestRoom: 0n }), { limit: USDC, onLatest: 0n })
   })
 
-  it('takes a withdrawal for done as soon as it shows, and a refund as soon as it is signed', () => {
+  it('counts a withdrawal as done as soon as it shows, and a refund as soon as it is signed', () => {
     const view = { balance: { latest: 10n, safe: 10n, finalized: 10n }, withdrawing: 7n }
     assert.equal(channelLimit({ view, refunding: 0n, latestRoom: 0n }).limit, 3n)
     assert.equal(channelLimit({ view, refunding: 2n, latestRoom: 0n }).limit, 1n)
     assert.equal(channelLimit({ view, refunding: 5n, latestRoom: 0n }).limit, 0n)
   })
 
-  it('never counts what the newest block does not show any more', () => {
+  it('never counts a deposit that the newest block no longer shows', () => {
     assert.equal(limitOf(0n, 5n * USDC, 5n * USDC).limit, 0n)
     const atoms = fc.bigInt({ min: 0n, max: 100n * USDC })
     fc.assert(

@@ -36,14 +36,14 @@ describe('the channels of an owner', () => {
     return { channels, tab: channel.tab, ids }
   }
 
-  it('forget one that nothing came of', async () => {
+  it('forget an unused one', async () => {
     const { channels, ids } = await open()
     await channels.remove(info.channelId)
     assert.equal(channels.get(info.channelId), undefined)
     assert.deepEqual(await ids(), [])
   })
 
-  it('keep one that earns or has earned: its deposit may be taken back by the chain, and come again', async () => {
+  it('keep one with earnings, because a reorganisation may remove its deposit and restore it', async () => {
     const { channels, tab, ids } = await open()
     const hold = tab.reserve(100n)
     await channels.remove(info.channelId)

@@ -15,7 +15,7 @@ describe('tab', () => {
     return hold
   }
 
-  it('lets a call in exactly while captured, reserved and price stay within ceiling and limit', () => {
+  it('admits a call exactly while captured, reserved and price stay within ceiling and limit', () => {
     const tab = open(100n, 100n, 40n)
     held(tab.reserve(60n)).release()
     assert.equal(tab.reserve(61n), 'limit')
@@ -30,13 +30,13 @@ describe('tab', () => {
     assert.equal(open(200n, 100n).reserve(101n), 'limit')
   })
 
-  it('lets nothing in before it knows what the channel is good for, except what is free', () => {
+  it('admits only free calls before the limit is known', () => {
     const tab = new Tab({ ceiling: 100n, captured: 0n })
     assert.equal(tab.reserve(1n), 'limit')
     held(tab.reserve(0n)).capture(0n)
   })
 
-  it('never takes a lower ceiling, in whatever order vouchers come', () => {
+  it('never accepts a lower ceiling, for any order of vouchers', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: 0n, max: 1_000n })), (ceilings) => {
         const tab = new Tab({ ceiling: 10n, captured: 0n })
@@ -53,7 +53,7 @@ describe('tab', () => {
     )
   })
 
-  it('captures at most what is held, and settles a call once', () => {
+  it('captures at most the held amount, and settles a call once', () => {
     const tab = open(100n, 100n)
     const hold = held(tab.reserve(30n))
     for (const wrong of [31n, -1n]) assert.throws(() => hold.capture(wrong), { code: 'internal_error' })
@@ -66,7 +66,7 @@ describe('tab', () => {
     assert.deepEqual([tab.captured, tab.reserved], [12n, 0n])
   })
 
-  it('extends what is held only where as much could be let in', () => {
+  it('extends a hold only if that amount could be admitted', () => {
     const tab = open(100n, 100n)
     const hold = held(tab.reserve(30n))
     assert.equal(hold.extend(70n), undefined)
@@ -76,7 +76,7 @@ describe('tab', () => {
     assert.deepEqual([tab.captured, tab.reserved], [100n, 0n])
   })
 
-  it('lets what is under way go on when the channel shrinks, and nothing more in', () => {
+  it('lets running calls continue when the channel shrinks, and admits no more', () => {
     const tab = open(100n, 100n)
     const hold = held(tab.reserve(80n))
     tab.limitTo(-5n)

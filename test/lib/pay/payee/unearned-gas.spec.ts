@@ -21,8 +21,8 @@ const used = { code: 'settlement_unavailable', message: 'no', retryAfterMs: DAY_
 const names = { next: 0 }
 const someone = (): string[] => [`payer ${names.next++}`]
 
-describe('gas that no channel earned', () => {
-  it('is paid for a payer a few times a day, by its node and by its address', async () => {
+describe('the allowance for unearned gas', () => {
+  it('is granted to a payer a few times a day, by its node and by its address', async () => {
     const unearned = await (await gas()).start()
     for (let i = 0; i < UNEARNED_STEPS_MAX; i++) await unearned.take(1n, ['node', 'address'], 'no')
     await assert.rejects(unearned.take(1n, ['node', 'another address'], 'no'), used)
@@ -30,7 +30,7 @@ describe('gas that no channel earned', () => {
     await unearned.take(1n, ['another node', 'another address'], 'no')
   })
 
-  it('is paid up to a sum a day, also over restarts and where the clock is put back', async () => {
+  it('is limited per day, even after restarts and with a clock that is set back', async () => {
     const { clock, start } = await gas()
     const part = UNEARNED_GAS_ATOMS_MAX / BigInt(2 * UNEARNED_STEPS_MIN)
     let unearned = await start()
@@ -45,13 +45,13 @@ describe('gas that no channel earned', () => {
     await unearned.take(UNEARNED_GAS_ATOMS_MAX, someone(), 'no')
   })
 
-  it('is paid for some newcomers however dear it is', async () => {
+  it('is granted to some newcomers at any gas price', async () => {
     const { start } = await gas()
     for (let i = 0; i < UNEARNED_STEPS_MIN; i++) await (await start()).take(UNEARNED_GAS_ATOMS_MAX, someone(), 'no')
     await assert.rejects((await start()).take(1n, someone(), 'no'), used)
   })
 
-  it('counts payers that ask at the same time', async () => {
+  it('counts concurrent payers', async () => {
     const unearned = await (await gas()).start()
     const asked = await Promise.allSettled(Array.from({ length: 9 }, () => unearned.take(1n, ['node'], 'no')))
     assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, UNEARNED_STEPS_MAX)

@@ -28,7 +28,7 @@ function promised(answer: Promised | PurseRefusal): Promised {
 }
 
 describe('purse', () => {
-  it('signs ahead for 20 calls or a cent, whichever is less', () => {
+  it('signs ahead for 20 calls or one cent, whichever is less', () => {
     assert.equal(promised(purseOf().promise(100n, 0)).ceiling, 2_100n)
     assert.equal(promised(purseOf().promise(1_000n, 0)).ceiling, 11_000n)
     assert.equal(promised(purseOf().promise(50_000n, 0)).ceiling, 60_000n)
@@ -52,7 +52,7 @@ describe('purse', () => {
     )
   })
 
-  it('promises a fee that is above what an owner may hold unearned, and signs nothing ahead for it', () => {
+  it('promises a fee above the exposure limit, and signs nothing ahead for it', () => {
     const purse = purseOf()
     const fee = promised(purse.promise(20_000_000n, 0, true))
     assert.equal(fee.ceiling, 20_000_000n)
@@ -63,7 +63,7 @@ describe('purse', () => {
     assert.equal(purse.spent, 21_000_000n)
   })
 
-  it('takes no fee for calls: lost ones still keep others back', () => {
+  it('does not count fees as calls: lost calls still block others', () => {
     const purse = purseOf()
     promised(purse.promise(5_000_000n, 0, true)).lose()
     assert.deepEqual(purse.promise(1n, 0), { why: 'exposure', mayPass: false })
@@ -73,7 +73,7 @@ describe('purse', () => {
     assert.equal(purse.reconcile(5_000_000n), true)
   })
 
-  it('uses money again that was not charged', () => {
+  it('reuses money that was not charged', () => {
     const purse = purseOf({ windowCalls: 0 })
     promised(purse.promise(10n, 0)).settle(4n)
     promised(purse.promise(10n, 0)).release()
@@ -81,13 +81,13 @@ describe('purse', () => {
     assert.equal(purse.spent, 4n)
   })
 
-  it('counts no more than was promised, whatever the owner says it charged', () => {
+  it('counts no more than was promised, whatever the owner charges', () => {
     const purse = purseOf()
     promised(purse.promise(10n, 0)).settle(1_000n)
     assert.equal(purse.spent, 10n)
   })
 
-  it('asks for a deposit when the channel is too small, and cuts the window to it', () => {
+  it('requests a deposit when the channel is too small, and limits the window to it', () => {
     const purse = purseOf({}, { deposit: 150n })
     assert.equal(promised(purse.promise(100n, 0)).ceiling, 150n)
     assert.deepEqual(purse.promise(100n, 0), { why: 'deposit', missing: 50n })
@@ -95,7 +95,7 @@ describe('purse', () => {
     assert.equal(promised(purse.promise(100n, 0)).ceiling, 1_000n)
   })
 
-  it('waits for calls under way at the exposure limit, and never for what cannot pass', () => {
+  it('waits for running calls at the exposure limit, and never for a call that cannot pass', () => {
     const purse = purseOf({ exposureMax: 250n })
     const [first] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
     assert.deepEqual(purse.promise(100n, 0), { why: 'exposure', mayPass: true })
@@ -105,7 +105,7 @@ describe('purse', () => {
     promised(purse.promise(50n, 0)).settle(0n)
   })
 
-  it('keeps what a lost call may cost until the owner’s books are heard', () => {
+  it('reserves the cost of a lost call until the owner’s books are read', () => {
     const purse = purseOf({ exposureMax: 100n })
     promised(purse.promise(80n, 0)).lose()
     assert.deepEqual(purse.promise(30n, 0), { why: 'exposure', mayPass: false })
@@ -115,7 +115,7 @@ describe('purse', () => {
     promised(purse.promise(100n, 0))
   })
 
-  it('takes over a capture it had not heard of, and nothing that it never sent', () => {
+  it('accepts a missed capture, but none of calls that it never sent', () => {
     const purse = purseOf({ windowCalls: 0 })
     promised(purse.promise(10n, 0)).settle(10n)
     promised(purse.promise(10n, 0)).doubt()
@@ -130,7 +130,7 @@ describe('purse', () => {
     assert.equal(purse.spent, 20n)
   })
 
-  it('still knows a lost call that comes late, after the owner’s books were heard without it', () => {
+  it('still explains a lost call that arrives after the owner’s books were read without it', () => {
     const purse = purseOf({ windowCalls: 0, exposureMax: 250n }, { spent: 100n, ceiling: 100n })
     promised(purse.promise(100n, 0)).lose()
     promised(purse.promise(100n, 0)).lose()
@@ -142,7 +142,7 @@ describe('purse', () => {
     assert.equal(purse.reconcile(301n), false, 'nobody sent that')
   })
 
-  it('takes what runs at the owner without its knowing as promised: it may still come back', () => {
+  it("counts the owner's unknown reservations as promised, because they may be released", () => {
     const purse = purseOf({ windowCalls: 0 }, { isWhole: false })
     assert.equal(purse.isWhole, false)
     purse.recall(100n)
@@ -152,7 +152,7 @@ describe('purse', () => {
     assert.deepEqual([purse.spent, purse.promised], [60n, 0n])
   })
 
-  it('knows an owner that claims more than was ever signed or sent', () => {
+  it('detects an owner that reports more than was ever signed or sent', () => {
     const purse = purseOf()
     promised(purse.promise(100n, 0)).settle(100n)
     assert.equal(purse.reconcile(101n), false)
@@ -164,7 +164,7 @@ describe('purse', () => {
     assert.equal(purse.spent, 100n)
   })
 
-  it('believes after a restart what its own signature stands for', () => {
+  it('trusts its own signature after a restart', () => {
     const purse = purseOf({}, { ceiling: 500n, spent: 100n, isWhole: false })
     purse.recall(300n)
     assert.equal(purse.ceiling, 500n)
@@ -177,12 +177,12 @@ describe('purse', () => {
     assert.equal(purse.hear(851n, 0n, 0n), false)
   })
 
-  it('accuses nobody where an answer was overtaken by the end of a later call', () => {
+  it('disputes nothing if a later call ended before a response arrived', () => {
     const purse = purseOf()
     const [overtaken, lost] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
     lost.lose()
     overtaken.settle(100n)
-    // Said before the owner had the second, which it captured.
+    // Sent before the owner had the second call, which it captured.
     assert.equal(purse.reconcile(100n), true)
     assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
     promised(purse.promise(100n, 0)).settle(100n)
@@ -200,7 +200,7 @@ describe('purse', () => {
   })
 })
 
-/** A cap with all of its day leased. */
+/** A cap whose whole day is leased. */
 function fullCap(cap: bigint, day = 0): DailyCap {
   const full = new DailyCap(cap, { day: day - 1, leased: 0n })
   for (let lease = full.next(day * DAY_MS); lease !== undefined; lease = full.next(day * DAY_MS)) full.grant(lease)
@@ -208,7 +208,7 @@ function fullCap(cap: bigint, day = 0): DailyCap {
 }
 
 describe('daily cap', () => {
-  it('bounds what is signed in a day over all purses, and opens again at midnight UTC', () => {
+  it('limits the amount signed in a day over all channels, and resets at midnight UTC', () => {
     const cap = fullCap(1_000n)
     const [one, other] = [purseOf({}, {}, cap), purseOf({}, {}, cap)]
     assert.equal(promised(one.promise(40n, 0)).ceiling, 840n)
@@ -221,7 +221,7 @@ describe('daily cap', () => {
     promised(other.promise(100n, DAY_MS))
   })
 
-  it('is leased in slices, each once, up to the cap and no further', () => {
+  it('is leased in slices, each once, up to the cap', () => {
     const cap = new DailyCap(1_005n)
     const leases: CapLease[] = []
     for (let lease = cap.next(0); lease !== undefined; lease = cap.next(0)) {
@@ -235,7 +235,7 @@ describe('daily cap', () => {
     assert.equal(new DailyCap(0n).next(0), undefined)
   })
 
-  it('takes a slice for signed after a restart, and does not open again when the clock is set back', () => {
+  it('counts a slice as signed after a restart, and does not reset when the clock is set back', () => {
     const before = new DailyCap(100n, { day: 4, leased: 0n })
     const lease = before.next(5 * DAY_MS)!
     before.grant(lease)
@@ -249,8 +249,8 @@ describe('daily cap', () => {
 })
 
 /**
- * Payer and owner over a link that loses answers and calls, breaks off calls, and with a payer that forgets: two books of the
- * same money. The owner is honest, so nothing may ever be refused for good, and nobody accused.
+ * Payer and owner over a link that loses responses and calls and aborts calls, with a payer that loses writes: two books of the
+ * same money. The owner is honest, so no permanent error and no dispute may occur.
  */
 describe('purse and tab', () => {
   type Fate =
@@ -288,7 +288,7 @@ describe('purse and tab', () => {
     exposureMax: fc.bigInt({ min: 300n, max: 3_000n })
   })
 
-  it('agree after any faults, and nobody promises or lets in more than is covered', () => {
+  it('agree after any faults, and never promise or admit more than is covered', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 60 }),
@@ -329,7 +329,7 @@ describe('purse and tab', () => {
       this.at++
       for (const call of this.running.filter(({ due }) => due <= this.at)) this.#end(call)
       if (restart && this.running.length === 0) {
-        // Written behind: what came last may be forgotten.
+        // Writes are asynchronous, so the last ones may be lost.
         this.purse = new Purse({ ...this.stored, deposit: this.deposit, isWhole: false }, this.rules, this.cap)
       }
       if (this.at % 3 === 0) this.#store()
@@ -346,7 +346,7 @@ describe('purse and tab', () => {
       this.#check()
     }
 
-    /** Everything ends, and one free call tells the payer what the owner has. */
+    /** Ends all calls; one free call then tells the payer the owner's state. */
     heal(): void {
       for (const call of this.running.slice()) this.#end(call)
       this.purse.recall(this.tab.ceiling)
@@ -379,7 +379,7 @@ describe('purse and tab', () => {
       return undefined
     }
 
-    /** Undefined where the owner refuses, and says what it is owed; the payer may then promise anew. */
+    /** Undefined if the owner rejects and reports its books; the payer may then promise again. */
     #admit(call: Promised, price: bigint): Hold | undefined {
       this.#sign(call.ceiling)
       const hold = this.tab.reserve(price)

@@ -26,7 +26,7 @@ const EMPTY: ChannelState = { balance: 0n, claimed: 0n, refundNonce: 0n }
 const FULL: ChannelState = { ...EMPTY, balance: 100n }
 
 describe('a withdrawal', () => {
-  /** Shows one state after the other, the last for good. */
+  /** Returns one state after the other, and then repeats the last. */
   function begin(...states: ChannelState[]) {
     const clock = manualClock()
     const startedAt = clock.now()
@@ -60,7 +60,7 @@ describe('a withdrawal', () => {
     return { clock, startedAt, sent, done, left: () => left }
   }
 
-  it('is over when the money went out, and not while an old view does not show it yet', async () => {
+  it('ends when the money was withdrawn, and not while an old view lacks the deposit', async () => {
     const since = Date.UTC(2026, 0, 2, 3, 4, 5)
     const pending = { ...FULL, withdrawal: { amount: 100n, since } }
     const { clock, sent, left, done } = begin(EMPTY, FULL, pending, EMPTY, pending, pending, EMPTY)
@@ -73,12 +73,12 @@ describe('a withdrawal', () => {
     assert.deepEqual(sent, ['begin'])
   })
 
-  it('is over where everything was earned, or given back', async () => {
+  it('ends when everything was earned or refunded', async () => {
     assert.equal(await begin({ ...FULL, claimed: 100n }).done, 100n)
     assert.equal(await begin({ ...EMPTY, refundNonce: 1n }).done, 0n)
   })
 
-  it('waits for a deposit that the chain does not show for as long as it may still come', async () => {
+  it('waits for a deposit that the chain does not show for as long as it may be mined', async () => {
     const { clock, left } = begin(EMPTY)
     await clock.advance(DEPOSIT_VALID_MS - 10_000)
     assert.equal(left(), undefined)

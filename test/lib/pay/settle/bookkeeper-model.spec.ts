@@ -16,7 +16,7 @@ const SPLITTERS = PAYOUTS.map((payout) => FACTORY.splitterOf(payout))
 const CHANNELS = Array.from({ length: 4 }, (_, i): ChannelId => `0x${String(i).repeat(64)}`)
 const receiverOf = (channel: number): Address => SPLITTERS[channel % 2]!
 
-/** The contracts' counters, and the rules that they move by. */
+/** The contracts' counters and the rules for their changes. */
 class Counters {
   block = 1n
   readonly claimed = CHANNELS.map(() => 0n)
@@ -96,8 +96,8 @@ const steps = fc.array(
 const TURNS = 200
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('the bookkeeper, held against the contracts’ counters', () => {
-  it('agrees with them after each look, whoever moved what, and wherever it was killed', async () => {
+describe('the bookkeeper, compared with the contracts’ counters', () => {
+  it('agrees with them after each read, whoever moved money, and wherever it was killed', async () => {
     await fc.assert(fc.asyncProperty(steps, play), { numRuns: 200 })
   })
 })
@@ -116,7 +116,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   const start = async (ledger: Pick<Ledger, 'book'>): Promise<Bookkeeper> => {
     const keeper = new Bookkeeper({
       chain: counters.chain,
-      // Nothing happens by itself: looks are the model's.
+      // No automatic reads: the model triggers them.
       clock: { ...systemClock, after: () => ({ cancel: () => undefined }) },
       documents: store.documents,
       ledger,
@@ -150,7 +150,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** A look of a process that dies at its n-th write, before or after it. */
+/** A read by a process that dies at its n-th write, before or after it. */
 async function killedAfter(
   writes: number,
   ledger: Ledger,

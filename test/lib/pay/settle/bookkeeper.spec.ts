@@ -15,7 +15,7 @@ import { hastyClock } from '../../../helpers/hasty-clock.ts'
 import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
 
 const BOUND_MS = 10_000
-/** Blocks after which everything before them is final on the dev chain. */
+/** The number of blocks until a block is final on the dev chain. */
 const FINAL_BLOCKS = 3
 
 describe('the bookkeeper', function () {
@@ -45,7 +45,7 @@ describe('the bookkeeper', function () {
     const { chain, factory } = bench
     const { signer, books } = owner
     const { documents, ledger } = store
-    // Nothing is fetched unless a test asks for it.
+    // Nothing is claimed unless a test requests it.
     const policy = { atoms: 2n ** 60n, ageMs: 2 ** 40 }
     const onError = () => undefined
     const made = createSettlement({
@@ -76,7 +76,7 @@ describe('the bookkeeper', function () {
     assert.ok(own, 'no earnings')
     return own
   }
-  /** Captured as the till books it, so that the whole book can be added up. */
+  /** A capture booked like the payment scheme does, so that the whole ledger sums up. */
   const capture = async (channelId: string, amount: bigint, reference: string) => {
     const postings = [
       { account: `receivable/${channelId}`, amount },
@@ -89,7 +89,7 @@ describe('the bookkeeper', function () {
   const sum = async () => Object.values(await balances()).reduce((total, amount) => total + amount, 0n)
   const kinds = async () => (await store.ledger.entries({ limit: 100 })).map(({ kind }) => kind)
 
-  it('books a round once it is final, every atom in one place before and after', async () => {
+  it('books a round once it is final, with each atom in one place before and after', async () => {
     const [one, two] = [
       await owner.earn(3_333n, { deposit: 1_000_000n }),
       await owner.earn(777_777n, { deposit: 1_000_000n })
@@ -131,7 +131,7 @@ describe('the bookkeeper', function () {
     assert.deepEqual(await owner.paid(), paid)
   })
 
-  it('names the transactions, and keeps what they cost out of the ledger', async () => {
+  it('lists the transactions, and keeps their cost out of the ledger', async () => {
     const { channelId } = await owner.earn(100n, { deposit: 1_000n })
     await settlement.watch.refresh([channelId])
     const { transactions } = await settlement.redeemer.settleNow()
@@ -158,7 +158,7 @@ describe('the bookkeeper', function () {
     assert.equal(settlement.transactions.cost.cost, all.gas.cost)
   })
 
-  it('agrees with the chain where somebody else settles and pays out, also one side alone', async () => {
+  it('agrees with the chain if another account settles and pays out, even only one side', async () => {
     const { channelId, config } = await owner.earn(1_000n, { deposit: 5_000n })
     const { calls, stranger, factory, act, parameters } = bench
     const row = await bench.row(config, 1_000n)
@@ -184,7 +184,7 @@ describe('the bookkeeper', function () {
     assert.equal(await store.ledger.balance(`receivable/${channelId}`), -1_000n)
   })
 
-  it('tells what came by other owners, and what came directly, apart from what calls earned', async () => {
+  it("distinguishes other owners' and direct payments from earnings of calls", async () => {
     const { calls, stranger, act, parameters } = bench
     const theirs = await bench.open(2_000n, { receiver: splitter(), receiverAuthorizer: stranger.address })
     await act(stranger, calls.claim([await bench.row(theirs, 700n)]))
@@ -205,7 +205,7 @@ describe('the bookkeeper', function () {
     assert.equal(await sum(), 0n)
   })
 
-  it('counts what x402 exact brought as earned, from being owed until it is paid out', async () => {
+  it('counts x402 exact payments as earned, from owed to paid out', async () => {
     const { receivable, earned, collected, lost } = exactAccounts(splitter())
     const book = (reference: string, from: string, to: string, amount: bigint) => {
       const postings = [
@@ -214,7 +214,7 @@ describe('the bookkeeper', function () {
       ]
       return store.ledger.book({ kind: 'exact', reference, at: 0, postings })
     }
-    // Known by its channel.
+    // Identified by its channel.
     await owner.earn(1n, { deposit: 1_000n, ceiling: 0n })
     await book('one', earned, receivable, 1_000n)
     await book('two', earned, receivable, 500n)
@@ -244,7 +244,7 @@ describe('the bookkeeper', function () {
     assert.equal(await sum(), 0n)
   })
 
-  it('remembers a provider whose APIs are not served any more, and has it paid out', async () => {
+  it('remembers a provider whose APIs are no longer served, and pays it out', async () => {
     const { channelId } = await owner.earn(1_000n, { deposit: 5_000n })
     await settlement.bookkeeper.look()
     await settlement.stop()
@@ -258,7 +258,7 @@ describe('the bookkeeper', function () {
     Object.assign(owner.books, { payouts })
   })
 
-  it('books nothing of a claim that is taken back, and once what comes of it', async () => {
+  it('books nothing of a claim that a reorganisation removed, and its replacement once', async () => {
     const { calls, act, client } = bench
     const { config } = await owner.earn(500n, { deposit: 1_000n })
     await finalize()
@@ -275,7 +275,7 @@ describe('the bookkeeper', function () {
     assert.deepEqual(await kinds(), ['claim'])
   })
 
-  it('catches up after it was away, in one entry for each step', async () => {
+  it('catches up after an absence, in one entry per step', async () => {
     const { config } = await owner.earn(400n, { deposit: 1_000n })
     await settlement.stop()
     const { act, calls, factory } = bench
@@ -290,7 +290,7 @@ describe('the bookkeeper', function () {
     assert.deepEqual(await kinds(), ['claim', 'settle', 'distribute'])
   })
 
-  it('books each step once wherever it is killed', async () => {
+  it('books each step once, wherever it is killed', async () => {
     for (const amount of [600n, 60n]) await owner.earn(amount, { deposit: 1_000n })
     await settlement.redeemer.settleNow()
     await settlement.stop()
@@ -326,7 +326,7 @@ describe('the bookkeeper', function () {
     settlement = await start()
   })
 
-  it('goes on where the chain was away, and says that what it tells is old', async () => {
+  it('continues while the chain was away, and reports that its figures are old', async () => {
     const { chain, factory } = bench
     let isAway = true
     const keeper = new Bookkeeper({
@@ -366,7 +366,7 @@ describe('the bookkeeper', function () {
         transactions: settlement.transactions
       })
 
-    it('sends USDC away once for each id, and books it when it is final', async () => {
+    it('withdraws USDC once per id, and books it when it is final', async () => {
       await bench.mint(owner.signer.address, 1_000n)
       const to = `0x${'5c'.repeat(20)}` as const
       const withdrawal = { to, amount: 400n, id: 'one' }
@@ -383,7 +383,7 @@ describe('the bookkeeper', function () {
       assert.equal((await wallet().balance()).finalized, 600n)
     })
 
-    it('refuses more than there is, nothing at all, and addresses that would swallow it', async () => {
+    it('rejects amounts above the balance, zero, and addresses that would lose the money', async () => {
       const { usdc, settlement: channels } = bench.parameters
       await bench.mint(owner.signer.address, 10n)
       const to = `0x${'5d'.repeat(20)}` as const
@@ -429,7 +429,7 @@ const NOTHING = {
   paid: { provider: 0n, treasury: 0n }
 }
 
-/** The amounts alone, after making sure that none is counted twice or not at all. */
+/** The amounts, after a check that each atom is counted exactly once. */
 function pick(row: typeof NOTHING): typeof NOTHING {
   const { gross, direct, others, writtenOff, captured, claiming, claimed, waiting, paid } = row
   const came = gross + direct + others
@@ -437,7 +437,7 @@ function pick(row: typeof NOTHING): typeof NOTHING {
   return { gross, direct, others, writtenOff, captured, claiming, claimed, waiting, paid }
 }
 
-/** `SplitterFactory.create(provider)`. */
+/** The selector of `SplitterFactory.create(provider)`. */
 function create(payout: `0x${string}`): `0x${string}` {
   const inputs = [{ type: 'address', name: 'provider' }] as const
   const abi = [{ type: 'function', name: 'create', inputs, outputs: [], stateMutability: 'nonpayable' }] as const

@@ -15,7 +15,7 @@ const rows = (count: number): Claimable[] =>
     (_, i) => ({ channelId: id(i), row: i, due: 1n, isUrgent: false }) as unknown as Claimable
   )
 
-/** A contract that refuses every claim with one of these rows in it. */
+/** A contract that rejects every claim with one of these rows. */
 function trialBench(poisoned: ReadonlySet<number>, isDown = false) {
   let trials = 0
   const clock = manualClock()
@@ -30,15 +30,15 @@ function trialBench(poisoned: ReadonlySet<number>, isDown = false) {
   return { clock, trial: new ClaimTrial({ chain, calls, clock, claimer: '0x00' }), trials: () => trials }
 }
 
-describe('the trial of a claim', () => {
-  it('takes one look where all is well', async () => {
+describe('the simulation of a claim', () => {
+  it('needs one simulation if all rows are good', async () => {
     const { trial, trials } = trialBench(new Set())
     assert.equal((await trial.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })).length, CLAIM_ROWS_MAX)
     assert.equal(trials(), 1)
     assert.deepEqual(trial.refused, [])
   })
 
-  it('finds the few that spoil it, and keeps the rest in order', async () => {
+  it('finds the few bad rows, and keeps the rest in order', async () => {
     const poisoned = new Set([0, 77, 199])
     const { trial, trials } = trialBench(poisoned)
     const all = rows(CLAIM_ROWS_MAX)
@@ -54,14 +54,14 @@ describe('the trial of a claim', () => {
     assert.ok(trials() < 60)
   })
 
-  it('is bounded, however many spoil it, and claims nothing that it did not see pass', async () => {
+  it('is limited for any number of bad rows, and claims only rows that passed', async () => {
     const { trial, trials } = trialBench(new Set(Array.from({ length: CLAIM_ROWS_MAX / 2 }, (_, i) => 2 * i)))
     const good = await trial.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })
     assert.ok(good.length > 0 && good.every(({ channelId }) => Number(BigInt(channelId)) % 2 === 1))
     assert.equal(trials(), CLAIM_TRIALS_MAX)
   })
 
-  it('suspects a row until it passes or owes nothing, and lets it rest in between', async () => {
+  it('suspects a row until it passes or owes nothing, and pauses in between', async () => {
     const poisoned = new Set([0, 1])
     const { trial, clock } = trialBench(poisoned)
     await trial.good(rows(2), { left: 9 })
@@ -75,7 +75,7 @@ describe('the trial of a claim', () => {
     assert.deepEqual(trial.refused, [])
   })
 
-  it('blames no row for an endpoint that is away', async () => {
+  it('blames no row for an unavailable endpoint', async () => {
     const { trial } = trialBench(new Set(), true)
     await assert.rejects(trial.good(rows(2), { left: 9 }), { code: 'settlement_unavailable' })
     assert.deepEqual(trial.refused, [])

@@ -25,7 +25,7 @@ describe('the redeemer', function () {
 
   const claimed = async (config: ChannelConfig) => (await bench.state(config)).claimed
 
-  it('brings what calls earned to provider and treasury, 95 to 5 to the last atom', async () => {
+  it('pays earnings to provider and treasury, 95 to 5, exact to the atom', async () => {
     const { earn, start, paid } = owner
     for (const amount of [3_333n, 1n, 777_777n]) await earn(amount, { deposit: 1_000_000n })
     const { redeemer } = await start()
@@ -49,7 +49,7 @@ describe('the redeemer', function () {
     assert.deepEqual(again, { claimed: 0n, settled: 0n, distributed: 0n, transactions: [], refused: [] })
   })
 
-  it('keeps to the last atom over many rounds', async () => {
+  it('stays exact to the atom over many rounds', async () => {
     const { earn, start, paid } = owner
     const channel = await earn(1n, { deposit: 1_000n })
     const { redeemer } = await start()
@@ -60,7 +60,7 @@ describe('the redeemer', function () {
     }
   })
 
-  it('claims never more than was signed for, captured, or is in the channel', async () => {
+  it('never claims more than was signed, captured, or is in the channel', async () => {
     const { earn, start } = owner
     const poor = await earn(500n, { deposit: 300n })
     const unsigned = await earn(500n, { deposit: 1_000n, ceiling: 200n })
@@ -74,7 +74,7 @@ describe('the redeemer', function () {
     ])
   })
 
-  it('claims everything but the rows that the contract refuses, and says which', async () => {
+  it('claims all rows except those that the contract rejects, and lists these', async () => {
     const { earn, start, paid, books } = owner
     const channels = []
     for (let i = 0; i < 9; i++) channels.push(await earn(100n, { deposit: 1_000n }))
@@ -86,7 +86,7 @@ describe('the redeemer', function () {
     assert.deepEqual(done.refused, [{ channelId: forged.channelId, reason }])
     assert.deepEqual(redeemer.status().refused, done.refused)
     assert.deepEqual(await paid(), { provider: 855n, treasury: 45n })
-    // It harms no later claim either, and is claimed once it is sound.
+    // It does not affect later claims, and is claimed once it is valid.
     await channels[0]?.raise(200n)
     assert.equal((await redeemer.settleNow()).claimed, 100n)
     await forged.raise(150n)
@@ -95,7 +95,7 @@ describe('the redeemer', function () {
     assert.equal([...books.channels()].length, 10)
   })
 
-  it('waits until it is worth it', async () => {
+  it('waits until a claim is worth its gas', async () => {
     const { earn, start, looked } = owner
     const channel = await earn(4_000_000n, { deposit: 10_000_000n })
     const { redeemer, watch } = await start({ policy: { atoms: 5_000_000n } })
@@ -111,7 +111,7 @@ describe('the redeemer', function () {
     )
   })
 
-  it('fetches what is old, also where it is little', async () => {
+  it('claims old earnings, even small ones', async () => {
     const { earn, start } = owner
     const channel = await earn(4_000_000n, { deposit: 10_000_000n })
     await start({ policy: { ageMs: 1 } })
@@ -120,7 +120,7 @@ describe('the redeemer', function () {
     )
   })
 
-  it('pays out what came to a splitter directly, by the same policy', async () => {
+  it('pays out direct payments to a splitter, by the same policy', async () => {
     const { books, start, looked, paid } = owner
     const [provider = '0x'] = books.payouts()
     const splitter = bench.factory.splitterOf(provider)
@@ -140,7 +140,7 @@ describe('the redeemer', function () {
     assert.equal((await paid()).treasury, 500_000n)
   })
 
-  it('never pays more gas than it fetches, unless asked to', async () => {
+  it('never pays more gas than it claims, unless requested', async () => {
     const { earn, start, looked } = owner
     const channel = await earn(1n, { deposit: 1_000n })
     const { redeemer, watch } = await start({ policy: { atoms: 1n, ageMs: 1 } })
@@ -149,7 +149,7 @@ describe('the redeemer', function () {
     assert.equal((await redeemer.settleNow()).claimed, 1n)
   })
 
-  it('claims at once where a payer is leaving, before he can', async () => {
+  it('claims at once if a payer is withdrawing', async () => {
     const { earn, start, looked } = owner
     const channel = await earn(4_000_000n, { deposit: 10_000_000n })
     const { watch } = await start()
@@ -179,7 +179,7 @@ describe('the redeemer', function () {
     console.log(`      ${CLAIM_ROWS_MAX} rows: ${transactions[0]?.receipt.gasUsed} gas`)
   })
 
-  it('leaves every atom where it belongs, at whatever instant it is killed', async () => {
+  it('leaves each atom in the right place, killed at any instant', async () => {
     for (let dieAt = 0; ; dieAt++) {
       const side = await redeemerBench(bench)
       const channel = await side.earn(1_001n, { deposit: 5_000n })
@@ -210,7 +210,7 @@ describe('the redeemer', function () {
       return { config, authorization: await bench.authorize(config, amount) }
     }
 
-    it('is mined once, however often it is asked for, and the watch has seen it', async () => {
+    it('is mined once for any number of requests, and shows in the watch', async () => {
       const { config, authorization } = await newDeposit(500_000n)
       const { redeemer, watch, submitter } = await owner.start()
       const [mined, same] = await Promise.all([
@@ -224,7 +224,7 @@ describe('the redeemer', function () {
       assert.equal((await bench.state(config)).balance, 500_000n)
     })
 
-    it('is refused before it costs anything where it would fail', async () => {
+    it('is rejected before it costs gas if it would fail', async () => {
       const { config, authorization } = await newDeposit(500_000n)
       const { redeemer } = await owner.start()
       const forged = { ...authorization, amount: 499_999n }
@@ -234,7 +234,7 @@ describe('the redeemer', function () {
       assert.equal(await bench.chain.nonce(owner.signer.address, 'latest'), 0)
     })
 
-    it('is not taken by an owner without gas to claim it', async () => {
+    it('is not accepted by an owner without gas to claim it', async () => {
       const { config, authorization } = await newDeposit(500_000n)
       await bench.fundGas(owner.signer.address, 10n ** 12n)
       const { redeemer } = await owner.start()
@@ -252,12 +252,12 @@ describe('the redeemer', function () {
   })
 
   describe('a refund', () => {
-    it('takes nothing of the gas that is kept for claims, however many are asked for', async () => {
+    it('uses none of the gas reserved for claims, for any number of requests', async () => {
       const { earn, start } = owner
       const channels = [await earn(400n, { deposit: 1_000n })]
       while (channels.length < 4) channels.push(await earn(400n, { deposit: 1_000n }))
       const { maxFee } = await bench.chain.fees()
-      // With room for fees that change between here and there, but not for a third refund.
+      // Enough for changing fees, but not for a third refund.
       const reserve = CLAIMS_IN_HAND_MIN * CLAIM_GAS * maxFee
       await bench.fundGas(owner.signer.address, ((reserve + 2n * REFUND_GAS * maxFee) * 21n) / 20n)
       const { redeemer, watch } = await start()
@@ -278,12 +278,12 @@ describe('the redeemer', function () {
       const { claimsInHand } = redeemer.status()
       assert.ok(claimsInHand! >= Number(CLAIMS_IN_HAND_MIN), `${claimsInHand}`)
       await assert.rejects(redeemer.claim(channels[0]!.channelId), { code: 'settlement_unavailable' })
-      // Until there is more of it.
+      // Until there is more gas.
       await bench.fundGas(owner.signer.address)
       assert.equal((await redeemer.settleNow()).claimed, 1_600n)
     })
 
-    it('gives back once what the payer is owed, however often it is asked for', async () => {
+    it("refunds the payer's amount once, for any number of requests", async () => {
       const { earn, start } = owner
       const channel = await earn(400n, { deposit: 1_000n })
       const { redeemer } = await start()
@@ -299,7 +299,7 @@ describe('the redeemer', function () {
     })
   })
 
-  it('tells whoever waits when it stops, and finds the claim again', async () => {
+  it('rejects waiting callers when it stops, and finds the claim again', async () => {
     const { earn, start, paid } = owner
     await earn(1_000n, { deposit: 5_000n })
     await bench.client.setAutomine(false)

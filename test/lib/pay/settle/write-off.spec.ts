@@ -10,7 +10,7 @@ import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
 
 const FINAL_BLOCKS = 3
 
-describe('charges against a deposit that is taken back', function () {
+describe('charges against a deposit that a reorganisation removed', function () {
   this.timeout(60_000)
   let bench: ChannelBench
   let owner: Awaited<ReturnType<typeof redeemerBench>>
@@ -37,7 +37,7 @@ describe('charges against a deposit that is taken back', function () {
     const { chain, factory } = bench
     const { signer, books } = owner
     const { documents, ledger } = store
-    // Nothing is fetched unless a test asks for it.
+    // Nothing is claimed unless a test requests it.
     const policy = { atoms: 2n ** 60n, ageMs: 2 ** 40 }
     const onError = () => undefined
     const made = createSettlement({
@@ -69,7 +69,7 @@ describe('charges against a deposit that is taken back', function () {
     const { gross, writtenOff, captured, paid } = own
     return { gross, writtenOff, captured, paid: paid.provider + paid.treasury }
   }
-  /** Captured as the till books it, so that the whole book can be added up. */
+  /** A capture booked like the payment scheme does, so that the whole ledger sums up. */
   const capture = async (channelId: string, amount: bigint, reference: string) => {
     const postings = [
       { account: `receivable/${channelId}`, amount },
@@ -84,7 +84,7 @@ describe('charges against a deposit that is taken back', function () {
 
   const reorg = (depth: number) =>
     bench.client.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
-  /** What is final is looked at by now, and the head again. */
+  /** Reads the final state, and then the head again. */
   const settle = async (channelId: ChannelId) => {
     await finalize()
     await settlement.watch.refresh([channelId])
@@ -95,7 +95,7 @@ describe('charges against a deposit that is taken back', function () {
     return Promise.all(accounts.map((account) => store.ledger.balance(account)))
   }
 
-  it('writes the charges off once that is final, once, also after a restart', async () => {
+  it('writes off the charges once that is final, once, even after a restart', async () => {
     const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
     await capture(channelId, 300n, 'a')
     await settlement.watch.refresh([channelId])
@@ -116,7 +116,7 @@ describe('charges against a deposit that is taken back', function () {
     assert.equal(await sum(), 0n)
   })
 
-  it('takes back what shows up again, when that is final, and has it claimed', async () => {
+  it('reverses the write-off of a restored deposit when that is final, and claims it', async () => {
     const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
     await capture(channelId, 300n, 'a')
     await reorg(1)
@@ -141,7 +141,7 @@ describe('charges against a deposit that is taken back', function () {
     assert.equal(await sum(), 0n)
   })
 
-  it('writes nothing off that is only too new to be final, or missing for a moment', async () => {
+  it('writes off nothing that is only not final yet, or missing for a moment', async () => {
     const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
     await capture(channelId, 300n, 'a')
     await settlement.watch.refresh([channelId])
@@ -155,7 +155,7 @@ describe('charges against a deposit that is taken back', function () {
     assert.deepEqual(await kinds(), ['call'])
   })
 
-  it('writes off what a payer took out before it was claimed', async () => {
+  it('writes off the amount that a payer withdrew before the claim', async () => {
     const { channelId, config } = await owner.earn(300n, { deposit: 1_000n })
     await capture(channelId, 300n, 'a')
     await settlement.stop()

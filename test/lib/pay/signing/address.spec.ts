@@ -7,11 +7,11 @@ import { checksummed, parseAddress } from '../../../../lib/pay/signing/address.t
 describe('address', () => {
   const addresses = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
 
-  it('carries the checksum of EIP-55', () => {
+  it('has the checksum of EIP-55', () => {
     fc.assert(fc.property(addresses, (address) => assert.equal(checksummed(address), getAddress(address))))
   })
 
-  it('is read in lower case, upper case or with the right checksum', () => {
+  it('is accepted in lower case, upper case or with the right checksum', () => {
     fc.assert(
       fc.property(addresses, (address) => {
         assert.equal(parseAddress(address), address)
@@ -21,7 +21,7 @@ describe('address', () => {
     )
   })
 
-  it('is refused where its checksum is wrong or it is none', () => {
+  it('is rejected with a wrong checksum or form', () => {
     const right = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
     for (const wrong of [right.replace('fCD6', 'fcD6'), right.slice(0, -1), `${right}0`, right.slice(2), '', '0xzz']) {
       assert.throws(() => parseAddress(wrong), { code: 'invalid_request' }, wrong)

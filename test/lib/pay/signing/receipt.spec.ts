@@ -25,7 +25,7 @@ const bodyOf = (n: number): ReceiptBody => ({
   reserved: 0n,
   status: 200,
   at: 1_750_000_000_000 + n,
-  // Those of earlier versions say none.
+  // Earlier versions wrote no rule.
   ...(n % 2 === 0 ? {} : { rule: 'partial-data' as const })
 })
 
@@ -39,7 +39,7 @@ describe('receipt', () => {
     return { count, signer: { ...signer, sign } }
   }
 
-  it('says what was agreed, and proves who said it, for any number signed together', async () => {
+  it('states the agreement and proves its signer, for any number of receipts signed together', async () => {
     for (const many of [1, 2, 3, 5, 8, 13, 64, 100]) {
       const { count, signer } = counting(owner)
       const desk = new ReceiptDesk(signer, digests, systemClock)
@@ -56,7 +56,7 @@ describe('receipt', () => {
     }
   })
 
-  it('of a later turn has a signature of its own', async () => {
+  it('of a later turn has a separate signature', async () => {
     const { count, signer } = counting(owner)
     const desk = new ReceiptDesk(signer, digests, systemClock)
     await desk.sign(bodyOf(1))
@@ -64,7 +64,7 @@ describe('receipt', () => {
     assert.equal(count.signatures, 2)
   })
 
-  it('waits a moment, right after another, for those of many calls under way, and not for few', async () => {
+  it('waits shortly after a signature for receipts of many running calls, but not of few', async () => {
     const { count, signer } = counting(owner)
     const clock = manualClock()
     const desk = new ReceiptDesk(signer, digests, clock)
@@ -74,7 +74,7 @@ describe('receipt', () => {
     const early = desk.sign(bodyOf(2))
     await new Promise(setImmediate)
     assert.equal(count.signatures, 1)
-    // A quarter of what is under way.
+    // A quarter of the running calls.
     await Promise.all([early, desk.sign(bodyOf(3))])
     assert.equal(count.signatures, 2)
 
@@ -91,7 +91,7 @@ describe('receipt', () => {
     assert.equal(count.signatures, 5)
   })
 
-  it('is refused to all who wait when the key cannot be reached, and to nobody later', async () => {
+  it('is rejected for all waiting callers if the key is not available, and for no later ones', async () => {
     let isAway = true
     const signer: Signer = {
       ...owner,
@@ -107,7 +107,7 @@ describe('receipt', () => {
     assert.ok(readReceipt(await desk.sign(bodyOf(1))))
   })
 
-  it('does not hold with any byte changed', async () => {
+  it('is invalid with any byte changed', async () => {
     const desk = new ReceiptDesk(owner, digests, systemClock)
     const [bytes] = await Promise.all([desk.sign(bodyOf(1)), desk.sign(bodyOf(2)), desk.sign(bodyOf(3))])
     const original = readReceipt(bytes)
@@ -117,14 +117,14 @@ describe('receipt', () => {
         changed[at] = (changed[at] ?? 0) ^ change
         const receipt = readReceipt(changed)
         const holds = receipt !== undefined && new ReceiptCheck(digests).isSigned(receipt, owner.address)
-        // A field's tag can turn into one that nobody knows; what is left still says what was signed, or does not hold.
+        // A field's tag may become an unknown one. The rest then still equals the signed data, or is invalid.
         if (holds) assert.deepEqual(receipt.body, original?.body)
       }),
       { numRuns: 300 }
     )
   })
 
-  it('is never made of other bytes', () => {
+  it('is never parsed from other bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const receipt = readReceipt(bytes)
@@ -133,7 +133,7 @@ describe('receipt', () => {
     )
   })
 
-  it('is checked by its root: a sound one does not vouch for the next', async () => {
+  it('is checked by its root: a valid one does not vouch for the next', async () => {
     const check = new ReceiptCheck(digests)
     const [mine, forged] = await Promise.all([
       new ReceiptDesk(owner, digests, systemClock).sign(bodyOf(1)),

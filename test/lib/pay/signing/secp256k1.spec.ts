@@ -8,7 +8,7 @@ const keys = bytes32.filter(([first, ...rest]) => first !== 0xff && rest.some((b
 
 describe('secp256k1', () => {
   const native = nativeCurve
-  /** Both, or the one there is: on a platform without the built library they are the same. */
+  /** Both curves, or the JavaScript one twice on a platform without the native library. */
   const curves: Array<[string, Curve]> = [
     ['JavaScript', javascriptCurve],
     ['native', native ?? javascriptCurve]
@@ -47,7 +47,7 @@ describe('secp256k1', () => {
   })
 
   for (const [name, curve] of curves) {
-    it(`knows what is no private key (${name})`, () => {
+    it(`rejects an invalid private key (${name})`, () => {
       assert.equal(curve.publicKey(new Uint8Array(32)), undefined)
       assert.equal(curve.publicKey(new Uint8Array(32).fill(0xff)), undefined)
     })

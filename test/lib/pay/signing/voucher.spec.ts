@@ -57,7 +57,7 @@ const domainOf = (chainId: number) => settlementDomain({ chainId, address: CONTR
 const viemDomain = (chainId: number) =>
   ({ name: 'x402 Batch Settlement', version: '1', chainId, verifyingContract: CONTRACT }) as const
 
-/** The same signature with s mirrored: libraries take it, contracts do not. */
+/** The same signature with a high s: libraries accept it, contracts do not. */
 function highTwin(signature: Uint8Array): Uint8Array {
   const s = BigInt(toHex(signature.subarray(32, 64)))
   const twin = Uint8Array.from(signature)
@@ -67,7 +67,7 @@ function highTwin(signature: Uint8Array): Uint8Array {
 }
 
 describe('voucher', () => {
-  it('names a channel as @x402/evm does', () => {
+  it('computes a channel id like @x402/evm', () => {
     fc.assert(
       fc.property(configs, chainIds, (config, chainId) => {
         assert.equal(domainOf(chainId).channelId(config), computeChannelId(config, `eip155:${chainId}`).toLowerCase())
@@ -75,7 +75,7 @@ describe('voucher', () => {
     )
   })
 
-  it('digests vouchers, refunds and authorisations as viem does', () => {
+  it('hashes vouchers, refunds and authorisations like viem', () => {
     fc.assert(
       fc.property(
         fc.record({ channelId: hex(32), amount: amounts, nonce: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }) }),
@@ -110,7 +110,7 @@ describe('voucher', () => {
     )
   })
 
-  it('signs what viem verifies, under the address viem derives', async () => {
+  it("signs so that viem verifies it, under viem's address", async () => {
     await fc.assert(
       fc.asyncProperty(keys, hex(32), amounts, chainIds, async (key, channelId, ceiling, chainId) => {
         const signer = keySigner(key)
@@ -126,7 +126,7 @@ describe('voucher', () => {
     )
   })
 
-  it('takes viem’s signatures', async () => {
+  it('accepts viem’s signatures', async () => {
     await fc.assert(
       fc.asyncProperty(keys, hex(32), amounts, async (key, channelId, ceiling) => {
         const account = privateKeyToAccount(toHex(key))
@@ -140,7 +140,7 @@ describe('voucher', () => {
     )
   })
 
-  it('does not hold for another ceiling, channel, chain or payer', async () => {
+  it('is invalid for another ceiling, channel, chain or payer', async () => {
     const [signer, other] = [keySigner(new Uint8Array(32).fill(1)), keySigner(new Uint8Array(32).fill(2))]
     const channelId: Hex = `0x${'ab'.repeat(32)}`
     const voucher = await signVoucher(domainOf(31337), signer, channelId, 500n)
@@ -156,7 +156,7 @@ describe('voucher', () => {
 describe('signature', () => {
   const digests = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-  it('is refused as the high-s twin, which viem takes', async () => {
+  it('is rejected in its high-s form, which viem accepts', async () => {
     await fc.assert(
       fc.asyncProperty(keys, digests, async (key, digest) => {
         const signature = signDigest(digest, key)
@@ -170,7 +170,7 @@ describe('signature', () => {
     )
   })
 
-  it('is refused with any v but 27 and 28, and in any length but 65 bytes', () => {
+  it('is rejected with any v but 27 and 28, and in any length but 65 bytes', () => {
     const [key, digest] = [new Uint8Array(32).fill(9), new Uint8Array(32).fill(5)]
     const signature = signDigest(digest, key)
     for (let v = 0; v < 256; v++) {
@@ -186,7 +186,7 @@ describe('signature', () => {
     for (const length of [0, 1, 63, 66, 96]) assert.equal(signerOf(digest, new Uint8Array(length)), undefined)
   })
 
-  it('is refused where r or s is zero or past the order', () => {
+  it('is rejected if r or s is zero or past the order', () => {
     const [key, digest] = [new Uint8Array(32).fill(9), new Uint8Array(32).fill(5)]
     for (const [at, length] of [
       [0, 32],
@@ -201,7 +201,7 @@ describe('signature', () => {
     }
   })
 
-  it('of random bytes names nobody or somebody, and never throws', () => {
+  it('of random bytes yields some signer or none, and never throws', () => {
     fc.assert(
       fc.property(digests, fc.uint8Array({ minLength: 60, maxLength: 70 }), (digest, signature) => {
         const found = signerOf(digest, signature)

@@ -39,7 +39,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
   afterEach(() => {
     if (count !== undefined) owner.api.answer = count
   })
-  /** From now on the API answers when it is let. */
+  /** Holds the API's responses until they are released. */
   function gated(): () => void {
     const gate = Promise.withResolvers<void>()
     owner.api.answer = async () => {
@@ -60,7 +60,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     const { headers, ...rest } = request(body)
     return fetch(url, { ...rest, headers: { ...headers, 'payment-signature': text, ...more } })
   }
-  /** What a client sends, caught before it is sent. */
+  /** The client's payment, captured before it is sent. */
   async function payment(client: ReturnType<KeylessBench['batch']>): Promise<string> {
     const required = decodePaymentRequiredHeader((await fetch(url, request())).headers.get('payment-required')!)
     return encodePaymentSignatureHeader(await x402Client.fromConfig(client.config).createPaymentPayload(required))
@@ -79,7 +79,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     )
   })
 
-  it('is paid by the stock client: one deposit, then vouchers alone', async () => {
+  it('works with the standard client: one deposit, then only vouchers', async () => {
     const payer = await bench.payer('batch', USDC)
     const client = bench.batch('batch')
     const first = await client.fetch(url, request())
@@ -97,7 +97,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -5n * PRICE)
   })
 
-  it('is taken for what a call cost, where that is less than the price, and the client goes on from there', async () => {
+  it('charges the actual cost if it is below the price, and the client continues from there', async () => {
     await bench.payer('thrifty', USDC)
     const client = bench.batch('thrifty')
     const costs = [300n, 0n, 2n * PRICE, 1n]
@@ -111,23 +111,23 @@ describe('x402 batch-settlement, of clients without a key', function () {
       assert.equal(settledOf(response).extra!['chargedAmount'], String(charged))
       assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -total)
     }
-    // No call was sent twice: the client took each time what the owner said it stands at.
+    // No call was sent twice: the client always used the owner's reported state.
     assert.equal(owner.api.runs, costs.length)
     const { rule } = (await owner.till.receipts({ role: 'owner', limit: 1 })).receipts[0]!
     assert.equal(rule, 'cost')
   })
 
-  it('goes on where the owner says the client has lost its place', async () => {
+  it("continues from the owner's state after the client lost its own", async () => {
     await bench.payer('forgetful', USDC)
     const first = await bench.batch('forgetful').fetch(url, request())
     assert.equal(first.status, 200)
-    // It remembers nothing, finds on chain that nothing was claimed, and signs a voucher that is stale.
+    // It has no state, reads from the chain that nothing was claimed, and signs a stale voucher.
     const again = await bench.batch('forgetful').fetch(url, request())
     assert.deepEqual([again.status, await again.json()], [200, { run: 2 }])
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -2n * PRICE)
   })
 
-  it('takes a voucher once: of ten at once all have the same answer, and later it is stale', async () => {
+  it('accepts a voucher once: ten concurrent calls get the same response, later it is stale', async () => {
     await bench.payer('twice', USDC)
     const client = bench.batch('twice')
     await client.fetch(url, request())
@@ -164,7 +164,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal((await slow).status, 200)
   })
 
-  it('charges nothing where the API fails: deposit and voucher stay good', async () => {
+  it('charges nothing if the API fails: deposit and voucher stay valid', async () => {
     const payer = await bench.payer('patient', USDC)
     const client = bench.batch('patient')
     const { answer } = owner.api
@@ -180,7 +180,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -PRICE)
   })
 
-  it('knows a payment again by the name that the client gave it', async () => {
+  it("recognises a repeated payment by the client's name for it", async () => {
     await bench.payer('named', USDC)
     const client = bench.batch('named')
     const named = async () =>
@@ -189,7 +189,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
       })
     await client.fetch(url, request())
     assert.deepEqual(await (await pay(await named())).json(), { run: 2 })
-    // The client has not heard of it: this voucher is the same. After the next, it is another.
+    // The client does not know the outcome, so this voucher is the same. After the next call it differs.
     assert.deepEqual(await (await pay(await named())).json(), { run: 2 })
     await client.fetch(url, request())
     const again = await pay(await named())
@@ -199,7 +199,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.deepEqual([other.status, await codeOf(other)], [409, 'payment_id_conflict'])
   })
 
-  it('knows a payment again by the idempotency key it came with', async () => {
+  it('recognises a repeated payment by its idempotency key', async () => {
     await bench.payer('keyed', USDC)
     const client = bench.batch('keyed')
     const key = { 'idempotency-key': 'order-7' }
@@ -216,7 +216,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.deepEqual([other.status, await codeOf(other)], [422, 'idempotency_mismatch'])
   })
 
-  it('is refused, with a reason and nothing run, for any other channel than one that pays this owner', async () => {
+  it('rejects channels that do not pay this owner, with a reason and without running the call', async () => {
     await bench.payer('liar', USDC)
     const client = bench.batch('liar')
     const text = await payment(client)
@@ -259,7 +259,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     )
   })
 
-  it('tops the channel up when it is used up', async () => {
+  it('tops up the channel when it is used up', async () => {
     const payer = await bench.payer('busy', 2n * USDC)
     await owner.souk.serve({ name: 'counter', price: '0.3', payout: bench.provider }, owner.api)
     const client = bench.batch('busy')
@@ -271,7 +271,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC)
   })
 
-  it('goes on where it was when the owner starts again, and knows what it answered', async () => {
+  it('continues after a restart of the owner, with its stored responses', async () => {
     const payer = await bench.payer('loyal', USDC)
     const [store, privateKey] = [createMemoryStore(), await generateKeyPair('Ed25519')]
     const client = bench.batch('loyal')
@@ -300,7 +300,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     await second.stop()
   })
 
-  it('finds the one owner of several that has its channel, and opens no second', async () => {
+  it('finds the owner with its channel among several, and opens no second channel', async () => {
     const payer = await bench.payer('roamer', 5n * USDC)
     const signer = keySigner(Buffer.alloc(32, 22))
     await bench.fundGas(signer.address)
@@ -329,7 +329,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     )
   })
 
-  it('is claimed like any channel, 95 and 5 of a hundred to the last atom', async () => {
+  it('is claimed like any channel, 95 to 5, exact to the atom', async () => {
     const earned = await owner.store.ledger.balances('earned/')
     const due = -earned.reduce((sum, { amount }) => sum + amount, 0n)
     const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])

@@ -18,7 +18,7 @@ import { API, outcome } from '../../../helpers/till-bench.ts'
 
 const PRICE = 50_000n
 
-describe('x402 exact, over kill -9 of the owner', function () {
+describe('x402 exact, with kill -9 of the owner', function () {
   this.timeout(120_000)
   let bench: KeylessBench
   before(async () => {
@@ -62,7 +62,7 @@ describe('x402 exact, over kill -9 of the owner', function () {
     return encodePaymentSignatureHeader(await x402Client.fromConfig(bench.stock(payer)).createPaymentPayload(required))
   }
 
-  /** One call: the API runs where it is let in and was not answered before. */
+  /** One call: the API runs if the call is admitted and has no stored response. */
   async function call(till: ChannelTill, text: string, run: () => void): Promise<Settled> {
     const reservation = await till.admit(admission(text))
     if (reservation.replay !== undefined) return reservation.replay.settled
@@ -73,7 +73,7 @@ describe('x402 exact, over kill -9 of the owner', function () {
 
   const balance = async (store: Store, account: string) => store.ledger.balance(`${account}/exact/${bench.splitter}`)
 
-  /** Runs one call with a process that dies at an instant, and another that comes after it; tells how long the first lived. */
+  /** Runs one call with a process that dies at an instant, and then with a later process. Returns how long the first lived. */
   async function round(dieAt?: number): Promise<{ readonly started: number; readonly lived: number }> {
     const store = createMemoryStore()
     await store.open()
@@ -81,7 +81,7 @@ describe('x402 exact, over kill -9 of the owner', function () {
     const payer = await bench.payer(`crash ${dieAt}`, 10n * PRICE)
     const dead = eventually('the end', 60_000, () => (first.isDead ? true : undefined))
     const till = await Promise.race([start(store, first), dead])
-    // What it writes while it starts is another test's.
+    // Writes during the start are covered by another test.
     if (till === true) return { started: 0, lived: 0 }
     const started = first.lived.length
     const text = await signed(till, `crash ${dieAt}`)
@@ -108,7 +108,7 @@ describe('x402 exact, over kill -9 of the owner', function () {
     return { started, lived: first.lived.length }
   }
 
-  it('is taken once and runs once, whenever the owner is killed once the call is in its books', async () => {
+  it('is paid once and runs once, for a kill at any instant after the call is booked', async () => {
     const { started, lived } = await round()
     assert.ok(lived - started > 6, 'there are instants to die at')
     for (let dieAt = started; dieAt < lived; dieAt++) await round(dieAt)

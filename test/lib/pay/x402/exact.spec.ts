@@ -31,7 +31,7 @@ describe('x402 exact, of clients without a key', function () {
   const post = (headers: Record<string, string> = {}) =>
     fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{}' })
 
-  it('is asked for by a node that does not own the API and holds no money', async () => {
+  it('is offered by a node that does not own the API and holds no money', async () => {
     const response = await post()
     const problem = (await response.json()) as Problem
     assert.equal(response.status, 402)
@@ -45,7 +45,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(owner.api.runs, 0)
   })
 
-  it('is paid by @x402/fetch as it is', async () => {
+  it('works with the unmodified @x402/fetch', async () => {
     const payer = await bench.payer('fetch', USDC)
     const before = await bench.usdc(bench.splitter)
     const response = await bench.fetchOf('fetch')(url, {
@@ -67,7 +67,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal((await bench.usdc(bench.splitter)) - before, PRICE)
   })
 
-  it('is told as it was charged, also by a node that has not heard of a new price', async () => {
+  it('reports the charged price, even through a node that does not know a new price', async () => {
     const payer = await bench.payer('raised', USDC)
     const terms = { name: 'rising', payout: bench.provider }
     const charged: Array<string | null> = []
@@ -85,14 +85,14 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC - 80_000n)
   })
 
-  it('and by @x402/axios', async () => {
+  it('works with @x402/axios', async () => {
     const payer = await bench.payer('axios', USDC)
     const response = await bench.axiosOf('axios').post(url, {})
     assert.deepEqual(response.data, { run: 1 })
     assert.equal(await bench.usdc(payer), USDC - PRICE)
   })
 
-  /** A payment as the stock client signs it, with whatever a test changes of it afterwards. */
+  /** A payment signed by the standard client, with a test's changes. */
   async function payment(name: string, change: (payload: PaymentPayload) => void = () => {}): Promise<string> {
     const required = decodePaymentRequiredHeader((await post()).headers.get('payment-required')!)
     const payload = await x402Client.fromConfig(bench.stock(name)).createPaymentPayload(required)
@@ -108,7 +108,7 @@ describe('x402 exact, of clients without a key', function () {
     })
   const authorizationOf = ({ payload }: PaymentPayload) => payload['authorization'] as Record<string, string>
 
-  it('is spent on one call, however often it comes: ten at once run it once', async () => {
+  it('pays for one call, for any number of repeats: ten concurrent ones run it once', async () => {
     const payer = await bench.payer('tenfold', USDC)
     const text = await payment('tenfold')
     const responses = await Promise.all(Array.from({ length: 10 }, () => pay(text)))
@@ -123,7 +123,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.deepEqual([later.status, await later.json(), owner.api.runs], [200, { run: 1 }, 1])
   })
 
-  it('counts where somebody else sends its transfer while the API works, and is spent on one call', async () => {
+  it('counts if another sender submits its transfer during the call, and pays for one call', async () => {
     const payer = await bench.payer('overtaken', USDC)
     const text = await payment('overtaken')
     const { answer } = owner.api
@@ -146,7 +146,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal((await pay(text, '{"other":true}')).status, 409)
   })
 
-  it('counts where somebody else sends its transfer before the call, for the payer alone', async () => {
+  it('counts if another sender submits its transfer before the call, only for the payer', async () => {
     await bench.payer('foreseen', USDC)
     const text = await payment('foreseen')
     await bench.frontRun(text)
@@ -163,7 +163,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
   })
 
-  it('does not count where its authorisation was revoked', async () => {
+  it('does not count if its authorisation was revoked', async () => {
     const payer = await bench.payer('revoked', USDC)
     await bench.fundGas(payer)
     const text = await payment('revoked')
@@ -173,7 +173,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC)
   })
 
-  it('is not spent on another request', async () => {
+  it('does not pay for another request', async () => {
     await bench.payer('other', USDC)
     const text = await payment('other')
     assert.equal((await pay(text)).status, 200)
@@ -182,7 +182,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(owner.api.runs, 1)
   })
 
-  it('is not taken where the API fails, and is good for another try', async () => {
+  it('is not collected if the API fails, and can be used again', async () => {
     const payer = await bench.payer('unlucky', USDC)
     const text = await payment('unlucky')
     const { answer } = owner.api
@@ -201,7 +201,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC - PRICE)
   })
 
-  it('is on its way where the chain is slow: the same payment has the answer later, and the API ran once', async () => {
+  it('is pending on a slow chain: the same payment gets the response later, and the API runs once', async () => {
     const payer = await bench.payer('patient', USDC)
     const text = await payment('patient')
     await bench.mining(false)
@@ -223,7 +223,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC - PRICE)
   })
 
-  it('is known again by the name that the client gave it', async () => {
+  it("is recognised by the client's name for it", async () => {
     const payer = await bench.payer('named', USDC)
     const named = (payload: PaymentPayload) => {
       payload.extensions = { 'payment-identifier': { info: { required: false, id: 'order-0123456789' } } }
@@ -242,7 +242,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal((await pay(stolen)).status, 402)
   })
 
-  it('is known again by the idempotency key it came with, which is its payer’s alone', async () => {
+  it('is recognised by its idempotency key, which belongs to its payer', async () => {
     const payer = await bench.payer('keyed', USDC)
     const key = { 'idempotency-key': 'order-7' }
     const first = await pay(await payment('keyed'), '{}', key)
@@ -264,7 +264,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(owner.api.runs, 2)
   })
 
-  it('with an idempotency key runs once for ten that come at once, each with a payment of its own', async () => {
+  it('with an idempotency key runs once for ten concurrent calls with separate payments', async () => {
     const payer = await bench.payer('hasty', USDC)
     const texts: string[] = []
     while (texts.length < 10) texts.push(await payment('hasty'))
@@ -275,7 +275,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await bench.usdc(payer), USDC - PRICE)
   })
 
-  describe('is refused, with what is asked, and nothing is run', () => {
+  describe('is rejected with the offers, without running the call', () => {
     const refusals: ReadonlyArray<readonly [string, string, (payload: PaymentPayload) => void]> = [
       [
         'with a signature that was tampered with',
@@ -322,7 +322,7 @@ describe('x402 exact, of clients without a key', function () {
       })
     }
 
-    it('of an account that does not hold it, also where only all of them together are too much', async () => {
+    it('of an account with too little balance, even if only the sum of all is too much', async () => {
       await bench.payer('poor', PRICE - 1n)
       const poor = await pay(await payment('poor'))
       assert.deepEqual([poor.status, await codeOf(poor)], [402, 'insufficient_funds'])
@@ -335,7 +335,7 @@ describe('x402 exact, of clients without a key', function () {
       assert.equal(await bench.usdc(payer), 0n)
     })
 
-    it('that cannot be read', async () => {
+    it('that is malformed', async () => {
       const notPaid = Buffer.from('{"x402Version":2}').toString('base64')
       const noNumbers = await payment('refused', (payload) => (authorizationOf(payload)['value'] = '-1'))
       for (const text of ['garbage!', 'Z2FyYmFnZQ==', notPaid, noNumbers, 'A'.repeat(9_000)]) {
@@ -346,7 +346,7 @@ describe('x402 exact, of clients without a key', function () {
     })
   })
 
-  it('is lost to the owner, and in its books, where the payer moves the money meanwhile; the answer is kept back', async () => {
+  it('is booked as lost if the payer moves the money during the call; the response is withheld', async () => {
     const payer = await bench.payer('slippery', PRICE)
     await bench.fundGas(payer)
     const text = await payment('slippery')
@@ -370,7 +370,7 @@ describe('x402 exact, of clients without a key', function () {
     assert.equal(await ledger.balance(`receivable/exact/${bench.splitter}`), 0n)
   })
 
-  it('pays a node that owns the API the same way, and for a stream before its first chunk', async () => {
+  it('pays a node that owns the API in the same way, for a stream before its first chunk', async () => {
     const payer = await bench.payer('local', USDC)
     const own = `${await bench.startIngress(owner)}/api/demo/api/counter`
     const { answer } = owner.api
@@ -393,7 +393,7 @@ describe('x402 exact, of clients without a key', function () {
     }
   })
 
-  it('brings provider and treasury 95 and 5 of a hundred, to the last atom', async () => {
+  it('pays provider and treasury 95 to 5, exact to the atom', async () => {
     const due = await bench.usdc(bench.splitter)
     const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
     await owner.till.settlement.redeemer.settleNow()
