@@ -1,59 +1,75 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { AccountDeposits } from '../accounts/account-deposits.ts'
 import type { AccountWithdrawal, AccountWithdrawals } from '../accounts/account-withdrawals.ts'
-import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
+import type { RequestParts } from './account-request.ts'
+import { IDEMPOTENCY_HEADER, PAYMENT_HEADER } from './parameters.ts'
 import { isPayment, paymentResponse } from './payment-headers.ts'
+import { routesWith } from './route.ts'
+import { usdc, withdrawalSchema } from './views.ts'
 
-export interface AccountMoneyInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
+export interface AccountMoneyContext extends RequestParts {
   readonly deposits: Pick<AccountDeposits, 'deposit'>
   readonly withdrawals: Pick<AccountWithdrawals, 'quote' | 'withdraw' | 'get'>
 }
 
-const amountSchema = z.strictObject({ amount: z.string() })
-const withdrawalSchema = z.strictObject({
-  amount: z.string(),
-  max_fee: z.string().optional(),
-  dry_run: z.boolean().optional()
-})
+const route = routesWith<AccountMoneyContext>()
+const asked = usdc.describe('Decimal USDC.')
+/** What `dry_run` shows. */
+const quoteSchema = z.object({ amount: usdc, fee: usdc, receives: usdc, to: z.string() })
 
-/**
- * `POST /v1/account/deposits {amount}`: 402 with what an x402 client needs to pay so much in, then the same with its payment.
- * `POST /v1/account/withdrawals {amount, max_fee}`: back to where it came from; 202, and `GET …/{id}` tells what became of it.
- * With `dry_run` it only says what that costs.
- */
-export function addAccountMoneyRoutes(app: FastifyInstance, init: AccountMoneyInit): void {
-  const { accounts, deposits, withdrawals } = init
-
-  app.post('/v1/account/deposits', async (request, reply) => {
-    const [{ id }] = await accountOf(init, request)
-    const { amount: asked } = await readBody(init, request, amountSchema)
-    const { amount, response } = await deposits.deposit(id, parseUsdc(asked), paymentOf(request))
-    const [name, value] = paymentResponse(response)
-    if (name !== undefined) reply.header(name, value)
-    const { balance } = await accounts.balance(id)
-    return { amount: formatUsdc(amount), balance: formatUsdc(balance) }
-  })
-
-  app.post('/v1/account/withdrawals', async (request, reply) => {
-    const [account] = await managedAccountOf(init, request)
-    const body = await readBody(init, request, withdrawalSchema)
-    const amount = parseUsdc(body.amount)
-    const feeMax = parseUsdc(body.max_fee ?? '0')
-    if (body.dry_run === true) {
-      const { to, fee } = await withdrawals.quote(account, amount)
-      return { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee), to }
+/** How money gets into accounts, and back to where it came from. */
+export const accountMoneyRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/account/deposits',
+    summary: 'Pays in by x402: 402 says how, the same with the payment does it.',
+    auth: 'account',
+    headers: PAYMENT_HEADER,
+    body: z.strictObject({ amount: asked }),
+    response: z.object({ amount: usdc, balance: usdc }),
+    async handler({ accounts, deposits }, { caller: { account }, body, request, reply }) {
+      const { amount, response } = await deposits.deposit(account.id, parseUsdc(body.amount), paymentOf(request))
+      const [name, value] = paymentResponse(response)
+      if (name !== undefined) reply.header(name, value)
+      const { balance } = await accounts.balance(account.id)
+      return { amount: formatUsdc(amount), balance: formatUsdc(balance) }
     }
-    reply.code(202)
-    return view(await withdrawals.withdraw(account, { amount, feeMax, idempotencyKey: idempotencyKeyOf(request) }))
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/account/withdrawals',
+    summary:
+      'Pays back to where it came from. One a day is free; a fee is deducted up to `max_fee`. `dry_run` only shows the fee.',
+    auth: 'manager',
+    headers: IDEMPOTENCY_HEADER,
+    body: z.strictObject({ amount: asked, max_fee: asked.optional(), dry_run: z.boolean().optional() }),
+    response: z.union([withdrawalSchema, quoteSchema]),
+    status: 202,
+    otherResponses: { 200: quoteSchema },
+    async handler({ withdrawals }, { caller: { account }, body, request, reply }) {
+      const amount = parseUsdc(body.amount)
+      const feeMax = parseUsdc(body.max_fee ?? '0')
+      if (body.dry_run === true) {
+        const { to, fee } = await withdrawals.quote(account, amount)
+        reply.code(200)
+        return { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee), to }
+      }
+      return view(await withdrawals.withdraw(account, { amount, feeMax, idempotencyKey: idempotencyKeyOf(request) }))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/account/withdrawals/:id',
+    summary: 'What became of a withdrawal.',
+    auth: 'manager',
+    response: withdrawalSchema,
+    async handler({ withdrawals }, { caller, params }) {
+      return view(await withdrawals.get(caller.account.id, params.id))
+    }
   })
-
-  app.get<{ Params: { id: string } }>('/v1/account/withdrawals/:id', async (request) => {
-    const [{ id }] = await managedAccountOf(init, request)
-    return view(await withdrawals.get(id, request.params.id))
-  })
-}
+] as const
 
 /** @throws SoukError `payment_malformed` */
 function paymentOf({ headers }: FastifyRequest): string | undefined {

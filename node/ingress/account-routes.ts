@@ -1,112 +1,67 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { formatUsdc, isSoukError, limits, SoukError, text } from '../../lib/index.ts'
-import type { Clock } from '../../lib/interface/index.ts'
-import type { Account, Accounts, AccountEntry } from '../accounts/accounts.ts'
-import type { Keys } from '../keys/keys.ts'
+import { formatUsdc, limits, SoukError } from '../../lib/index.ts'
+import type { Account, AccountEntry, Accounts } from '../accounts/accounts.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Bodies } from './bodies.ts'
-import { PerIp } from './per-ip.ts'
+import type { RequestParts } from './account-request.ts'
+import { pageQuery } from './parameters.ts'
+import type { PerIp } from './per-ip.ts'
+import { routesWith } from './route.ts'
+import { accountSchema, entrySchema, openedAccountSchema, page } from './views.ts'
 
-export interface AccountRoutesInit {
-  readonly accounts: Accounts
-  readonly keys: Pick<Keys, 'verify'>
-  readonly clock: Clock
+export interface AccountContext extends RequestParts {
   /** Anybody may open one. */
   readonly opensAccounts: boolean
-  readonly trustProxy: boolean
-  readonly bodies: Bodies
+  /** Accounts that hosts open. */
+  readonly openings: PerIp
 }
 
-const openSchema = z.strictObject({ label: z.string().optional() })
+const route = routesWith<AccountContext>()
 
-/**
- * `/v1/account`: opens a prepaid account (`POST`, where the operator lets anybody), shows that of the key it comes with (`GET`), and
- * its statement (`/entries`, page by page with `limit` and `cursor`). Amounts are decimal USDC strings.
- */
-export function addAccountRoutes(app: FastifyInstance, init: AccountRoutesInit): void {
-  const { accounts, clock, opensAccounts, trustProxy } = init
-  const opened = new PerIp({ clock, trustProxy, max: limits.ACCOUNTS_PER_HOST, windowMs: limits.ACCOUNTS_PER_HOST_MS })
-
-  app.post('/v1/account', async (request, reply) => {
-    if (!opensAccounts) {
-      throw new SoukError(
-        'ingress_not_allowed',
-        'Accounts are not opened by strangers here: ask the operator for a key.'
-      )
+/** Prepaid accounts. Amounts are decimal USDC strings. */
+export const accountRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/account',
+    summary: 'Opens a prepaid account, with the key that manages it.',
+    body: z.strictObject({ label: z.string().optional() }),
+    response: openedAccountSchema,
+    status: 201,
+    admit({ opensAccounts, openings }, { raw }) {
+      if (!opensAccounts) {
+        throw new SoukError(
+          'ingress_not_allowed',
+          'Accounts are not opened by strangers here: ask the operator for a key.'
+        )
+      }
+      openings.count(raw)
+    },
+    async handler({ accounts }, { body }) {
+      const { account, key } = await accounts.open(body.label)
+      return { ...(await view(accounts, account, { ...key, keyId: key.id })), key: key.key }
     }
-    opened.count(request.raw)
-    const { label } = await readBody(init, request, openSchema)
-    const { account, key } = await accounts.open(label)
-    reply.code(201)
-    return { ...(await view(accounts, account, { ...key, keyId: key.id })), key: key.key }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/account',
+    summary: 'The account of a key.',
+    auth: 'account',
+    response: accountSchema,
+    handler: ({ accounts }, { caller }) => view(accounts, caller.account, caller.holder)
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/account/entries',
+    summary: 'Its statement.',
+    auth: 'manager',
+    query: pageQuery,
+    response: page(entrySchema),
+    async handler({ accounts }, { caller, query: { limit = limits.PAGE_MAX, cursor = 0 } }) {
+      const entries = await accounts.entries(caller.account.id, { after: cursor, limit })
+      const last = entries.length === limit ? entries.at(-1) : undefined
+      return { data: entries.map(entryView), next_cursor: last === undefined ? null : String(last.seq) }
+    }
   })
-
-  app.get('/v1/account', async (request) => {
-    const [account, holder] = await accountOf(init, request)
-    return view(accounts, account, holder)
-  })
-
-  app.get('/v1/account/entries', async (request) => {
-    const [{ id }] = await managedAccountOf(init, request)
-    const { limit, after } = readPage(request)
-    const entries = await accounts.entries(id, { after, limit })
-    const last = entries.length === limit ? entries.at(-1) : undefined
-    return { data: entries.map(entryView), next_cursor: last === undefined ? null : String(last.seq) }
-  })
-}
-
-/** @throws SoukError `key_missing`, `key_invalid`, `key_expired`, `key_revoked`, `key_not_permitted` */
-export async function accountOf(
-  { accounts, keys }: Pick<AccountRoutesInit, 'accounts' | 'keys'>,
-  { headers }: FastifyRequest
-): Promise<readonly [Account, KeyHolder]> {
-  const key = headers['x-consumer-key']
-  if (typeof key !== 'string' || key === '') {
-    throw new SoukError('key_missing', 'Send a key of the account in the header X-Consumer-Key.')
-  }
-  const holder = await keys.verify(key)
-  if (holder.account === undefined) {
-    throw new SoukError('key_not_permitted', 'This key has no account: its calls are paid by the operator.')
-  }
-  return [await accounts.get(holder.account), holder]
-}
-
-/**
- * The same of a key that speaks for its account: one that only calls moves nothing of it, whoever has found it.
- * @throws SoukError as `accountOf`
- */
-export async function managedAccountOf(
-  init: Pick<AccountRoutesInit, 'accounts' | 'keys'>,
-  request: FastifyRequest
-): Promise<readonly [Account, KeyHolder]> {
-  const [account, holder] = await accountOf(init, request)
-  if (holder.manages === true) return [account, holder]
-  throw new SoukError('key_not_permitted', 'This key only calls: use the one that the account was opened with.')
-}
-
-/** @throws SoukError `invalid_request`, `request_too_large`, `overloaded` */
-export async function readBody<T extends z.ZodType>(
-  { bodies }: Pick<AccountRoutesInit, 'bodies'>,
-  { raw }: FastifyRequest,
-  schema: T
-): Promise<z.output<T>> {
-  const held = bodies.hold(raw)
-  let value: unknown
-  try {
-    const body = text(await bodies.read({ req: raw }, limits.ACCOUNT_BODY_BYTES_MAX, held))
-    value = body === '' ? {} : JSON.parse(body)
-  } catch (cause) {
-    if (isSoukError(cause)) throw cause
-    throw new SoukError('invalid_request', 'The body is not JSON.', { cause })
-  } finally {
-    held.free()
-  }
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new SoukError('invalid_request', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.replace(/^: /, ''))
-}
+] as const
 
 async function view(accounts: Accounts, { id, label, createdAt, funding }: Account, holder: KeyHolder) {
   const { balance, setAside } = await accounts.balance(id)
@@ -116,7 +71,7 @@ async function view(accounts: Accounts, { id, label, createdAt, funding }: Accou
     balance: formatUsdc(balance),
     set_aside: formatUsdc(setAside),
     spent: formatUsdc(await accounts.spent(id)),
-    currency: 'USDC',
+    currency: 'USDC' as const,
     funding: funding ?? null,
     created_at: new Date(createdAt).toISOString(),
     key_id: holder.keyId,
@@ -129,15 +84,4 @@ async function view(accounts: Accounts, { id, label, createdAt, funding }: Accou
 
 function entryView({ kind, reference, at, amount }: AccountEntry) {
   return { kind, reference, at: new Date(at).toISOString(), amount: formatUsdc(amount) }
-}
-
-/** @throws SoukError `invalid_request` */
-export function readPage({ raw }: FastifyRequest): { limit: number; after: number } {
-  const query = new URLSearchParams(raw.url?.split('?')[1] ?? '')
-  const [limit, cursor] = [query.get('limit') ?? String(limits.PAGE_MAX), query.get('cursor') ?? '0']
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > limits.PAGE_MAX) {
-    throw new SoukError('invalid_request', `limit is a whole number from 1 to ${limits.PAGE_MAX}.`)
-  }
-  if (!/^\d{1,15}$/.test(cursor)) throw new SoukError('invalid_request', 'cursor is what the page before gave.')
-  return { limit: Number(limit), after: Number(cursor) }
 }

@@ -1,40 +1,48 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { limits } from '../../lib/index.ts'
 import type { SignedManifest, Souk } from '../../lib/interface/index.ts'
+import { present } from '../admin/present.ts'
 import { publicUrl } from './public-url.ts'
-import { whileConnected } from '../http/while-connected.ts'
+import { routesWith } from './route.ts'
+import { anyObject } from './views.ts'
 
 const PATH = '/.well-known/api-catalog'
 const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
+const route = routesWith<{ readonly souk: Pick<Souk, 'search'> }>()
+
 /**
- * `/.well-known/api-catalog` (RFC 9727): every API that is known here as a set of links (RFC 9264), page by page. A page is a catalog of
- * its own, and links to the next.
+ * RFC 9727: every API that is known here as a set of links (RFC 9264), page by page. A page is a catalog of its own, and links to the next.
  */
-export function addApiCatalog(app: FastifyInstance, souk: Pick<Souk, 'search'>): void {
-  app.get(PATH, async (request, reply) => {
-    const cursor = new URLSearchParams(request.raw.url?.split('?')[1] ?? '').get('cursor')
-    const query = { limit: limits.PAGE_MAX, ...(cursor === null ? {} : { cursor }) }
-    const { listings, next } = await souk.search(query, whileConnected(reply.raw))
-    const base = publicUrl(request.raw)
-    const here = base + PATH + (cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`)
-    const following = next === undefined ? undefined : `${base}${PATH}?cursor=${encodeURIComponent(next)}`
-    const links = [
-      `<${base}${PATH}>; rel="api-catalog"`,
-      ...(following === undefined ? [] : [`<${following}>; rel="next"`])
-    ]
-    reply.header('Link', links.join(', ')).type(CONTENT_TYPE)
-    const catalog = {
-      anchor: here,
-      item: listings.map(({ manifest }) => ({ href: base + callPath(manifest), title: manifest.name })),
-      ...(following === undefined ? {} : { 'api-catalog': [{ href: following }] })
+export const apiCatalogRoutes = [
+  route({
+    method: 'GET',
+    path: PATH,
+    summary: 'Every API known here, as links (RFC 9727).',
+    query: z.object({ cursor: z.string().optional().describe('From the link to the next page.') }),
+    response: anyObject,
+    mediaType: CONTENT_TYPE,
+    async handler({ souk }, { query: { cursor }, signal, request, reply }) {
+      const { listings, next } = await souk.search(present({ limit: limits.PAGE_MAX, cursor }), signal)
+      const base = publicUrl(request.raw)
+      const here = base + PATH + (cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`)
+      const following = next === undefined ? undefined : `${base}${PATH}?cursor=${encodeURIComponent(next)}`
+      const links = [
+        `<${base}${PATH}>; rel="api-catalog"`,
+        ...(following === undefined ? [] : [`<${following}>; rel="next"`])
+      ]
+      const catalog = {
+        anchor: here,
+        item: listings.map(({ manifest }) => ({ href: base + callPath(manifest), title: manifest.name })),
+        ...(following === undefined ? {} : { 'api-catalog': [{ href: following }] })
+      }
+      const own = cursor === undefined ? [ingressLinks(base)] : []
+      const linkset = [catalog, ...own, ...listings.map((signed) => linksOf(signed, base))]
+      // As bytes, for Fastify adds a charset to texts, which this type does not have.
+      return reply.header('Link', links.join(', ')).send(Buffer.from(JSON.stringify({ linkset })))
     }
-    const own = cursor === null ? [ingressLinks(base)] : []
-    const linkset = [catalog, ...own, ...listings.map((signed) => linksOf(signed, base))]
-    // As bytes, for Fastify adds a charset to texts, which this type does not have.
-    return Buffer.from(JSON.stringify({ linkset }))
   })
-}
+] as const
 
 /** Where an API is called, whoever else uses its name. */
 export function callPath({ name, provider }: { readonly name: string; readonly provider: string }): string {

@@ -1,106 +1,78 @@
-import type { FastifyInstance } from 'fastify'
-import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
-import {
-  type Clock,
-  LISTING_SORTS,
-  type ListingSort,
-  type Manifest,
-  type SearchQuery,
-  type SignedManifest,
-  type Souk
-} from '../../lib/interface/index.ts'
-import { PROTOCOL_NAMES, protocolNamed } from '../../protocols/protocol-descriptors.ts'
+import { z } from 'zod'
+import { formatUsdc, SoukError } from '../../lib/index.ts'
+import type { Clock, Manifest, SearchQuery, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import { present } from '../admin/present.ts'
 import { standingView } from '../standing-view.ts'
 import { cheapestPlan, termsView } from '../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
-import { whileConnected } from '../http/while-connected.ts'
+import { searchQuery } from './parameters.ts'
+import { routesWith } from './route.ts'
+import { anyObject, apiSchema, apiSummarySchema, page } from './views.ts'
 
-type Catalogue = Pick<Souk, 'search' | 'resolve' | 'standing'>
+export interface ApisContext {
+  readonly souk: Pick<Souk, 'search' | 'resolve' | 'standing'>
+  readonly clock: Pick<Clock, 'now'>
+}
 
-/**
- * `/v1/apis`: what the catalogue knows, searched by `q`, `protocol`, `tag`, `max_price`, `min_quality`, in the order of `sort`, page by
- * page with `limit` and `cursor`; `/v1/apis/{id}`: one API with its operations' schemas, by `name@provider` or bare name; `…/openapi.json`: the same as
- * OpenAPI 3.1; `…/schema.graphql`: the schema of a GraphQL API in SDL. Open to anyone.
- */
-export function addApiRoutes(app: FastifyInstance, souk: Catalogue, clock: Pick<Clock, 'now'>): void {
-  app.get('/v1/apis', async (request, reply) => {
-    const query = readQuery(new URLSearchParams(queryOf(request.raw.url ?? '')))
-    const page = await souk.search(query, whileConnected(reply.raw))
-    const data = page.listings.map((listing) => ({
-      ...apiSummary(listing, clock.now()),
-      ...standingView(listing, listing.manifest)
-    }))
-    return { data, next_cursor: page.next ?? null }
+const route = routesWith<ApisContext>()
+
+/** What the catalogue knows. Open to anyone. */
+export const apisRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/apis',
+    summary: 'Searches the APIs known here.',
+    query: searchQuery,
+    response: page(apiSummarySchema),
+    async handler({ souk, clock }, { query, signal }) {
+      const found = await souk.search(searchOf(query), signal)
+      const data = found.listings.map((listing) => ({
+        ...apiSummary(listing, clock.now()),
+        ...standingView(listing, listing.manifest)
+      }))
+      return { data, next_cursor: found.next ?? null }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/apis/:id',
+    summary: 'One API with the schemas of its operations, by name@provider or bare name.',
+    response: apiSchema,
+    async handler({ souk, clock }, { params, signal }) {
+      const { signed } = await souk.resolve(params.id, { signal })
+      const standing = await souk.standing(signed.id)
+      return { ...apiDetails(signed, clock.now()), ...standingView(standing, signed.manifest) }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/apis/:id/schema.graphql',
+    summary: 'The schema of a GraphQL API.',
+    response: z.string(),
+    mediaType: 'application/graphql; charset=utf-8',
+    async handler({ souk }, { params, signal }) {
+      const { signed } = await souk.resolve(params.id, { signal })
+      const { sdl } = signed.manifest.api
+      if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
+      return sdl
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/apis/:id/openapi.json',
+    summary: 'One API as OpenAPI 3.1.',
+    response: anyObject,
+    mediaType: 'application/openapi+json',
+    async handler({ souk, clock }, { params, signal, reply }) {
+      const { signed } = await souk.resolve(params.id, { signal })
+      // This very host, whatever it is called from outside.
+      return reply.send(JSON.stringify(openapiOf(signed, '/', clock.now())))
+    }
   })
-  app.get<{ Params: { id: string } }>('/v1/apis/:id', async (request, reply) => {
-    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    const standing = await souk.standing(signed.id)
-    return { ...apiDetails(signed, clock.now()), ...standingView(standing, signed.manifest) }
-  })
-  app.get<{ Params: { id: string } }>('/v1/apis/:id/schema.graphql', async (request, reply) => {
-    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    const { sdl } = signed.manifest.api
-    if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
-    return reply.type('application/graphql; charset=utf-8').send(sdl)
-  })
-  app.get<{ Params: { id: string } }>('/v1/apis/:id/openapi.json', async (request, reply) => {
-    const { signed } = await souk.resolve(request.params.id, { signal: whileConnected(reply.raw) })
-    // This very host, whatever it is called from outside.
-    return reply.type('application/openapi+json').send(JSON.stringify(openapiOf(signed, '/', clock.now())))
-  })
-}
+] as const
 
-function queryOf(url: string): string {
-  const mark = url.indexOf('?')
-  return mark === -1 ? '' : url.slice(mark + 1)
-}
-
-/** @throws SoukError `invalid_request` */
-export function readQuery(query: URLSearchParams): SearchQuery {
-  const text = query.get('q')
-  const protocol = query.get('protocol')
-  const tag = query.get('tag')
-  const maxPrice = query.get('max_price')
-  const minQuality = query.get('min_quality')
-  const sort = query.get('sort')
-  const limit = query.get('limit')
-  const cursor = query.get('cursor')
-  return {
-    ...(text === null ? {} : { text }),
-    ...(protocol === null ? {} : { protocol: readProtocol(protocol) }),
-    ...(tag === null ? {} : { tag }),
-    ...(maxPrice === null ? {} : { maxPrice: parseUsdc(maxPrice) }),
-    ...(minQuality === null ? {} : { minQuality: readQuality(minQuality) }),
-    ...(sort === null ? {} : { sort: readSort(sort) }),
-    ...(limit === null ? {} : { limit: readLimit(limit) }),
-    ...(cursor === null ? {} : { cursor })
-  }
-}
-
-function readProtocol(text: string): string {
-  const protocol = protocolNamed(text)
-  if (protocol === undefined) throw new SoukError('invalid_request', `protocol is one of ${PROTOCOL_NAMES.join(', ')}.`)
-  return protocol
-}
-
-function readQuality(text: string): number {
-  const quality = /^(?:0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(text) ? Number(text) : Number.NaN
-  if (!(quality >= 0 && quality <= 1)) throw new SoukError('invalid_request', 'min_quality is a number from 0 to 1.')
-  return quality
-}
-
-function readSort(text: string): ListingSort {
-  const sort = LISTING_SORTS.find((known) => known === text)
-  if (sort === undefined) throw new SoukError('invalid_request', `sort is one of ${LISTING_SORTS.join(', ')}.`)
-  return sort
-}
-
-function readLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > limits.PAGE_MAX) {
-    throw new SoukError('invalid_request', `limit is a whole number from 1 to ${limits.PAGE_MAX}.`)
-  }
-  return limit
+export function searchOf({ q, max_price, min_quality, ...rest }: z.output<typeof searchQuery>): SearchQuery {
+  return present({ ...rest, text: q, maxPrice: max_price, minQuality: min_quality })
 }
 
 /** An API in a list. */

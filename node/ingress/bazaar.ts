@@ -1,10 +1,16 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { deadline, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import { list } from '../http/schemas.ts'
 import { callPath } from './api-catalog.ts'
 import { exampleBody } from './example.ts'
 import type { Keyless } from './keyless.ts'
+import { bazaarQuery } from './parameters.ts'
 import { publicUrl } from './public-url.ts'
+import { routesWith } from './route.ts'
+import { anyObject } from './views.ts'
+
+type BazaarQuery = z.output<typeof bazaarQuery>
 
 interface PaymentRequirements {
   readonly scheme: string
@@ -25,7 +31,7 @@ export interface BazaarInit {
 }
 
 /**
- * `/discovery/resources`, as clients of x402's bazaar ask it: the APIs known here that take such payments, with what their owners ask.
+ * What clients of x402's bazaar ask for: the APIs known here that take such payments, with what their owners ask.
  * Owners are asked now and then, some at a time, for all who want to know.
  */
 export class Bazaar {
@@ -38,19 +44,16 @@ export class Bazaar {
     this.#init = init
   }
 
-  addRoutes(app: FastifyInstance): void {
-    app.get('/discovery/resources', async (request) => {
-      const query = new URLSearchParams(request.raw.url?.split('?')[1] ?? '')
-      const limit = readCount(query, 'limit', limits.BAZAAR_PAGE, limits.PAGE_MAX)
-      const offset = readCount(query, 'offset', 0, limits.BAZAAR_RESOURCES_MAX)
-      const found = (await this.#all()).map((resource) => wanted(resource, query)).filter((each) => each !== undefined)
-      const base = publicUrl(request.raw)
-      return {
-        x402Version: 2,
-        items: found.slice(offset, offset + limit).map((resource) => itemOf(resource, base)),
-        pagination: { limit, offset, total: found.length }
-      }
-    })
+  /** A page of the resources that are asked for. @throws SoukError `invalid_request` */
+  async page(query: BazaarQuery, base: string) {
+    const limit = readCount('limit', query.limit, limits.BAZAAR_PAGE, limits.PAGE_MAX)
+    const offset = readCount('offset', query.offset, 0, limits.BAZAAR_RESOURCES_MAX)
+    const found = (await this.#all()).map((resource) => wanted(resource, query)).filter((each) => each !== undefined)
+    return {
+      x402Version: 2 as const,
+      items: found.slice(offset, offset + limit).map((resource) => itemOf(resource, base)),
+      pagination: { limit, offset, total: found.length }
+    }
   }
 
   /** What was read before is told while it is read anew. */
@@ -116,11 +119,11 @@ export class Bazaar {
 }
 
 /** The resource with those of its offers that are asked for; undefined where it has none. */
-function wanted(resource: Resource, query: URLSearchParams): Resource | undefined {
-  if ((query.get('type') ?? 'http') !== 'http' || (query.get('extensions') ?? 'bazaar') !== 'bazaar') return undefined
+function wanted(resource: Resource, query: BazaarQuery): Resource | undefined {
+  if ((query.type ?? 'http') !== 'http' || (query.extensions ?? 'bazaar') !== 'bazaar') return undefined
   const accepts = resource.accepts.filter(({ scheme, network, payTo }) => {
-    const is = (name: string, value: string) => (query.get(name) ?? value).toLowerCase() === value.toLowerCase()
-    return is('scheme', scheme) && is('network', network) && is('payTo', payTo)
+    const is = (asked: string | undefined, value: string) => (asked ?? value).toLowerCase() === value.toLowerCase()
+    return is(query.scheme, scheme) && is(query.network, network) && is(query.payTo, payTo)
   })
   return accepts.length === 0 ? undefined : { ...resource, accepts }
 }
@@ -167,9 +170,21 @@ function bazaarOf(body: Readonly<Record<string, unknown>>) {
 }
 
 /** @throws SoukError `invalid_request` */
-function readCount(query: URLSearchParams, name: string, usual: number, max: number): number {
-  const text = query.get(name)
-  if (text === null) return usual
+function readCount(name: string, text: string | undefined, usual: number, max: number): number {
+  if (text === undefined) return usual
   if (/^\d{1,6}$/.test(text)) return Math.min(Number(text), max)
   throw new SoukError('invalid_request', `${name} is a whole number.`)
 }
+
+const route = routesWith<{ readonly bazaar: Bazaar }>()
+
+export const bazaarRoutes = [
+  route({
+    method: 'GET',
+    path: '/discovery/resources',
+    summary: 'The APIs that can be paid for by x402, and how, as clients of its bazaar ask.',
+    query: bazaarQuery,
+    response: z.object({ x402Version: z.literal(2), items: list(anyObject), pagination: anyObject }),
+    handler: ({ bazaar }, { query, request }) => bazaar.page(query, publicUrl(request.raw))
+  })
+] as const

@@ -1,12 +1,13 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { asSoukError, limits } from '../../lib/index.ts'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { DemoKey } from '../keys/keys.ts'
-import { readQuery } from './apis.ts'
+import { searchOf } from './apis.ts'
 import { frontPage } from './front-html.ts'
 import { STYLE_HASH } from './front-style.ts'
+import { searchQuery } from './parameters.ts'
 import { publicUrl } from './public-url.ts'
-import { whileConnected } from '../http/while-connected.ts'
+import { routesWith } from './route.ts'
 
 export interface FrontPageInit {
   readonly souk: Pick<Souk, 'search'>
@@ -38,27 +39,39 @@ const HEADERS = {
   link: '</.well-known/api-catalog>; rel="api-catalog", </openapi.json>; rel="service-desc"'
 }
 
-const ASKED = ['q', 'protocol', 'cursor'] as const
+const route = routesWith<FrontPageInit>()
+const text = z.string().optional()
 
-/** `GET /`: what can be called here, what it costs and how, for people. Searched by `q` and `protocol`, page by page by `cursor`. */
-export function addFrontPage(app: FastifyInstance, { souk, clock, ...rest }: FrontPageInit): void {
-  app.get('/', async (request, reply) => {
-    const query = new URLSearchParams(request.raw.url?.split('?')[1] ?? '')
-    const [q, protocol, cursor] = ASKED.map((name) => (query.get(name) ?? '').slice(0, limits.FRONT_QUERY_CHARS_MAX))
-    const asked = { q: q ?? '', protocol: protocol ?? '', cursor: cursor ?? '' }
-    reply.headers(HEADERS).type('text/html; charset=utf-8')
-    const shared = { ...rest, now: clock.now(), base: publicUrl(request.raw), asked }
-    try {
-      const given = new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== ''))
-      const wanted = { ...readQuery(given), limit: limits.FRONT_PAGE_APIS }
-      const { listings, next } = await souk.search(wanted, whileConnected(reply.raw))
-      return frontPage({ ...shared, listings, next, problem: undefined })
-    } catch (thrown) {
-      // Told to a person, on a page: the text is written for strangers.
-      const error = asSoukError(thrown)
-      if (error.code === 'internal_error') throw error
-      reply.code(error.status)
-      return frontPage({ ...shared, listings: [], next: undefined, problem: error.message })
+/** What can be called here, what it costs and how, for people. */
+export const frontPageRoutes = [
+  route({
+    method: 'GET',
+    path: '/',
+    summary: 'APIs, prices and how to call them, for people.',
+    query: z.object({
+      q: text.describe('Words that all begin words of name, description, tags or operations.'),
+      protocol: text.describe('What the API behind it speaks.'),
+      cursor: text.describe('Where the page begins.')
+    }),
+    response: z.string(),
+    mediaType: 'text/html; charset=utf-8',
+    async handler({ souk, clock, ...rest }, { query, signal, request, reply }) {
+      const cut = (typed = '') => typed.slice(0, limits.FRONT_QUERY_CHARS_MAX)
+      const asked = { q: cut(query.q), protocol: cut(query.protocol), cursor: cut(query.cursor) }
+      reply.headers(HEADERS)
+      const shared = { ...rest, now: clock.now(), base: publicUrl(request.raw), asked }
+      try {
+        const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''))
+        const wanted = { ...searchOf(searchQuery.parse(given)), limit: limits.FRONT_PAGE_APIS }
+        const { listings, next } = await souk.search(wanted, signal)
+        return frontPage({ ...shared, listings, next, problem: undefined })
+      } catch (thrown) {
+        // Told to a person, on a page: the text is written for strangers.
+        const error = asSoukError(thrown)
+        if (error.code === 'internal_error') throw error
+        reply.code(error.status)
+        return frontPage({ ...shared, listings: [], next: undefined, problem: error.message })
+      }
     }
   })
-}
+] as const

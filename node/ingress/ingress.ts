@@ -19,24 +19,23 @@ import { isLoopback, type ListenWish } from '../http/listen.ts'
 import { packageVersion } from '../config.ts'
 import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
-import { type AccountMoneyInit, addAccountMoneyRoutes } from './account-money-routes.ts'
-import { addAccountRoutes } from './account-routes.ts'
+import type { AccountMoneyContext } from './account-money-routes.ts'
+import type { RequestParts } from './account-request.ts'
 import { Agents } from './agents.ts'
-import { addApiCatalog } from './api-catalog.ts'
-import { addApiRoutes } from './apis.ts'
 import { Bazaar } from './bazaar.ts'
 import { Bodies } from './bodies.ts'
+import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
 import { type CallRoute, serveCall } from './call.ts'
 import { EventStreams } from './event-streams.ts'
-import { addIngressOpenapi } from './ingress-openapi.ts'
-import { addKeyRoutes } from './key-routes.ts'
-import { addFrontPage } from './front-page.ts'
 import { Keyless } from './keyless.ts'
 import { PerIp } from './per-ip.ts'
-import { fromFastify, sendNoRoute, sendParserProblem, sendProblem } from './problem.ts'
-import { addReceiptRoutes, type ReceiptRoutesInit } from './receipt-routes.ts'
+import { ingressOpenapi } from './ingress-openapi.ts'
+import { sendNoRoute } from './no-route.ts'
+import { fromFastify, sendParserProblem, sendProblem } from './problem.ts'
+import type { ReceiptContext } from './receipt-routes.ts'
+import { addRoutes, type IngressDeclaration, type IngressRoute } from './route.ts'
+import { INGRESS_ROUTES } from './routes.ts'
 import { shedOverload } from './shedding.ts'
-import { addSubscriptionRoutes } from './subscription-routes.ts'
 import type { IngressLog, Visit } from './visit.ts'
 
 export interface IngressOptions extends ListenWish {
@@ -80,9 +79,9 @@ export interface IngressInit {
   /** Of accounts and of the house. Default: none. */
   readonly subscriptions?: SubscriptionParts
   /** How money gets into them and out again. Default: not here. */
-  readonly accountMoney?: Pick<AccountMoneyInit, 'deposits' | 'withdrawals'>
+  readonly accountMoney?: Pick<AccountMoneyContext, 'deposits' | 'withdrawals'>
   /** What the owner of an API signed of a call. Default: nothing is known of any. */
-  readonly receipt?: ReceiptRoutesInit['receipt']
+  readonly receipt?: ReceiptContext['receipt']
   /** What scopes other than `demo` and provider ids stand for. Default: nothing. */
   readonly scopes?: Pick<Scopes, 'providerOf'>
   /** Why this node takes no new work, as `Store.refusal`. Default: it always does. */
@@ -104,7 +103,6 @@ export interface Ingress {
   close(): Promise<void>
 }
 
-const CALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const REQUEST_HEADERS =
   'content-type, accept, accept-language, range, if-range, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
@@ -203,18 +201,18 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.setErrorHandler((error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)))
   app.setNotFoundHandler((request, reply) => sendNoRoute(visitOf(request, reply)))
 
-  addIngressOpenapi(app, packageVersion())
-  // Alive: the process answers. Ready: it takes calls, which a draining node does not (see `refuse`).
-  app.get('/livez', () => ({ status: 'ok' }))
-  app.get('/readyz', () => {
-    const refusal = init.refusal?.()
-    if (refusal !== undefined) throw refusal
-    return { status: 'ok' }
-  })
+  const served: IngressDeclaration[] = []
+  const add: AddRoutes = (routes, context) => {
+    served.push(...routes)
+    addRoutes(app, routes, context)
+  }
+  let document: string | undefined
+  const openapi = () => (document ??= JSON.stringify(ingressOpenapi(served, packageVersion())))
+  add(INGRESS_ROUTES.node, { refusal: () => init.refusal?.(), openapi })
   const bodies = bodiesOf(init)
-  addAccounts(app, init, bodies)
+  addAccounts(add, init, bodies)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  addDiscovery(app, init, keyless.keyless)
+  addDiscovery(add, init, keyless.keyless)
   const bound = subscriptions === undefined ? {} : { boundCalls: subscriptions.boundCalls }
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
@@ -222,10 +220,11 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const gate = new KeyGate(init.clock)
   const agentApis = new AgentApis(subscriptions?.bindings)
   const agents = new Agents({ ...init, ...bound, demoCalls, gate, agentApis, bodies }, options.corsOrigins ?? [])
-  app.post('/mcp', (request, reply) => void agents.serve(visitOf(request, reply)))
+  add(INGRESS_ROUTES.agents, { agents, visitOf })
   const limited = { gate, strangers, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
+  served.push(...INGRESS_ROUTES.calls)
   addCallRoutes(app, { route, streams, visitOf, scopes: init.scopes })
   return app
 }
@@ -239,17 +238,19 @@ function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWind
   })
 }
 
+type AddRoutes = <C>(routes: ReadonlyArray<IngressRoute<C>>, context: C) => void
+
 /** What people and programs find APIs by. */
 function addDiscovery(
-  app: FastifyInstance,
+  add: AddRoutes,
   { souk, keys, accounts, clock, money = 'USDC', options }: IngressInit,
   keyless?: Keyless
 ): void {
   const { opensAccounts = false, selfService = true } = options
-  addApiRoutes(app, souk, clock)
-  addApiCatalog(app, souk)
-  if (keyless !== undefined) new Bazaar({ souk, keyless, clock }).addRoutes(app)
-  addFrontPage(app, {
+  add(INGRESS_ROUTES.apis, { souk, clock })
+  add(INGRESS_ROUTES.apiCatalog, { souk })
+  if (keyless !== undefined) add(INGRESS_ROUTES.bazaar, { bazaar: new Bazaar({ souk, keyless, clock }) })
+  add(INGRESS_ROUTES.frontPage, {
     souk,
     clock,
     demo: keys.demo,
@@ -261,19 +262,25 @@ function addDiscovery(
 }
 
 function addAccounts(
-  app: FastifyInstance,
+  add: AddRoutes,
   { accounts, accountMoney, subscriptions, keys, clock, receipt, options }: IngressInit,
   bodies: Bodies
 ): void {
   if (accounts === undefined) return
   const { opensAccounts = false, selfService = true, trustProxy = false } = options
-  const common = { accounts, keys, clock, bodies, trustProxy }
-  addAccountRoutes(app, { ...common, opensAccounts: opensAccounts && selfService })
-  addKeyRoutes(app, { ...common, selfService })
-  addReceiptRoutes(app, { accounts, keys, receipt: receipt ?? (async () => undefined) })
-  if (accountMoney !== undefined) addAccountMoneyRoutes(app, { ...common, ...accountMoney })
+  const parts = { accounts, keys, bodies }
+  const perHost = (max: number, windowMs: number) => new PerIp({ clock, trustProxy, max, windowMs })
+  add(INGRESS_ROUTES.account, {
+    ...parts,
+    opensAccounts: opensAccounts && selfService,
+    openings: perHost(limits.ACCOUNTS_PER_HOST, limits.ACCOUNTS_PER_HOST_MS)
+  })
+  const keyChanges = perHost(limits.KEY_CHANGES_PER_HOST, limits.KEY_CHANGES_PER_HOST_MS)
+  add(INGRESS_ROUTES.keys, { ...parts, selfService, keyChanges })
+  add(INGRESS_ROUTES.receipts, { ...parts, receipt: receipt ?? (async () => undefined) })
+  if (accountMoney !== undefined) add(INGRESS_ROUTES.accountMoney, { ...parts, ...accountMoney })
   if (subscriptions !== undefined && selfService) {
-    addSubscriptionRoutes(app, { ...common, desk: subscriptions.desk })
+    add(INGRESS_ROUTES.subscriptions, { ...parts, clock, desk: subscriptions.desk })
   }
 }
 
@@ -357,7 +364,7 @@ function addCallRoutes(
     scopes
   }: { route: CallRoute; streams: EventStreams; visitOf: VisitOf; scopes: IngressInit['scopes'] }
 ): void {
-  for (const url of ['/api/:scope/api/:name', '/api/:scope/api/:name/*']) {
+  for (const url of CALL_PATHS) {
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
       url,

@@ -1,121 +1,134 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { formatUsdc, limits, parseUsdc, SoukError } from '../../lib/index.ts'
-import type { Clock } from '../../lib/interface/index.ts'
+import { formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
 import { present } from '../admin/present.ts'
-import type { Accounts } from '../accounts/accounts.ts'
-import type { KeyInfo, Keys } from '../keys/keys.ts'
-import { managedAccountOf, readBody } from './account-routes.ts'
-import type { Bodies } from './bodies.ts'
-import { PerIp } from './per-ip.ts'
+import type { IssuedKey, KeyInfo, Keys } from '../keys/keys.ts'
+import type { RequestParts } from './account-request.ts'
+import type { PerIp } from './per-ip.ts'
+import { routesWith } from './route.ts'
+import { issuedKeySchema, keySchema, page } from './views.ts'
 
-export interface KeyRoutesInit {
-  readonly accounts: Accounts
+export interface KeyContext extends RequestParts {
   readonly keys: Keys
-  readonly clock: Clock
   /** Account holders make keys by themselves. */
   readonly selfService: boolean
-  readonly trustProxy: boolean
-  readonly bodies: Bodies
+  /** Changes that hosts make. */
+  readonly keyChanges: PerIp
 }
 
-interface ById {
-  Params: { id: string }
-}
-
+const route = routesWith<KeyContext>()
+const asked = z.string().transform(parseUsdc)
 const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))
 
-const issueSchema = z.strictObject({
-  label: z.string().optional(),
-  apis: z.array(z.string()).optional(),
-  max_price: z.string().transform(parseUsdc).optional(),
-  daily_cap: z.string().transform(parseUsdc).optional(),
-  expires_at: moment.optional(),
-  manages: z.boolean().optional()
-})
-
-const rotateSchema = z.strictObject({
-  overlap_seconds: z.int().min(0).optional(),
-  expires_at: moment.optional()
-})
-
-/**
- * `/v1/keys`: the keys of an account, for whoever holds one that manages it. Made, rotated, disabled, enabled and revoked; a key is
- * shown in the answer that made it, and never again.
- */
-export function addKeyRoutes(app: FastifyInstance, init: KeyRoutesInit): void {
-  const { keys, clock, trustProxy } = init
-  const perHost = { max: limits.KEY_CHANGES_PER_HOST, windowMs: limits.KEY_CHANGES_PER_HOST_MS }
-  const changes = new PerIp({ clock, trustProxy, ...perHost })
-
-  /** The account, and the id of the key that asks. @throws SoukError `rate_limited`, and as `managedAccountOf` */
-  const manager = async (request: FastifyRequest): Promise<{ account: string; asking: string }> => {
-    changes.count(request.raw)
-    const [{ id: account }, { keyId: asking }] = await managedAccountOf(init, request)
-    return { account, asking }
-  }
-  const own = async (account: string, id: string): Promise<KeyInfo> => {
-    const found = await keys.get(id).catch(() => undefined)
-    if (found?.account === account) return found
-    throw new SoukError('invalid_request', 'This account has no such key.')
-  }
-
-  app.get('/v1/keys', async (request) => {
-    const [{ id }] = await managedAccountOf(init, request)
-    return { data: (await keys.list(id)).map(view), next_cursor: null }
+/** The keys of an account. A key is shown in the response that made it, and never again. */
+export const keyRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'The account’s keys.',
+    auth: 'manager',
+    response: page(keySchema),
+    async handler({ keys }, { caller }) {
+      return { data: (await keys.list(caller.account.id)).map(view), next_cursor: null }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Makes a key, which only calls unless it is to manage the account.',
+    auth: 'manager',
+    body: z.strictObject({
+      label: z.string().optional(),
+      apis: z.array(z.string()).optional(),
+      max_price: asked.optional(),
+      daily_cap: asked.optional(),
+      expires_at: moment.optional(),
+      manages: z.boolean().optional()
+    }),
+    response: issuedKeySchema,
+    status: 201,
+    admit(context, { raw }) {
+      checkOpen(context)
+      context.keyChanges.count(raw)
+    },
+    async handler({ keys }, { caller, body }) {
+      const { max_price: maxPrice, daily_cap: dailyCap, expires_at: expiresAt, ...rest } = body
+      const wanted = present({ ...rest, maxPrice, dailyCap, expiresAt })
+      return issued(await keys.issue({ account: caller.account.id, ...wanted }))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/keys/:id',
+    summary: 'One of them.',
+    auth: 'manager',
+    response: keySchema,
+    handler: async ({ keys }, { caller, params }) => view(await own(keys, caller.account.id, params.id))
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/keys/:id',
+    summary: 'Revokes it.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      checkOther(id, caller.holder.keyId)
+      return view(await keys.revoke(id))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/rotate',
+    summary: 'Makes a key that takes its place; it works on for a while.',
+    auth: 'manager',
+    body: z.strictObject({ overlap_seconds: z.int().min(0).optional(), expires_at: moment.optional() }),
+    response: issuedKeySchema,
+    status: 201,
+    admit(context, { raw }) {
+      checkOpen(context)
+      context.keyChanges.count(raw)
+    },
+    async handler({ keys }, { caller, params, body: { overlap_seconds: seconds, expires_at: expiresAt } }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      const overlapMs = seconds === undefined ? undefined : seconds * 1000
+      return issued(await keys.rotate(id, present({ overlapMs, expiresAt })))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/disable',
+    summary: 'Refuses its calls until it is enabled.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      checkOther(id, caller.holder.keyId)
+      return view(await keys.disable(id))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/enable',
+    summary: 'Lets it call again.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      return view(await keys.enable((await own(keys, caller.account.id, params.id)).id))
+    }
   })
+] as const
 
-  app.get<ById>('/v1/keys/:id', async (request) => {
-    const [{ id }] = await managedAccountOf(init, request)
-    return view(await own(id, request.params.id))
-  })
-
-  app.post('/v1/keys', async (request, reply) => {
-    checkOpen(init)
-    const { account } = await manager(request)
-    const {
-      max_price: maxPrice,
-      daily_cap: dailyCap,
-      expires_at: expiresAt,
-      ...rest
-    } = await readBody(init, request, issueSchema)
-    const issued = await keys.issue({ account, ...present({ ...rest, maxPrice, dailyCap, expiresAt }) })
-    reply.code(201)
-    return { ...view(issued), key: issued.key }
-  })
-
-  app.post<ById>('/v1/keys/:id/rotate', async (request, reply) => {
-    checkOpen(init)
-    const { account } = await manager(request)
-    const { id } = await own(account, request.params.id)
-    const { overlap_seconds: seconds, expires_at: expiresAt } = await readBody(init, request, rotateSchema)
-    const overlapMs = seconds === undefined ? undefined : seconds * 1000
-    const issued = await keys.rotate(id, present({ overlapMs, expiresAt }))
-    reply.code(201)
-    return { ...view(issued), key: issued.key }
-  })
-
-  app.post<ById>('/v1/keys/:id/disable', async (request) => {
-    const { account, asking } = await manager(request)
-    const { id } = await own(account, request.params.id)
-    checkOther(id, asking)
-    return view(await keys.disable(id))
-  })
-
-  app.post<ById>('/v1/keys/:id/enable', async (request) => {
-    const { account } = await manager(request)
-    return view(await keys.enable((await own(account, request.params.id)).id))
-  })
-
-  app.delete<ById>('/v1/keys/:id', async (request) => {
-    const { account, asking } = await manager(request)
-    const { id } = await own(account, request.params.id)
-    checkOther(id, asking)
-    return view(await keys.revoke(id))
-  })
+/** @throws SoukError `invalid_request` */
+async function own(keys: Keys, account: string, id: string): Promise<KeyInfo> {
+  const found = await keys.get(id).catch(() => undefined)
+  if (found?.account === account) return found
+  throw new SoukError('invalid_request', 'This account has no such key.')
 }
 
-function checkOpen({ selfService }: KeyRoutesInit): void {
+function checkOpen({ selfService }: KeyContext): void {
   if (selfService) return
   throw new SoukError('ingress_not_allowed', 'Keys are not made by account holders here: ask the operator for one.')
 }
@@ -127,6 +140,10 @@ function checkOther(id: string, asking: string): void {
     'invalid_request',
     'This is the key you ask with: rotate it with {"overlap_seconds":0}, or use another that manages the account.'
   )
+}
+
+function issued(made: IssuedKey) {
+  return { ...view(made), key: made.key }
 }
 
 function view(key: KeyInfo) {

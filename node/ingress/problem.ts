@@ -48,32 +48,6 @@ export function fromFastify(error: unknown): SoukError {
   return asSoukError(error)
 }
 
-const METHODS_BY_PATH: ReadonlyArray<readonly [path: RegExp, allow: string]> = [
-  [/^\/api\/[^/?]+\/api\/[^/?]/, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
-  [/^\/v1\/account(?:\?|$)/, 'GET, HEAD, POST'],
-  [/^\/v1\/account\/(?:entries|withdrawals\/[^/?]+)(?:\?|$)/, 'GET, HEAD'],
-  [/^\/(?:v1\/account\/(?:deposits|withdrawals)|mcp)(?:\?|$)/, 'POST'],
-  [/^\/v1\/keys(?:\?|$)/, 'GET, HEAD, POST'],
-  [/^\/v1\/keys\/[^/?]+(?:\?|$)/, 'GET, HEAD, DELETE'],
-  [/^\/v1\/keys\/[^/?]+\/(?:rotate|disable|enable)(?:\?|$)/, 'POST'],
-  [/^\/v1\/receipts(?:\?|$)/, 'GET, HEAD'],
-  [/^\/(?:livez|readyz|openapi\.json|discovery\/resources|\.well-known\/api-catalog)?(?:\?|$)/, 'GET, HEAD'],
-  [/^\/v1\/apis(?:\/[^/?]+(?:\/(?:schema\.graphql|openapi\.json))?)?(?:\?|$)/, 'GET, HEAD']
-]
-
-/** No route: a method that the path does not have, or no such path. */
-export function sendNoRoute(visit: Visit): void {
-  const { method = '', url = '' } = visit.req
-  const known = METHODS_BY_PATH.find(([path]) => path.test(url))
-  if (known !== undefined && !known[1].split(', ').includes(method)) {
-    sendProblem(visit, new SoukError('method_not_allowed', `${method} is not possible here.`), known[1])
-    return
-  }
-  const detail =
-    'There is nothing at this path. Calls go to POST /api/demo/api/<name>, the list of APIs is at /v1/apis.'
-  sendProblem(visit, new SoukError('api_not_found', detail))
-}
-
 /**
  * Answers on a bare socket what Node's parser refused: there is no request object then. Where an answer is under way, it is
  * cut instead, because bytes of another answer in the middle of it would be taken for its own.

@@ -1,68 +1,117 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { SoukError } from '../../lib/index.ts'
+import { z } from 'zod'
 import type { Clock, OwnSubscription, SubscriptionChange } from '../../lib/interface/index.ts'
-import { cancelSchema, subscribeSchema, subscriptionTermsSchema } from '../admin/subscription-api.ts'
+import { subscribeSchema, subscriptionTermsSchema } from '../admin/subscription-api.ts'
 import type { SubscriptionDesk } from '../subscriptions/desk.ts'
 import { changeView, subscriptionView } from '../subscriptions/view.ts'
 import { termsOf, wishOf } from '../subscriptions/wish.ts'
-import { accountOf, type AccountRoutesInit, managedAccountOf, readBody } from './account-routes.ts'
-import { whileConnected } from '../http/while-connected.ts'
+import type { RequestParts } from './account-request.ts'
+import { routesWith } from './route.ts'
+import { page, subscriptionChangeSchema, subscriptionSchema } from './views.ts'
 
-export interface SubscriptionRoutesInit extends Pick<AccountRoutesInit, 'accounts' | 'keys' | 'bodies'> {
+export interface SubscriptionContext extends RequestParts {
   readonly desk: SubscriptionDesk
   readonly clock: Clock
 }
 
-interface ById {
-  readonly Params: { readonly id: string }
-}
+const route = routesWith<SubscriptionContext>()
+const CANCEL = 'now is true or false.'
 
 /**
- * `/v1/subscriptions`: those of the account that a key belongs to. Fees are taken from its balance; its calls go with the
- * subscription by themselves. Any key of the account may look, and one that manages it may change them.
+ * Subscriptions of the account that a key belongs to. Fees are taken from its balance; its calls go with the subscription by themselves.
+ * Any key of the account may look, and one that manages it may change them.
  */
-export function addSubscriptionRoutes(app: FastifyInstance, init: SubscriptionRoutesInit): void {
-  const { desk, clock } = init
-  const reader = async (request: FastifyRequest) => (await accountOf(init, request))[0].id
-  const manager = async (request: FastifyRequest) => (await managedAccountOf(init, request))[0].id
-
-  app.get('/v1/subscriptions', async (request) => {
-    const held = await desk.list(await reader(request))
-    return { data: held.map((each) => shown(each, clock.now())), next_cursor: null }
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/subscriptions',
+    summary: 'What the account has subscribed to.',
+    auth: 'account',
+    response: page(subscriptionSchema),
+    async handler({ desk, clock }, { caller }) {
+      const held = await desk.list(caller.account.id)
+      return { data: held.map((each) => shown(each, clock.now())), next_cursor: null }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions',
+    summary: 'Subscribes to a plan of an API; its fee is taken from the balance. Calls go by the plan from then on.',
+    auth: 'manager',
+    body: subscribeSchema,
+    response: subscriptionChangeSchema,
+    status: 201,
+    async handler({ desk, clock }, { caller, body, signal }) {
+      return changed(await desk.subscribe(caller.account.id, wishOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/subscriptions/:id',
+    summary: 'One of them.',
+    auth: 'account',
+    response: subscriptionSchema,
+    async handler({ desk, clock }, { caller, params }) {
+      return shown(await desk.get(caller.account.id, params.id), clock.now())
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/subscriptions/:id',
+    summary: 'To another plan, or other limits. A dearer plan begins at once, a cheaper one when the period ends.',
+    auth: 'manager',
+    body: subscriptionTermsSchema,
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, body, signal }) {
+      return changed(await desk.change(caller.account.id, params.id, termsOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/subscriptions/:id',
+    summary: 'Ends it with its period, or at once.',
+    auth: 'manager',
+    query: z.strictObject(
+      {
+        now: z.enum(['true', 'false'], CANCEL).default('false').describe('At once, and not when the period ends.')
+      },
+      CANCEL
+    ),
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, query, signal }) {
+      return changed(await desk.cancel(caller.account.id, params.id, query.now === 'true', signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/pause',
+    summary: 'No calls and no fees until it is resumed.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.pause(caller.account.id, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/resume',
+    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.resume(caller.account.id, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/renew',
+    summary: 'Pays the next period, where the last one is over. Calls do so by themselves.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.renew(caller.account.id, params.id, signal), clock.now())
+    }
   })
-
-  app.post('/v1/subscriptions', async (request, reply) => {
-    const account = await manager(request)
-    const wish = wishOf(await readBody(init, request, subscribeSchema))
-    const change = await desk.subscribe(account, wish, whileConnected(reply.raw))
-    reply.code(201)
-    return changed(change, clock.now())
-  })
-
-  app.get<ById>('/v1/subscriptions/:id', async (request) => {
-    return shown(await desk.get(await reader(request), request.params.id), clock.now())
-  })
-
-  app.patch<ById>('/v1/subscriptions/:id', async (request, reply) => {
-    const account = await manager(request)
-    const terms = termsOf(await readBody(init, request, subscriptionTermsSchema))
-    return changed(await desk.change(account, request.params.id, terms, whileConnected(reply.raw)), clock.now())
-  })
-
-  app.delete<ById>('/v1/subscriptions/:id', async (request, reply) => {
-    const account = await manager(request)
-    const { now } = readQuery(request)
-    const signal = whileConnected(reply.raw)
-    return changed(await desk.cancel(account, request.params.id, now === 'true', signal), clock.now())
-  })
-
-  for (const move of ['pause', 'resume', 'renew'] as const) {
-    app.post<ById>(`/v1/subscriptions/:id/${move}`, async (request, reply) => {
-      const account = await manager(request)
-      return changed(await desk[move](account, request.params.id, whileConnected(reply.raw)), clock.now())
-    })
-  }
-}
+] as const
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -80,12 +129,4 @@ function shown(subscription: OwnSubscription, now: number) {
 
 function changed(change: SubscriptionChange, now: number) {
   return { ...changeView(change, now), subscription: shown(change.subscription, now) }
-}
-
-/** @throws SoukError `invalid_request` */
-function readQuery({ raw }: FastifyRequest): { now: 'true' | 'false' } {
-  const query = Object.fromEntries(new URLSearchParams(raw.url?.split('?')[1] ?? ''))
-  const result = cancelSchema.safeParse(query)
-  if (result.success) return result.data
-  throw new SoukError('invalid_request', 'now is true or false.')
 }

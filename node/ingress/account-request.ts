@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { isSoukError, limits, SoukError, text } from '../../lib/index.ts'
+import type { Account, Accounts } from '../accounts/accounts.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { KeyHolder } from '../keys/verifier.ts'
+import type { Bodies } from './bodies.ts'
+
+/** What checks the key of a request, and reads its body. */
+export interface RequestParts {
+  readonly accounts: Accounts
+  readonly keys: Pick<Keys, 'verify'>
+  readonly bodies: Bodies
+}
+
+/** The account that a request is for, and whose key it came with. */
+export interface Caller {
+  readonly account: Account
+  readonly holder: KeyHolder
+}
+
+/** @throws SoukError `key_missing`, `key_invalid`, `key_expired`, `key_revoked`, `key_not_permitted` */
+export async function accountOf(
+  { accounts, keys }: Pick<RequestParts, 'accounts' | 'keys'>,
+  { headers }: FastifyRequest
+): Promise<Caller> {
+  const key = headers['x-consumer-key']
+  if (typeof key !== 'string' || key === '') {
+    throw new SoukError('key_missing', 'Send a key of the account in the header X-Consumer-Key.')
+  }
+  const holder = await keys.verify(key)
+  if (holder.account === undefined) {
+    throw new SoukError('key_not_permitted', 'This key has no account: its calls are paid by the operator.')
+  }
+  return { account: await accounts.get(holder.account), holder }
+}
+
+/**
+ * The same of a key that speaks for its account: one that only calls moves nothing of it, whoever has found it.
+ * @throws SoukError as `accountOf`
+ */
+export async function managedAccountOf(
+  parts: Pick<RequestParts, 'accounts' | 'keys'>,
+  request: FastifyRequest
+): Promise<Caller> {
+  const caller = await accountOf(parts, request)
+  if (caller.holder.manages === true) return caller
+  throw new SoukError('key_not_permitted', 'This key only calls: use the one that the account was opened with.')
+}
+
+/** @throws SoukError `invalid_request`, `request_too_large`, `overloaded` */
+export async function readBody<T extends z.ZodType>(
+  { bodies }: Pick<RequestParts, 'bodies'>,
+  { raw }: FastifyRequest,
+  schema: T
+): Promise<z.output<T>> {
+  const held = bodies.hold(raw)
+  let value: unknown
+  try {
+    const body = text(await bodies.read({ req: raw }, limits.ACCOUNT_BODY_BYTES_MAX, held))
+    value = body === '' ? {} : JSON.parse(body)
+  } catch (cause) {
+    if (isSoukError(cause)) throw cause
+    throw new SoukError('invalid_request', 'The body is not JSON.', { cause })
+  } finally {
+    held.free()
+  }
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new SoukError('invalid_request', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.replace(/^: /, ''))
+}

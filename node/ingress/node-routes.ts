@@ -1,0 +1,71 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { SoukError } from '../../lib/index.ts'
+import type { Agents } from './agents.ts'
+import { routesWith } from './route.ts'
+import { anyObject } from './views.ts'
+import type { Visit } from './visit.ts'
+
+export interface NodeContext {
+  /** Why this node takes no new work, as `Store.refusal`. */
+  readonly refusal: () => SoukError | undefined
+  /** The OpenAPI document of this ingress, as JSON. */
+  readonly openapi: () => string
+}
+
+const route = routesWith<NodeContext>()
+const ok = z.object({ status: z.literal('ok') })
+
+/** The ingress itself. Alive: the process answers. Ready: it takes calls, which a draining node does not. */
+export const nodeRoutes = [
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document.',
+    response: anyObject,
+    mediaType: 'application/openapi+json',
+    handler: ({ openapi }, { reply }) => reply.send(openapi())
+  }),
+  route({
+    method: 'GET',
+    path: '/livez',
+    summary: 'The process answers.',
+    response: ok,
+    handler: () => ({ status: 'ok' as const })
+  }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    summary:
+      'It takes calls. 503 with the reason where it does not: it stops, its database is away, or its disk is full.',
+    response: ok,
+    handler({ refusal }) {
+      const error = refusal()
+      if (error !== undefined) throw error
+      return { status: 'ok' as const }
+    }
+  })
+] as const
+
+export interface AgentContext {
+  readonly agents: Agents
+  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+}
+
+export const agentRoutes = [
+  routesWith<AgentContext>()({
+    method: 'POST',
+    path: '/mcp',
+    summary: 'The Model Context Protocol, for agents (JSON-RPC).',
+    needsKey: true,
+    query: z.object({
+      api: z.string().optional().describe('An API whose operations are tools of their own; any number of times.')
+    }),
+    rawBody: anyObject,
+    response: anyObject,
+    async handler({ agents, visitOf }, { request, reply }) {
+      await agents.serve(visitOf(request, reply))
+      return reply
+    }
+  })
+] as const

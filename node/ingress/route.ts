@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { SoukError } from '../../lib/index.ts'
+import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../http/route.ts'
+import { whileConnected } from '../http/while-connected.ts'
+import { accountOf, type Caller, managedAccountOf, readBody, type RequestParts } from './account-request.ts'
+
+/** A route of the ingress as documents describe it. */
+export interface IngressDeclaration<
+  M extends Method = Method,
+  P extends string = string,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType
+> extends RouteDeclaration<M, P, Q, B, R> {
+  /** Request headers that it reads, by name. */
+  readonly headers?: Readonly<Record<string, z.ZodType>>
+  /** It takes a key in `X-Consumer-Key`. */
+  readonly needsKey?: boolean
+  /** A JSON body that the handler reads by itself. */
+  readonly rawBody?: z.ZodType
+}
+
+type Auth = 'account' | 'manager' | undefined
+
+/** A request whose key and input are valid. */
+export interface IngressRequest<P extends string, Q, B, A extends Auth> {
+  readonly params: ParamsOf<P>
+  readonly query: Q
+  readonly body: B
+  readonly caller: A extends string ? Caller : undefined
+  /** Aborts when the client goes away before its response is complete. */
+  readonly signal: AbortSignal
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+export interface IngressRoute<
+  C,
+  M extends Method = Method,
+  P extends string = string,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+  A extends Auth = Auth
+> extends IngressDeclaration<M, P, Q, B, R> {
+  /** Whose key it takes. Absent: it is open to anybody, or the handler looks at the key by itself. */
+  readonly auth?: A
+  /** Refuses a request before its key and its input are looked at. */
+  admit?(context: C, request: FastifyRequest): void
+  /** Resolves to the JSON of the response; to the reply where it wrote the response itself. */
+  handler(
+    context: C,
+    request: IngressRequest<P, z.output<Q>, z.output<B>, A>
+  ): z.output<R> | FastifyReply | Promise<z.output<R> | FastifyReply>
+}
+
+/** Declares routes whose handlers work with `C`. The other types are inferred from each declaration. */
+export function routesWith<C>() {
+  return <
+    const M extends Method,
+    const P extends string,
+    Q extends z.ZodType = z.ZodNever,
+    B extends z.ZodType = z.ZodNever,
+    R extends z.ZodType = z.ZodVoid,
+    A extends Auth = undefined
+  >(
+    declaration: IngressRoute<C, M, P, Q, B, R, A>
+  ): IngressRoute<C, M, P, Q, B, R, A> => declaration
+}
+
+export function needsKey(route: IngressDeclaration & { readonly auth?: Auth }): boolean {
+  return route.needsKey === true || route.auth !== undefined
+}
+
+/** @param context - of handlers; what checks keys and reads bodies is in it where a route needs that */
+export function addRoutes<C>(app: FastifyInstance, routes: ReadonlyArray<IngressRoute<C>>, context: C): void {
+  for (const each of routes) {
+    const { method, path, mediaType } = each
+    app.route({
+      method,
+      url: path,
+      async handler(request, reply) {
+        each.admit?.(context, request)
+        const input = await inputOf(each, context, request, reply)
+        reply.code(statusOf(each))
+        if (mediaType !== undefined) reply.type(mediaType)
+        return each.handler(context, input)
+      }
+    })
+  }
+}
+
+async function inputOf<C>(
+  { auth, query, body }: IngressRoute<C>,
+  context: C,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<IngressRequest<string, unknown, unknown, Auth>> {
+  // The table names what a route needs; the server gives it that.
+  const parts = context as unknown as RequestParts
+  const callerOf = auth === 'manager' ? managedAccountOf : accountOf
+  const caller = auth === undefined ? undefined : await callerOf(parts, request)
+  return {
+    params: request.params as ParamsOf<string>,
+    query: query === undefined ? undefined : readQuery(query, request),
+    body: body === undefined ? undefined : await readBody(parts, request, body),
+    // A route without `auth` declares that it has no caller.
+    caller: caller as Caller,
+    get signal() {
+      return whileConnected(reply.raw)
+    },
+    request,
+    reply
+  }
+}
+
+/** The first value of each name counts. @throws SoukError `invalid_request` */
+function readQuery(schema: z.ZodType, { raw }: FastifyRequest): unknown {
+  const given: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(raw.url?.split('?')[1] ?? '')) given[name] ??= value
+  const result = schema.safeParse(given)
+  if (result.success) return result.data
+  throw new SoukError('invalid_request', result.error.issues[0]?.message)
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { planViewSchema, subscriptionViewSchema } from '../admin/subscription-api.ts'
+import { rateLimitViewSchema } from '../admin/rate-api.ts'
+import { list, view, viewWith } from '../http/schemas.ts'
+import { standingViewSchema } from '../standing-view.ts'
+
+/** What the ingress responds with. Amounts are decimal USDC strings, times RFC 3339. */
+
+export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$`, description: 'Decimal USDC.' })
+export const moment = z.string().meta({ format: 'date-time' })
+/** Of an object that has a standard of its own. */
+export const anyObject = z.record(z.string(), z.unknown())
+const currency = z.literal('USDC')
+
+/** A list in pages. */
+export function page<T extends z.ZodType>(items: T) {
+  return z.object({ data: list(items), next_cursor: z.string().nullable() })
+}
+
+const planSchema = view('Plan', {
+  ...planViewSchema.shape,
+  fee: usdc,
+  overage: list(z.object({ up_to: z.number().nullable(), price: usdc }))
+})
+
+export const subscriptionSchema = view('Subscription', {
+  ...subscriptionViewSchema.shape,
+  plan: planSchema,
+  max_price: usdc,
+  max_fee: usdc,
+  created_at: moment,
+  period_start: moment,
+  period_end: moment,
+  quota: z
+    .object({
+      included: z.number().nullable(),
+      used: z.number(),
+      limit: z.number().nullable(),
+      resets_at: moment
+    })
+    .nullable()
+})
+
+export const subscriptionChangeSchema = z.object({
+  subscription: subscriptionSchema,
+  charged: usdc,
+  request_id: z.string().nullable()
+})
+
+const listing = {
+  id: z.string().describe('`name@provider`.'),
+  name: z.string(),
+  provider: z.string(),
+  protocol: z.string(),
+  description: z.string(),
+  tags: list(z.string()),
+  price: usdc,
+  price_per_event: usdc.optional(),
+  events_included: z.number().optional(),
+  currency,
+  state: z.string(),
+  revision: z.number(),
+  rate_limit: rateLimitViewSchema.optional(),
+  pay_per_call: z.boolean()
+}
+
+export const apiSummarySchema = view('ApiSummary', {
+  ...listing,
+  cheapest_plan: z.object({ id: z.string(), fee: usdc, period: z.string() }).nullable(),
+  operations: list(z.string()),
+  ...standingViewSchema.shape
+})
+
+export const apiSchema = view('Api', {
+  ...listing,
+  major: z.number(),
+  plans: list(planSchema),
+  deprecation: z
+    .object({ at: moment, sunset_at: moment, successor: z.string().nullable(), link: z.string().nullable() })
+    .nullable(),
+  idempotent: z.boolean(),
+  issued_at: moment,
+  expires_at: moment,
+  operations: list(
+    z.object({
+      name: z.string(),
+      description: z.string().optional(),
+      input: anyObject.optional(),
+      output: anyObject.optional()
+    })
+  ),
+  sdl: z.string().optional(),
+  ...standingViewSchema.shape
+})
+
+export const accountSchema = view('Account', {
+  id: z.string(),
+  label: z.string(),
+  balance: usdc,
+  set_aside: usdc,
+  spent: usdc,
+  currency,
+  funding: z.string().nullable(),
+  created_at: moment,
+  key_id: z.string(),
+  key_hint: z.string(),
+  max_price: usdc,
+  daily_cap: usdc,
+  manages: z.boolean()
+})
+
+const shownOnce = { key: z.string().describe('Shown this once.') }
+
+export const openedAccountSchema = viewWith(accountSchema, 'OpenedAccount', shownOnce)
+
+export const keySchema = view('Key', {
+  id: z.string(),
+  lineage: z.string(),
+  replaces: z.string().nullable(),
+  successor: z.string().nullable(),
+  label: z.string(),
+  hint: z.string(),
+  state: z.enum(['active', 'rotating', 'disabled', 'expired', 'revoked']),
+  apis: list(z.string()).nullable(),
+  manages: z.boolean(),
+  max_price: usdc,
+  daily_cap: usdc,
+  created_at: moment.nullable(),
+  expires_at: moment.nullable(),
+  retires_at: moment.nullable(),
+  disabled_at: moment.nullable(),
+  revoked_at: moment.nullable(),
+  last_used_at: moment.nullable()
+})
+
+export const issuedKeySchema = viewWith(keySchema, 'IssuedKey', shownOnce)
+
+export const entrySchema = view('Entry', { kind: z.string(), reference: z.string(), at: moment, amount: usdc })
+
+export const receiptSchema = view('Receipt', {
+  request_id: z.string(),
+  at: moment,
+  charged: usdc,
+  api: z.string().nullable(),
+  owner: z.string().nullable(),
+  status: z.number().nullable(),
+  signature: z.string().nullable(),
+  proof: z.string().nullable()
+})
+
+export const withdrawalSchema = view('Withdrawal', {
+  id: z.string(),
+  state: z.enum(['pending', 'sent', 'done', 'failed']),
+  amount: usdc,
+  fee: usdc,
+  receives: usdc,
+  to: z.string(),
+  at: moment,
+  transaction: z.string().nullable()
+})
