@@ -483,10 +483,7 @@ export const CALL_SCHEMA_BYTES_MAX = 256 * KiB
 export const CALL_CHECK_CHARS_MAX = 4 * MiB
 /** Generated code that is cached for one API. */
 export const CALL_CHECKS_CHARS_MAX = 16 * MiB
-/**
- * Schemas of operations whose check code is generated when a document is read, only to warn where it cannot be: 0.5 s of work, 3 s at
- * worst. The first call of any other operation generates its code.
- */
+/** Schemas whose check code is generated when a document is read, to warn where that fails. Takes 0.5 s, 3 s at worst. */
 export const CALL_CODES_TRIED_BYTES_MAX = 64 * KiB
 /** Steps of a schema check in the main process, 20 ns each at worst. Larger checks run in the check process. */
 export const CALL_CHECK_STEPS_MAX = 2_000_000

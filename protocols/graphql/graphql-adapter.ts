@@ -71,9 +71,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
     )
   }
 
-  /**
-   * Serves the schema here, because the API's own response would show hidden parts. It is free, because the API is not called.
-   */
+  /** Serves the schema here, because the API's own response would show hidden parts. It is free: the API is not called. */
   async function ownSchema({ document, node }: CheckedOperation, request: GraphqlRequest, accepted: Accepted) {
     const schema = schemas.current
     if (schema === undefined) throw new SoukError('internal_error')
