@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Manifest, Probed, SelfReport, Standing } from '../lib/interface/index.ts'
-import { view } from './http/schemas.ts'
+import { moment, view } from './http/schemas.ts'
 
 export const standingViewSchema = view(
   'StandingView',
   {
-    known_since: z.string().nullable().describe('When this node first heard of it, RFC 3339; null where it has not.'),
+    known_since: moment.nullable().describe('When this node first heard of it, RFC 3339; null where it has not.'),
     quality: z.object({
       score: z.number().describe('0 to 1, shrunk towards a prior where there are few calls.'),
       calls: z.number().describe('Calls of this node that it rests on; older ones count less.'),
@@ -18,7 +18,7 @@ export const standingViewSchema = view(
         probes: z.number(),
         reached_rate: z.number(),
         p50_ms: z.number().nullable(),
-        last_at: z.string()
+        last_at: moment
       })
       .nullable()
       .describe(
@@ -27,7 +27,7 @@ export const standingViewSchema = view(
     claimed_by_owner: z
       .object({
         days: z.number(),
-        until: z.string().describe('RFC 3339: end of those days.'),
+        until: moment.describe('RFC 3339: end of those days.'),
         calls: z.number().describe('At least so many.'),
         success_rate: z.number(),
         p50_ms: z.number().nullable(),

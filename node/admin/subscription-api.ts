@@ -66,7 +66,7 @@ export const cancelSchema = z.strictObject({
 })
 
 const tierViewSchema = view('TierView', {
-  up_to: z.number().nullable().describe('Counted from the first call beyond those included; null: no end.'),
+  up_to: z.int().nullable().describe('Counted from the first call beyond those included; null: no end.'),
   price: z.string()
 })
 
@@ -76,11 +76,11 @@ export const planViewSchema = view('PlanView', {
   description: z.string(),
   fee: z.string(),
   period: z.string(),
-  trial_days: z.number(),
-  included: z.number().nullable().describe('Calls in a period; null: any number.'),
+  trial_days: z.int(),
+  included: z.int().nullable().describe('Calls in a period; null: any number.'),
   overage: list(tierViewSchema).describe('What calls cost beyond those. Empty: there are none.'),
   rate_limit: rateLimitViewSchema.nullable().describe("Of its calls; null: the listing's holds."),
-  in_flight_max: z.number().nullable().describe("Of one consumer; null: the listing's holds."),
+  in_flight_max: z.int().nullable().describe("Of one consumer; null: the listing's holds."),
   closed: z.boolean().describe('Nobody can subscribe to it any more.')
 })
 export type PlanView = z.output<typeof planViewSchema>
@@ -101,7 +101,7 @@ export const listingTermsViewSchema = view(
   'ListingTermsView',
   {
     pay_per_call: z.boolean().describe('False: with a subscription only.'),
-    major: z.number(),
+    major: z.int(),
     plans: list(planViewSchema).describe('Those that can be subscribed to.'),
     deprecation: deprecationViewSchema.nullable().describe('Null where it has not been deprecated.')
   },
@@ -116,9 +116,9 @@ export const plansViewSchema = view('PlansView', {
 export type PlansView = z.output<typeof plansViewSchema>
 
 export const quotaViewSchema = view('QuotaView', {
-  included: z.number().nullable(),
-  used: z.number(),
-  limit: z.number().nullable(),
+  included: z.int().nullable(),
+  used: z.int(),
+  limit: z.int().nullable(),
   resets_at: z.number()
 })
 export type QuotaView = z.output<typeof quotaViewSchema>

@@ -8,6 +8,9 @@ export const amount = z
   .string()
   .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 
+/** RFC 3339. */
+export const moment = z.string().meta({ format: 'date-time' })
+
 /** A list that is not changed. */
 export function list<T extends z.ZodType>(items: T): z.ZodReadonly<z.ZodArray<T>> {
   return z.array(items).readonly()

@@ -45,7 +45,7 @@ export const accountMoneyRoutes = [
     auth: 'manager',
     headers: IDEMPOTENCY_HEADER,
     body: z.strictObject({ amount: asked, max_fee: asked.optional(), dry_run: z.boolean().optional() }),
-    response: z.union([withdrawalSchema, quoteSchema]),
+    response: withdrawalSchema,
     status: 202,
     otherResponses: { 200: quoteSchema },
     async handler({ withdrawals }, { caller: { account }, body, request, reply }) {
@@ -53,8 +53,8 @@ export const accountMoneyRoutes = [
       const feeMax = parseUsdc(body.max_fee ?? '0')
       if (body.dry_run === true) {
         const { to, fee } = await withdrawals.quote(account, amount)
-        reply.code(200)
-        return { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee), to }
+        const quote = { amount: formatUsdc(amount), fee: formatUsdc(fee), receives: formatUsdc(amount - fee), to }
+        return reply.code(200).send(quote satisfies z.output<typeof quoteSchema>)
       }
       return view(await withdrawals.withdraw(account, { amount, feeMax, idempotencyKey: idempotencyKeyOf(request) }))
     }

@@ -11,7 +11,7 @@ const FORWARDED = {
   summary: 'Calls an API by a method of its own, where its listing passes them on.',
   headers: CALL_HEADERS,
   needsKey: true,
-  response: z.unknown()
+  status: 200
 }
 
 /**

@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/index.ts'
-import { sendProblem } from './problem.ts'
 import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
+import { sendProblem } from './problem.ts'
 import { INGRESS_ROUTES } from './routes.ts'
 import type { Visit } from './visit.ts'
 

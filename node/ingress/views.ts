@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { planViewSchema, subscriptionViewSchema } from '../admin/subscription-api.ts'
 import { rateLimitViewSchema } from '../admin/rate-api.ts'
-import { list, view, viewWith } from '../http/schemas.ts'
+import { list, moment, view, viewWith } from '../http/schemas.ts'
 import { standingViewSchema } from '../standing-view.ts'
 
 /** What the ingress responds with. Amounts are decimal USDC strings, times RFC 3339. */
@@ -20,7 +20,7 @@ export function page<T extends z.ZodType>(items: T) {
 const planSchema = view('Plan', {
   ...planViewSchema.shape,
   fee: usdc,
-  overage: list(z.object({ up_to: z.number().nullable(), price: usdc }))
+  overage: list(z.object({ up_to: z.int().nullable(), price: usdc }))
 })
 
 export const subscriptionSchema = view('Subscription', {
@@ -33,9 +33,9 @@ export const subscriptionSchema = view('Subscription', {
   period_end: moment,
   quota: z
     .object({
-      included: z.number().nullable(),
-      used: z.number(),
-      limit: z.number().nullable(),
+      included: z.int().nullable(),
+      used: z.int(),
+      limit: z.int().nullable(),
       resets_at: moment
     })
     .nullable()
@@ -56,10 +56,10 @@ const listing = {
   tags: list(z.string()),
   price: usdc,
   price_per_event: usdc.optional(),
-  events_included: z.number().optional(),
+  events_included: z.int().optional(),
   currency,
   state: z.string(),
-  revision: z.number(),
+  revision: z.int(),
   rate_limit: rateLimitViewSchema.optional(),
   pay_per_call: z.boolean()
 }
@@ -73,7 +73,7 @@ export const apiSummarySchema = view('ApiSummary', {
 
 export const apiSchema = view('Api', {
   ...listing,
-  major: z.number(),
+  major: z.int(),
   plans: list(planSchema),
   deprecation: z
     .object({ at: moment, sunset_at: moment, successor: z.string().nullable(), link: z.string().nullable() })
@@ -143,7 +143,7 @@ export const receiptSchema = view('Receipt', {
   charged: usdc,
   api: z.string().nullable(),
   owner: z.string().nullable(),
-  status: z.number().nullable(),
+  status: z.int().nullable(),
   signature: z.string().nullable(),
   proof: z.string().nullable()
 })

@@ -9,8 +9,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
   readonly enum?: readonly string[]
   readonly const?: string | number
   readonly format?: string
@@ -172,15 +171,17 @@ ${factsOf(operation)}`
 
 function factsOf({ summary = '', security, parameters = [], requestBody, responses }: Operation): string {
   const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => code(name))
-  const [[status, answer] = ['200', {}]] = Object.entries(responses)
-  const [type, schema] = contentOf(answer.content)
+  const answers = Object.entries(responses).flatMap(([status, { content }]) => {
+    const [type, schema] = contentOf(content)
+    return status.startsWith('2') && schema !== undefined ? [`${status}, ${typeOf(type, schema)}`] : []
+  })
   const facts = [
     summary,
     security === undefined ? '' : 'Takes a key.',
     named('query').length === 0 ? '' : `Query: ${named('query').join(', ')}.`,
     named('header').length === 0 ? '' : `Headers: ${named('header').join(', ')}.`,
     requestBody === undefined ? '' : `Body: ${schemaText(contentOf(requestBody.content)[1] ?? {})}.`,
-    schema === undefined ? '' : `Answer: ${status}, ${typeOf(type, schema)}.`
+    answers.length === 0 ? '' : `Answer: ${answers.join('; ')}.`
   ]
   return facts.filter((fact) => fact !== '').join(' ')
 }
@@ -195,13 +196,12 @@ function typeOf(type: string, schema: Schema): string {
 }
 
 function schemaText(schema: Schema): string {
-  const { $ref, type, properties, items, oneOf, allOf, format } = schema
+  const { $ref, type, properties, items, anyOf, format } = schema
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1) ?? ''
     return `[${name}](#${anchor(name)})`
   }
-  if (allOf !== undefined) return allOf.map(schemaText).join(' with ')
-  if (oneOf !== undefined) return oneOf.map(schemaText).join(' or ')
+  if (anyOf !== undefined) return anyOf.map(schemaText).join(' or ')
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ')
   if (schema.const !== undefined) return code(String(schema.const))
   if (items !== undefined) return `a list of ${schemaText(items)}`
