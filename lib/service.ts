@@ -33,7 +33,7 @@ import { storesPart } from './wiring/stores.ts'
 
 /**
  * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht(), souk: souk() } })`.
- * @throws SoukError `invalid_request` for options that cannot work
+ * @throws SoukError `invalid_request` for invalid options
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk 
   return (components) => new SoukService(options, components)
 }
 
-/** The parts that exist while the service runs: they need the boot epoch, which is read from the opened store. */
+/** The parts that exist while the service runs. They need the boot epoch from the opened store. */
 interface Running {
   readonly till: Till
   readonly discovery: Discovery
@@ -78,9 +78,9 @@ class SoukService implements Souk, Startable {
   readonly #notary: Notary
   readonly #reach: Reach
   #running: Running | undefined
-  /** Stops the parts that were started, in reverse. */
+  /** Stops the started parts in reverse order. */
   #parts = new AsyncDisposableStack()
-  /** Those of them by which other nodes reach this one. They stop first, while libp2p still holds its connections. */
+  /** The parts through which other nodes reach this one. They stop first, while libp2p still holds its connections. */
   #facing = new AsyncDisposableStack()
 
   constructor(options: SoukOptions, components: SoukComponents) {
@@ -95,7 +95,10 @@ class SoukService implements Souk, Startable {
     serveCatalogue({ link, index: this.store.listings, network, clock })
   }
 
-  /** The only wiring. Where a part fails to start, libp2p stops this service like any other: `stop` ends those before it. */
+  /**
+   * Creates, connects and starts all parts. If one fails to start, libp2p calls `stop`, which stops the parts before
+   * it.
+   */
   async start(): Promise<void> {
     const [options, components, store] = [this.#options, this.#components, this.store]
     const { clock, network, agent } = options
@@ -143,7 +146,7 @@ class SoukService implements Souk, Startable {
     await started(this.#facing, presencePart({ events, reach: this.#reach, selling, discovery }))
   }
 
-  /** New calls go elsewhere; those under way get their time. */
+  /** Sends new calls elsewhere, and waits for running ones. */
   async beforeStop(): Promise<void> {
     await this.#facing.disposeAsync()
   }
@@ -166,7 +169,7 @@ class SoukService implements Souk, Startable {
     const delegations = record?.delegations ?? []
     const { self } = link
     if (self !== signed.manifest.provider && !delegations.some(({ peer }) => peer === self)) {
-      const hint = `Its provider runs: souk provider delegate ${self}`
+      const hint = `Ask its provider to run: souk provider delegate ${self}`
       throw new SoukError('key_not_permitted', `The provider of ${id} has not delegated to this node. ${hint}`)
     }
     return selling.provider.serveReplica(signed, delegations, adapter)
@@ -210,7 +213,8 @@ class SoukService implements Souk, Startable {
   }
 
   async pin(name: string, provider: string): Promise<void> {
-    if (!isProviderId(provider)) throw new SoukError('invalid_request', 'That is not a provider id.')
+    if (!isProviderId(provider))
+      throw new SoukError('invalid_request', 'The value is not a provider id. A provider id starts with 12D3KooW.')
     await this.#run().buying.resolver.pin(checkApiName(name), provider)
   }
 

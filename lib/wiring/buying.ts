@@ -32,24 +32,24 @@ export interface BuyingInit {
   readonly directory: Directory
   readonly discovery: Discovery
   readonly till: Till
-  /** By which owners are called, this node among them. */
+  /** Calls owners, this node included. */
   readonly caller: Caller
-  /** What this node sells is sold to it by a shorter way. */
+  /** The plan service of this node, which sells to it without a call. */
   readonly desk: Pick<PlanDesk, 'sold'>
-  /** What this node serves itself. */
+  /** Manifests that this node serves. */
   readonly local: LocalManifests
-  /** Other nodes are known to join the network by. */
+  /** Whether other nodes to join the network by are known. */
   readonly hasOthers: () => boolean
 }
 
-/** What this node calls: finding APIs, paying for calls, subscriptions held. */
+/** The consumer side of a node: resolves APIs, pays for calls, and holds subscriptions. */
 export interface Buying extends Part {
   readonly resolver: PinningResolver
   readonly subscriptions: OwnSubscriptions
   call(init: CallInit): Promise<CallReply>
-  /** @throws SoukError `lookup_timeout`, and as the resolver */
+  /** @throws SoukError `lookup_timeout`, and errors of the resolver */
   resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
-  /** Gives a lookup the time that lookups have. @throws SoukError `lookup_timeout` */
+  /** Runs a lookup with the time limit of lookups. @throws SoukError `lookup_timeout` */
   lookUp<T>(look: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
@@ -95,7 +95,7 @@ export function createBuying(init: BuyingInit): Buying {
     const ref = typeof api === 'string' ? parseApiRef(api) : api
     return lookUp((signal) => resolver.resolve(ref, { ...options, signal }), options.signal)
   }
-  // Nodes that share a store share what they hold: an account calls through any of them.
+  // Nodes that share a store also share the subscriptions they hold, because an account may call through any of them.
   const held = sharedStore?.documents ?? store.documents
   const records = new OwnRecords(held, clock, sharedStore?.signals)
   const spend = new DailySpend(held, clock)

@@ -23,7 +23,7 @@ export function housekeepingPart({ components, options, store, till: { retention
     store,
     keepMs: keepDays * DAY_MS,
     kinds: trimmedKinds,
-    onError: (error) => log('old rows could not be deleted: %s', reasonOf(error)),
+    onError: (error) => log('deleting old rows failed: %s', reasonOf(error)),
     ...(sharedStore && { sharedStore }),
     ...(retention && { till: retention })
   })

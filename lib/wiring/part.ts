@@ -1,9 +1,9 @@
-/** A part of the service. A factory that names what the part needs makes it; it is started once, and its disposal stops it. */
+/** A part of the service. Its factory names what the part needs. It is started once; disposal stops it. */
 export interface Part extends AsyncDisposable {
   start(): Promise<void>
 }
 
-/** Starts a part. The stack stops it, also where its start fails half-way. */
+/** Starts a part. The stack stops it, even if its start fails half-way. */
 export async function started<P extends Part>(stack: AsyncDisposableStack, part: P): Promise<P> {
   stack.use(part)
   await part.start()

@@ -13,11 +13,11 @@ export interface PayingInit {
   readonly options: SoukOptions
   readonly store: Store
   readonly link: Link
-  /** What this node serves: its providers are to be paid. */
+  /** Manifests that this node serves, whose providers it pays. */
   readonly local: LocalManifests
 }
 
-/** How calls are paid, both ways. */
+/** The payment scheme, for both directions. */
 export interface Paying extends Part {
   readonly till: Till
 }

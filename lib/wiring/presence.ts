@@ -17,14 +17,17 @@ export interface ServingInit {
   readonly calls: CallProtocol
 }
 
-/** Takes calls of peers. To stop it tells them to go elsewhere, gives running calls their time, and sends the last responses. */
+/**
+ * Accepts calls of peers. When it stops, it sends new calls elsewhere, waits for running ones, and sends the last
+ * responses.
+ */
 export function servingPart({ clock, link, owner, calls }: ServingInit): Part {
   return {
     start: () => link.start(),
     async [Symbol.asyncDispose]() {
       calls.drain()
       await Promise.race([owner.drain(), sleep(clock, DRAIN_MS)])
-      // libp2p stops its parts at the same time, connections among them: the last responses have to be out before that.
+      // libp2p closes connections in the same step, so the last responses must be sent before.
       await link.stop()
     }
   }
@@ -37,7 +40,7 @@ export interface PresenceInit {
   readonly discovery: Discovery
 }
 
-/** Is found by others, and keeps up with the network. */
+/** Makes the node discoverable, and keeps its catalogue up to date. */
 export function presencePart({ events, reach, selling, discovery }: PresenceInit): Part {
   const { announcer, provider } = selling
   const onPeer = () => {

@@ -15,22 +15,22 @@ import type { SoukOptions } from '../options.ts'
 import { createKadDirectory } from '../resolve/kad-directory.ts'
 import type { SoukComponents } from './souk-components.ts'
 
-/** How this node reaches others, and they reach it. It exists before the service starts. */
+/** The connection between this node and others. It exists before the service starts. */
 export interface Reach {
   readonly link: Libp2pLink
   readonly directory: Directory
   readonly neighbours: Neighbours
   readonly gossip: Gossip | undefined
-  /** Multiaddrs with the peer id: those that peers are told, else those listened on. */
+  /** Announced multiaddrs with the peer id, or the listen addresses where none are announced. */
   addresses(): string[]
-  /** Resolves when this node is on the network, or found nobody and goes on looking. */
+  /** Resolves when this node is on the network, or after `JOIN_MS`; joining then continues in the background. */
   join(): Promise<void>
 }
 
 /** @throws SoukError `invalid_request` where the libp2p node has no `dht` */
 export function createReach(components: SoukComponents, options: SoukOptions, documents: Documents): Reach {
   const { clock, bootstrap } = options
-  // One by one: libp2p's components are a proxy that must not be spread.
+  // Listed one by one, because libp2p's components are a proxy that cannot be spread.
   const { connectionManager, events, addressManager, peerStore, peerId, logger } = components
   const link = new Libp2pLink(components, clock)
   const directory = options.directory ?? kadDirectory(components, options)
@@ -47,9 +47,9 @@ export function createReach(components: SoukComponents, options: SoukOptions, do
       return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${link.self}`)
     },
     async join() {
-      // The DHT tells others where this node is from its own peer store, which libp2p fills only a second later.
+      // The DHT announces this node's addresses from the peer store, which libp2p fills only a second later.
       await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
-      const limit = deadline(clock, JOIN_MS, () => new Error('joining took too long'))
+      const limit = deadline(clock, JOIN_MS, () => new Error('joining timed out'))
       await Promise.race([neighbours.start(), sleep(clock, JOIN_MS)])
       if (link.peers().length > 0) await directory.ready(limit.signal)
       limit.clear()
@@ -61,14 +61,14 @@ function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, prov
   if (dht === undefined) {
     throw new SoukError(
       'invalid_request',
-      'Souk needs a libp2p service called "dht": add `dht: soukDht({ network })` before it.'
+      'Souk needs a libp2p service named "dht". Add `dht: soukDht({ network })` before it.'
     )
   }
   const log = logOf(logger, 'souk:resolve')
   return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
 }
 
-/** libp2p's components throw where one is asked for that nobody made. */
+/** libp2p's components throw for a service that does not exist. */
 function gossipOf(components: SoukComponents, network: string): Gossip | undefined {
   let pubsub: GossipSub | undefined
   try {

@@ -19,11 +19,11 @@ export interface SellingInit {
   readonly components: Pick<SoukComponents, 'logger'>
   readonly options: SoukOptions
   readonly store: Store
-  /** This node's peer id. */
+  /** Peer id of this node. */
   readonly self: string
   /** Boot epoch of this process. */
   readonly epoch: bigint
-  /** When the books were restored from a backup, milliseconds since the epoch; 0 for never. */
+  /** Time the books were restored from a backup, milliseconds since the epoch; 0 for never. */
   readonly restoredAt: number
   readonly till: Till
   readonly notary: Notary
@@ -31,7 +31,7 @@ export interface SellingInit {
   readonly teller: Teller
 }
 
-/** What this node serves: its calls, its listings and their announcement, the subscriptions it sells. */
+/** The provider side of a node: runs calls, announces listings, and sells subscriptions. */
 export interface Selling extends Part {
   readonly owner: Owner
   readonly provider: Provider
@@ -83,7 +83,7 @@ export function createSelling(init: SellingInit): Selling {
   }
 }
 
-/** The handler of calls, its callers valued where somebody wants to know. */
+/** Wraps the call handler to remember its callers, if `worth` is set. */
 function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHandler): CallHandler {
   worth?.learn(bootstrap, () => till.boundPeers?.() ?? [])
   return worth?.watching(handler) ?? handler

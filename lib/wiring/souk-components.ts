@@ -4,7 +4,7 @@ import type { GossipSub } from '@libp2p/gossipsub'
 import type { KadDHT } from '@libp2p/kad-dht'
 import type { TypedEventTarget } from 'main-event'
 
-/** What Souk needs of the libp2p node it is a service of. `dht` is the service that `soukDht()` made. */
+/** The libp2p components that Souk uses. `dht` is the service created by `soukDht()`. */
 export interface SoukComponents {
   readonly peerId: PeerId
   readonly privateKey: PrivateKey
@@ -15,6 +15,6 @@ export interface SoukComponents {
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly logger: ComponentLogger
   readonly dht?: KadDHT
-  /** What `soukGossip()` made. Without it a new listing is known where somebody asks, not within seconds. */
+  /** The service created by `soukGossip()`. Without it, new listings spread by queries only, not within seconds. */
   readonly pubsub?: GossipSub
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../interface/store.ts'
 import type { Part } from './part.ts'
 
-/** Where the node keeps things, and what it shares with others. Both are open from start to stop. */
+/** The node's own store and the shared one. Both are open from start to stop. */
 export function storesPart(own: Store, shared: Store | undefined): Part {
   return {
     async start() {
