@@ -69,12 +69,12 @@ describe('the logs of a node', () => {
   const about = (lines: readonly string[], name: string, id: string) =>
     lines.filter((line) => line.startsWith(`${name} `) && line.includes(id))
 
-  it('go to the factory that createNode was given, with those of libp2p', () => {
+  it('use the logger of createNode, together with those of libp2p', () => {
     assert.ok([...consumer.names].some((name) => name.startsWith('libp2p:')))
     assert.ok(consumer.names.has('souk:call') && consumer.names.has('souk:resolve'))
   })
 
-  it('tell the way of a call by its request id, at both ends', async () => {
+  it('show a call by its request id, at both ends', async () => {
     const { id, code } = await call({ secret: 'body-of-the-call' })
     assert.equal(code, undefined)
     const [attempt, ...more] = about(consumer.lines, 'souk:call', id)
@@ -87,7 +87,7 @@ describe('the logs of a node', () => {
     assert.ok(owner.lines.some((line) => /^souk:link accepted \S+ at \/ip4\//.test(line)))
   })
 
-  it('say where a call found its API: looked up the first time, then cached', async () => {
+  it('show where a call found its API: lookup or cache', async () => {
     const before = consumer.lines.length
     await call({})
     const lines = consumer.lines.slice(before).filter((line) => line.startsWith('souk:resolve'))
@@ -95,7 +95,7 @@ describe('the logs of a node', () => {
     assert.ok(!lines.some((line) => line.startsWith('souk:resolve DHT')))
   })
 
-  it('say why a call fails, by its code', async () => {
+  it('show why a call failed, by code', async () => {
     const failed = await call({ fail: true })
     assert.ok(failed.code !== undefined)
     const lines = [...about(consumer.lines, 'souk:call', failed.id), ...about(owner.lines, 'souk:owner', failed.id)]
@@ -109,7 +109,7 @@ describe('the logs of a node', () => {
     assert.ok(consumer.lines.some((line) => line.startsWith('souk:resolve nobody-serves-this was not found in')))
   })
 
-  it('never hold a body, a header or what an API’s own error says', () => {
+  it('never contain a body, a header or the text of an API’s error', () => {
     const all = [...consumer.lines, ...owner.lines].join('\n')
     assert.ok(all.length > 1_000)
     assert.doesNotMatch(all, /body-of-the-call|header-of-the-call|secret of the API/)

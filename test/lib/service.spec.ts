@@ -86,7 +86,7 @@ describe('the service', () => {
     }
   })
 
-  it('answers the calls that run before it stops anything they need', async () => {
+  it('sends the responses of running calls before it stops anything they need', async () => {
     const { steps, options, arrived, leave } = noting()
     const network = await createTestnet({ options: (index) => (index === 0 ? options : {}) })
     const [owner, consumer] = network.nodes as [SoukNode, SoukNode]
@@ -106,7 +106,7 @@ describe('the service', () => {
     ['till starts', ['store opens', 'till starts', 'till stops', 'store closes']],
     ['prepared', ['store opens', 'till starts', 'prepared', 'adapter closes', 'till stops', 'store closes']]
   ] as const) {
-    it(`stops what was started where this fails: ${fails}`, async () => {
+    it(`stops the started parts if this part fails: ${fails}`, async () => {
       const { steps, options } = noting(fails)
       const node = await createNode(options)
       await assert.rejects(node.start(), { message: `${fails} failed` })
@@ -115,7 +115,7 @@ describe('the service', () => {
     })
   }
 
-  it('stops the other parts where one fails to stop', async () => {
+  it('stops the other parts if one fails to stop', async () => {
     const { steps, options } = noting('till stops')
     const node = await createNode(options)
     await node.start()

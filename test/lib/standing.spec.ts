@@ -3,12 +3,12 @@ import { QUALITY_WRITE_MS, SELF_REPORT_CALLS_MIN } from '../../lib/base/limits.t
 import { createMemoryStore, handler, SoukError } from '../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 
-describe('the standing of an API', function () {
+describe('the quality of an API', function () {
   this.timeout(30_000)
   let testnet: Testnet
   afterEach(() => testnet.stop())
 
-  it('is what became of this node’s own calls: good, bad, or no fault of the API', async () => {
+  it('counts this node’s own calls: successes, failures, and errors of the caller', async () => {
     const store = createMemoryStore()
     testnet = await createTestnet({ nodes: 2, options: (index) => (index === 1 ? { store } : {}) })
     const [owner, consumer] = testnet.nodes
@@ -45,7 +45,7 @@ describe('the standing of an API', function () {
     assert.equal((await store.documents.list('quality')).length, 1)
     assert.equal((await store.listings.get(signed.id))?.id, signed.id)
   })
-  it('has what its owner reports beside it, which orders nothing', async () => {
+  it('includes the owner’s self-report, which does not affect the ranking', async () => {
     testnet = await createTestnet({ nodes: 2 })
     const [owner, consumer] = testnet.nodes
     assert.ok(owner !== undefined && consumer !== undefined)

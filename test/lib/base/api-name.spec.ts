@@ -13,7 +13,7 @@ describe('names of APIs', () => {
     }
   })
 
-  it('are refused otherwise', () => {
+  it('refuse other characters', () => {
     const hostile = ['', '-a', 'A', 'a_b', 'a.b', 'a b', 'a/b', '../a', 'a\n', 'a\0', 'ä', 'а', 'a'.repeat(64), 'a@b']
     for (const name of hostile) {
       assert.equal(isApiName(name), false, JSON.stringify(name))
@@ -21,7 +21,7 @@ describe('names of APIs', () => {
     }
   })
 
-  it('are not repeated at length when they are refused', () => {
+  it('are cut in the error when they are too long', () => {
     assert.throws(
       () => checkApiName('x'.repeat(10_000)),
       ({ message }: Error) => message.length < 300
@@ -32,7 +32,7 @@ describe('names of APIs', () => {
     )
   })
 
-  it('are qualified by the peer id of an Ed25519 key, and of no other', async () => {
+  it('are qualified by the peer id of an Ed25519 key only', async () => {
     for (let i = 0; i < 20; i++) {
       assert.ok(isProviderId(peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString()))
     }
@@ -42,13 +42,13 @@ describe('names of APIs', () => {
     }
   })
 
-  it('are parsed bare or qualified, and written back the same', () => {
+  it('parse bare or qualified, and format back unchanged', () => {
     assert.deepEqual(parseApiRef('ticker'), { name: 'ticker' })
     assert.deepEqual(parseApiRef(`ticker@${PROVIDER}`), { name: 'ticker', provider: PROVIDER })
     for (const text of ['ticker', apiId('ticker', PROVIDER)]) assert.equal(formatApiRef(parseApiRef(text)), text)
   })
 
-  it('are refused with a malformed part', () => {
+  it('are refused when one part is malformed', () => {
     for (const text of ['', '@', 'ticker@', `@${PROVIDER}`, 'ticker@demo', `ticker@${PROVIDER}@${PROVIDER}`, 'A@b']) {
       assert.throws(() => parseApiRef(text), { code: 'invalid_request' }, text)
     }

@@ -6,7 +6,7 @@ const OVERLOADED = { code: 'overloaded', retryAfterMs: 1_000 }
 describe('ByteBudget', () => {
   const shareOf = (holder: string, bytesMax = 40) => [{ holder, bytesMax }]
 
-  it('holds so many bytes for all, and gives them back', () => {
+  it('limits the bytes of all holders together, and frees them', () => {
     const budget = new ByteBudget(100)
     const holdings = ['a', 'b', 'c'].map((holder) => budget.hold(shareOf(holder)))
     holdings[0]?.take(40)
@@ -22,7 +22,7 @@ describe('ByteBudget', () => {
     assert.equal(budget.bytes, 0)
   })
 
-  it('leaves to others what is not the share of one holder, over all its holdings', () => {
+  it('limits all holdings of one holder, and leaves the rest to others', () => {
     const budget = new ByteBudget(100)
     const [one, two] = [budget.hold(shareOf('a')), budget.hold(shareOf('a'))]
     one.take(30)
@@ -34,7 +34,7 @@ describe('ByteBudget', () => {
     assert.equal(budget.bytes, 80)
   })
 
-  it('counts for each of several holders, and for none where one of them is full', () => {
+  it('counts for several holders, and for none if one is full', () => {
     const budget = new ByteBudget(100)
     budget.hold(shareOf('host')).take(35)
     const both = budget.hold([...shareOf('key'), ...shareOf('host')])
@@ -45,7 +45,7 @@ describe('ByteBudget', () => {
     assert.throws(() => both.take(1), OVERLOADED)
   })
 
-  it('tells what could be held, and counts nothing for it', () => {
+  it('checks without counting', () => {
     const budget = new ByteBudget(100)
     const held = budget.hold(shareOf('a'))
     assert.throws(() => held.check(41), OVERLOADED)

@@ -6,18 +6,18 @@ import { fraction, type Random, systemRandom } from '../../../lib/base/random.ts
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 describe('bytes', () => {
-  it('carry a text there and back', () => {
+  it('encode and decode a text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => value.startsWith('\ufeff') || text(utf8(value)) === value)
     )
     assert.equal(text(EMPTY_BYTES), '')
   })
 
-  it('that are not UTF-8 become replacement characters, never an exception', () => {
+  it('decode invalid UTF-8 to replacement characters without an exception', () => {
     assert.equal(text(Uint8Array.of(0x61, 0xff, 0xc0, 0x80)), 'a\ufffd\ufffd\ufffd')
   })
 
-  it('lose a byte order mark, which JSON parsers refuse', () => {
+  it('drop a byte order mark, which JSON parsers reject', () => {
     assert.equal(text(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)), '{}')
   })
 
@@ -26,7 +26,7 @@ describe('bytes', () => {
     assert.equal(hex(sha256(EMPTY_BYTES)), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   })
 
-  it('are compared whole', () => {
+  it('are compared in full length', () => {
     assert.ok(equalInConstantTime(utf8('same'), utf8('same')))
     assert.ok(equalInConstantTime(EMPTY_BYTES, EMPTY_BYTES))
     for (const other of ['sama', 'tame', 'sam', 'same ', '']) {
@@ -44,7 +44,7 @@ describe('randomness', () => {
     assert.ok(new Set(target).size > 200)
   })
 
-  it('gives fractions from 0 up to, and never, 1', () => {
+  it('gives fractions from 0 up to, but not including, 1', () => {
     assert.equal(fraction(filled(0)), 0)
     assert.ok(fraction(filled(0xff)) < 1)
     assert.ok(fraction(filled(0xff)) > 0.999)

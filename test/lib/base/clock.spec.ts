@@ -48,13 +48,13 @@ function countedController() {
 describe('the system clock', () => {
   afterEach(() => mock.timers.reset())
 
-  it('tells wall time, and time that never goes back', () => {
+  it('gives wall time and monotonic time', () => {
     assert.ok(Math.abs(systemClock.now() - Date.now()) < 1_000)
     const first = systemClock.elapsed()
     assert.ok(systemClock.elapsed() >= first)
   })
 
-  it('runs a task once, after its delay and not before', () => {
+  it('runs a task once, not before its delay', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
     systemClock.after(100, () => runs++)
@@ -65,7 +65,7 @@ describe('the system clock', () => {
     assert.equal(runs, 1)
   })
 
-  it('counts delays that Node’s timers cannot', () => {
+  it('supports delays beyond the range of Node’s timers', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
     systemClock.after(60 * DAY_MS, () => runs++)
@@ -76,7 +76,7 @@ describe('the system clock', () => {
     assert.equal(runs, 1)
   })
 
-  it('takes a delay past 2^31 ms for a long one, without a warning', async () => {
+  it('treats a delay above 2^31 ms as long, without a warning', async () => {
     const warnings: Error[] = []
     const listen = (warning: Error) => warnings.push(warning)
     process.on('warning', listen)
@@ -89,7 +89,7 @@ describe('the system clock', () => {
     assert.deepEqual(warnings, [])
   })
 
-  it('forgets a cancelled task, also in the middle of a long delay', () => {
+  it('does not run a cancelled task, even during a long delay', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
     systemClock.after(100, () => runs++).cancel()
@@ -101,7 +101,7 @@ describe('the system clock', () => {
     assert.equal(runs, 0)
   })
 
-  it('runs what is soon after this turn, in order', async () => {
+  it('runs `soon` tasks in order after this turn', async () => {
     const order: string[] = []
     systemClock.soon(() => order.push('first'))
     systemClock.soon(() => order.push('second'))
@@ -125,7 +125,7 @@ describe('sleep', () => {
     assert.equal(pending(), 0)
   })
 
-  it('rejects with the signal’s reason and lets the timer go', async () => {
+  it('rejects with the signal’s reason and cancels the timer', async () => {
     const { clock, pending } = manualClock()
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -142,7 +142,7 @@ describe('sleep', () => {
     assert.equal(pending(), 0)
   })
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('leaves no listener on the signal', async () => {
     const { clock, pass } = manualClock()
     const { signal, listeners } = countedController()
     const slept = sleep(clock, 50, signal)
@@ -165,7 +165,7 @@ describe('deadline', () => {
     assert.equal(signal.reason, late)
   })
 
-  it('aborts with its parent’s reason when that comes first, and stays with it', () => {
+  it('aborts with its parent’s reason if the parent aborts first', () => {
     const { clock, pass } = manualClock()
     const parent = new AbortController()
     const { signal } = deadline(clock, 50, () => late, parent.signal)
@@ -182,7 +182,7 @@ describe('deadline', () => {
     assert.equal(deadline(clock, 50, () => late, AbortSignal.abort(reason)).signal.reason, reason)
   })
 
-  it('lets timer and parent go when it is cleared', () => {
+  it('releases timer and parent when it is cleared', () => {
     const { clock, pass, pending } = manualClock()
     const { controller, signal: parent, listeners } = countedController()
     const { signal, clear } = deadline(clock, 50, () => late, parent)

@@ -13,7 +13,7 @@ describe('the reason of an error in a log', () => {
     assert.equal(reasonOf(new AggregateError([refused, refused], 'all failed')), 'AggregateError (ECONNREFUSED)')
   })
 
-  it('never has the text of a cause, which may quote a URL', () => {
+  it('never contains the text of a cause, which may quote a URL', () => {
     for (const error of [
       refused,
       new SoukError('internal_error', undefined, { cause: refused }),
@@ -23,7 +23,7 @@ describe('the reason of an error in a log', () => {
     }
   })
 
-  it('is one line of bounded length, whatever was thrown', () => {
+  it('is one line of limited length for any thrown value', () => {
     const long = new SoukError('invalid_request', `a\nb\u001b[2J${'x'.repeat(5_000)}`)
     assert.match(reasonOf(long), /^invalid_request - a b \[2Jx+$/)
     assert.equal(reasonOf(long).length, LOGGED_REASON_CHARS_MAX)
@@ -33,7 +33,7 @@ describe('the reason of an error in a log', () => {
     assert.equal(reasonOf(loop), 'Error')
   })
 
-  it('is made for no log that is off', () => {
+  it('is not computed while the log is off', () => {
     assert.equal(SILENT_LOG.enabled, false)
     SILENT_LOG('%s', 'nothing')
     SILENT_LOG.newScope('x').trace('nothing')

@@ -47,20 +47,20 @@ describe('the table of errors', () => {
     })
   }
 
-  it('keeps the promised status of each promised code', () => {
+  it('keeps the status of each documented code', () => {
     for (const [status, promised] of Object.entries(PROMISED)) {
       for (const code of promised) assert.equal(ERRORS[code].status, Number(status), code)
     }
   })
 
-  it('calls no fault of the request itself retryable', () => {
+  it('marks no error of the request itself as retryable', () => {
     for (const code of codes) {
       const isRequestsFault = ERRORS[code].status < 500 && ![409, 429].includes(ERRORS[code].status)
       if (isRequestsFault) assert.equal(ERRORS[code].retryable, false, code)
     }
   })
 
-  it('knows its own codes and no inherited name', () => {
+  it('knows its own codes, but no inherited property', () => {
     assert.ok(codes.every(isErrorCode))
     for (const other of ['', 'ENOENT', 'constructor', 'toString', '__proto__', 404, null, undefined, {}]) {
       assert.equal(isErrorCode(other), false)
@@ -76,7 +76,7 @@ describe('SoukError', () => {
     }
   })
 
-  it('takes a detail, and a status where a fault is the requester’s', () => {
+  it('accepts a detail, and a status for a fault of the caller', () => {
     const error = new SoukError('soap_fault', 'Unknown account.', { status: 400, source: 'upstream', retryAfterMs: 5 })
     assert.equal(error.message, 'Unknown account.')
     assert.equal(error.status, 400)
@@ -84,12 +84,12 @@ describe('SoukError', () => {
     assert.equal(error.retryAfterMs, 5)
   })
 
-  it('has no cause where none was given', () => {
+  it('has no cause by default', () => {
     assert.equal(Object.hasOwn(new SoukError('overloaded'), 'cause'), false)
     assert.equal(new SoukError('overloaded', undefined, { cause: 'x' }).cause, 'x')
   })
 
-  it('is recognised by its code, whichever copy of the package made it', () => {
+  it('is recognised by its code, also from another copy of the package', () => {
     assert.ok(isSoukError(new SoukError('api_not_found')))
     assert.ok(isSoukError(Object.assign(new Error('x'), { code: 'api_not_found', status: 404 })))
     for (const other of [
@@ -106,7 +106,7 @@ describe('SoukError', () => {
     }
   })
 
-  it('stays itself in asSoukError; anything else becomes internal_error and is kept as cause only', () => {
+  it('stays unchanged in asSoukError; any other error becomes internal_error with a cause', () => {
     const error = new SoukError('overloaded')
     assert.equal(asSoukError(error), error)
     for (const thrown of [new Error(SECRET), SECRET, { message: SECRET }, null]) {
@@ -140,7 +140,7 @@ describe('a problem document', () => {
     })
   })
 
-  it('says nothing of a charge that nobody knows, and keeps all else', () => {
+  it('has a null charge where the charge is unknown', () => {
     const error = new SoukError('upstream_timeout', 'Late.', { source: 'owner', retryAfterMs: 5, members: { a: 1 } })
     const problem = toProblem(withUnknownCharge(error), 'id')
     assert.deepEqual(problem, { ...toProblem(error, 'id'), charged: null, amount_charged: null })
@@ -154,13 +154,13 @@ describe('a problem document', () => {
     }
   })
 
-  it('names its reporter as source when the error does not know', () => {
+  it('names its reporter as source where the error has none', () => {
     assert.equal(toProblem(new SoukError('overloaded'), 'id').source, 'ingress')
     assert.equal(toProblem(new SoukError('overloaded'), 'id', 'owner').source, 'owner')
     assert.equal(toProblem(new SoukError('overloaded', '', { source: 'upstream' }), 'id', 'owner').source, 'upstream')
   })
 
-  it('never shows a cause or a stack, however deep', () => {
+  it('never shows a cause or a stack', () => {
     for (const code of codes) {
       const cause = new Error(SECRET, { cause: new Error(SECRET) })
       const shown = JSON.stringify(toProblem(new SoukError(code, undefined, { cause }), 'id'))
@@ -169,7 +169,7 @@ describe('a problem document', () => {
     assert.ok(!JSON.stringify(toProblem(asSoukError(new Error(SECRET)), 'id')).includes(SECRET))
   })
 
-  it('shows public members, which override nothing', () => {
+  it('shows public members, which cannot replace standard ones', () => {
     const members = { candidates: ['a', 'b'], status: 200, code: 'fine', charged: true, request_id: 'other' }
     const problem = toProblem(new SoukError('name_conflict', undefined, { members }), 'id')
     assert.deepEqual(problem['candidates'], ['a', 'b'])

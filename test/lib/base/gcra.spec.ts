@@ -16,7 +16,7 @@ describe('RateLimiter', () => {
   const limiter = (keysMax = 100) => new RateLimiter(microClock(), keysMax)
   const isWithin = (rates: RateLimiter, limit: RateLimit, key = 'a') => rates.take(key, limit).isWithin
 
-  it('lets as many through at once as the limit says, then one by one', () => {
+  it('allows the limit at once, then one call at a time', () => {
     const rates = limiter()
     const limit = { calls: 4, perMs: 1_000 }
     const first = Array.from({ length: 6 }, () => rates.take('a', limit))
@@ -36,7 +36,7 @@ describe('RateLimiter', () => {
     assert.equal(isWithin(rates, limit), false)
   })
 
-  it('lets fewer at once through where the burst is smaller, at the same rate', () => {
+  it('allows fewer calls at once with a smaller burst, at the same rate', () => {
     const rates = limiter()
     const limit = { calls: 60, perMs: 60_000, burst: 2 }
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('RateLimiter', () => {
     )
   })
 
-  it('keeps keys apart, and gives back what did not take place', () => {
+  it('counts per key, and gives back reverted calls', () => {
     const rates = limiter()
     const limit = { calls: 1, perMs: 1_000 }
     assert.equal(isWithin(rates, limit, 'a'), true)
@@ -66,14 +66,14 @@ describe('RateLimiter', () => {
     )
   })
 
-  it('leaves the same part used where a limit changes', () => {
+  it('keeps the used fraction when a limit changes', () => {
     const rates = limiter()
     const narrow = { calls: 10, perMs: 10_000 }
     for (let i = 0; i < 5; i++) rates.take('a', narrow)
     assert.equal(rates.take('a', { calls: 100, perMs: 1_000 }).remaining, 49)
   })
 
-  it('says when there is room again, to the microsecond', () => {
+  it('tells when the next call is allowed, to the microsecond', () => {
     const limits = fc.record({
       calls: fc.integer({ min: 1, max: RATE_CALLS_MAX }),
       perMs: fc.integer({ min: 1, max: RATE_PER_MS_MAX }),
@@ -107,7 +107,7 @@ describe('RateLimiter', () => {
     }
   }
 
-  it('is exact: it agrees with virtual scheduling in whole numbers, whatever comes when', () => {
+  it('matches virtual scheduling in integers for any sequence of calls', () => {
     const limits = fc.record({
       calls: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: RATE_CALLS_MAX })),
       perMs: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: RATE_PER_MS_MAX })),
@@ -128,7 +128,7 @@ describe('RateLimiter', () => {
     )
   })
 
-  it('forgets nobody who is in use for a newcomer, which shares with others of its group', () => {
+  it('never evicts an active key for a new one; new keys share a limit per group', () => {
     const limit = { calls: 1, perMs: 1_000 }
     const rates = limiter(2)
     assert.equal(rates.take('a', limit, 'x').isWithin, true)
@@ -145,7 +145,7 @@ describe('RateLimiter', () => {
     )
   })
 
-  it('has a bounded number of shares', () => {
+  it('has a limited number of shared counters', () => {
     const limit = { calls: 1, perMs: 60_000 }
     const rates = limiter(1)
     rates.take('known', limit)
@@ -153,7 +153,7 @@ describe('RateLimiter', () => {
     assert.ok(within.filter(Boolean).length <= RATE_SHARES)
   })
 
-  it('takes sound limits only', () => {
+  it('rejects invalid limits', () => {
     const refused: RateLimit[] = [
       { calls: 0, perMs: 1 },
       { calls: 1.5, perMs: 1 },

@@ -23,14 +23,14 @@ const parses = (text: string): boolean => {
 }
 
 describe('checkJson', () => {
-  it('tells what is at the outside', () => {
+  it('returns the kind of the outermost value', () => {
     assert.equal(checkJson(Buffer.from(' {"a":1} ')), 'object')
     assert.equal(checkJson(Buffer.from('\t[]\r\n')), 'array')
     for (const scalar of ['"x"', '-0.5e+3', 'true', 'false', 'null'])
       assert.equal(checkJson(Buffer.from(scalar)), 'scalar')
   })
 
-  it('takes whatever JSON.stringify writes', () => {
+  it('accepts any output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 2), (value, indent) =>
         accepts(JSON.stringify(value, null, indent))
@@ -38,7 +38,7 @@ describe('checkJson', () => {
     )
   })
 
-  it('agrees with JSON.parse on texts that are nearly JSON', () => {
+  it('agrees with JSON.parse on almost valid JSON', () => {
     const pieces =
       '{ } [ ] : , " \\ \\u00 \\u00e9 \\x "a" 0 1 -1 01 1. .5 1e5 1E+ e - + true tru null nul \t \n \u0000 é'
     const text = fc.array(fc.constantFrom(...pieces.split(' '), ' '), { maxLength: 12 }).map((parts) => parts.join(''))
@@ -62,7 +62,7 @@ describe('checkJson', () => {
     )
   })
 
-  it('says where it goes wrong', () => {
+  it('reports the position of an error', () => {
     for (const [text, position] of [
       ['{"a":}', 5],
       ['[1,]', 3],
@@ -77,13 +77,13 @@ describe('checkJson', () => {
     }
   })
 
-  it('refuses what is not UTF-8, and a byte order mark', () => {
+  it('rejects invalid UTF-8 and a byte order mark', () => {
     assert.ok(!accepts(Uint8Array.of(0x22, 0xc3, 0x28, 0x22)))
     assert.ok(!accepts(Buffer.from('\ufeff{}')))
     assert.ok(!accepts(Buffer.from('{}', 'utf16le')))
   })
 
-  it('counts levels before it goes down them', () => {
+  it('checks the depth before it recurses', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     assert.ok(accepts(nested(limits.JSON_DEPTH_MAX)))
     assert.ok(!accepts(nested(limits.JSON_DEPTH_MAX + 1)))
@@ -107,7 +107,7 @@ describe('nestsDeeperThan', () => {
     )
   })
 
-  it('is fooled neither by strings nor by brackets that close nothing', () => {
+  it('ignores brackets in strings and unmatched closing brackets', () => {
     assert.ok(!deeper(String.raw`{"a\\":"[[[","b\"[[":"\\\"[[["}`, 1))
     assert.ok(!deeper('"[[[[ never closed', 1))
     assert.ok(deeper(`${']'.repeat(100)}${'['.repeat(100)}`, 99))

@@ -91,26 +91,26 @@ describe('the limits', () => {
     it(`${smaller} is below ${larger}: ${otherwise}`, () => assert.ok(limits[smaller] < limits[larger]))
   }
 
-  it('a frame holds an inline body, all headers and a path, with room for the rest', () => {
+  it('a frame has room for an inline body, all headers and a path', () => {
     const { FRAME_BYTES_MAX, HEADER_BYTES_MAX, INLINE_BODY_BYTES_MAX, PATH_BYTES_MAX } = limits
     assert.ok(FRAME_BYTES_MAX - HEADER_BYTES_MAX - INLINE_BODY_BYTES_MAX - PATH_BYTES_MAX >= 1_024)
   })
 
-  it('the smallest share of held bodies holds the largest body of its holder', () => {
+  it('the smallest share of held bodies has room for the largest body', () => {
     const { HELD_BYTES_MAX, HELD_HOLDER_PART, HELD_STRANGER_PART } = limits
     assert.ok(HELD_BYTES_MAX / HELD_HOLDER_PART >= 2 * limits.REQUEST_BYTES_CEILING)
     assert.ok(HELD_BYTES_MAX / HELD_STRANGER_PART >= 2 * limits.REQUEST_BYTES_MAX)
   })
 
-  it('an admin request holds the largest WSDL in base64', () => {
+  it('an admin request has room for the largest WSDL in base64', () => {
     assert.ok((limits.WSDL_BYTES_MAX * 4) / 3 + limits.MANIFEST_BYTES_MAX < limits.ADMIN_BODY_BYTES_MAX)
   })
 
-  it('a record survives two lost puts', () => {
+  it('a record survives two failed puts', () => {
     assert.ok(limits.RECORD_TTL_MS >= 3 * limits.RECORD_REPUT_MS)
   })
 
-  it('every hop leaves most of the default deadline', () => {
+  it('all hops together use little of the default deadline', () => {
     const hops = 3
     assert.ok(hops * limits.DEADLINE_HOP_MS < limits.UPSTREAM_TIMEOUT_MS / 100)
   })

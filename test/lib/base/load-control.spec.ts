@@ -34,13 +34,13 @@ class BusyLoop {
 const many = (count: number, name = 'a') => Array.from({ length: count }, () => name)
 
 describe('LoadControl', () => {
-  it('admits everything while the loop keeps up, however much there is', () => {
+  it('admits all requests while the loop is on time', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < 50; turn++) assert.equal(loop.turn(many(1_000), 0.1), 1_000)
     assert.ok(!loop.control.isOverloaded)
   })
 
-  it('takes a long turn, or a few requests on a slow machine, for no overload', () => {
+  it('does not treat a single long turn, or a slow machine with few requests, as overload', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(loop.turn(many(100), LOAD_LATE_MS / 50), 100)
@@ -51,14 +51,14 @@ describe('LoadControl', () => {
     }
   })
 
-  it('refuses the rest of a crowd that comes in one turn', () => {
+  it('refuses the rest of many requests that arrive in one turn', () => {
     const loop = new BusyLoop()
     const admitted = loop.turn(many(3_000), 1)
     assert.ok(admitted > LOAD_TURN_MS_MAX && admitted < LOAD_TURN_MS_MAX + 2 * LOAD_TICK_MS, `${admitted}`)
     assert.ok(loop.control.isOverloaded)
   })
 
-  it('sheds load when turn after turn is late, and keeps turns short from then on', () => {
+  it('sheds load when several turns are late, and keeps turns short afterwards', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) assert.equal(loop.turn(many(500), 0.5), 500)
     assert.ok(loop.control.isOverloaded)
@@ -73,7 +73,7 @@ describe('LoadControl', () => {
     assert.ok(admitted / (loop.at - from) > 0.5, `${admitted} in ${loop.at - from} ms`)
   })
 
-  it('goes on admitting where refusals alone make turns long', () => {
+  it('continues to admit requests when refusals alone make turns long', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) loop.turn(many(1_000), 0.5)
     let admitted = 0
@@ -82,7 +82,7 @@ describe('LoadControl', () => {
     assert.ok(admitted / (loop.at - from) > 0.5, `${admitted} in ${loop.at - from} ms`)
   })
 
-  it('shares what it admits among callers, however much one of them sends', () => {
+  it('divides its allowance equally among callers', () => {
     const loop = new BusyLoop()
     const crowd = [...many(900, 'loud'), ...many(50, 'quiet')]
     for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) loop.turn(crowd, 0.5)
@@ -100,7 +100,7 @@ describe('LoadControl', () => {
     assert.ok(admitted.quiet >= 20 * LOAD_ADMITTED_MIN * 0.5, JSON.stringify(admitted))
   })
 
-  it('ends when everything could be admitted, also where that comes in bursts', () => {
+  it('ends the overload when all requests could be admitted, also with bursts', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) loop.turn(many(500), 2)
     for (let turn = 0; turn < 100; turn++) loop.turn(many(500), 2, 0.02)
@@ -110,7 +110,7 @@ describe('LoadControl', () => {
     assert.ok(!loop.control.isOverloaded)
   })
 
-  it('ends when nothing was refused for a while, and measures nothing without requests', () => {
+  it('ends the overload after a time without refusals, and stops measuring without requests', () => {
     const loop = new BusyLoop()
     for (let turn = 0; turn < LOAD_LATE_TICKS; turn++) loop.turn(many(500), 0.5)
     assert.ok(loop.control.isOverloaded)

@@ -5,13 +5,13 @@ import { formatUsdc, parseUsdc } from '../../../lib/base/money.ts'
 const ATOMS_MAX = 10n ** 15n
 
 describe('money', () => {
-  it('reads what it wrote, for every amount', () => {
+  it('parses every formatted amount back unchanged', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: ATOMS_MAX }), (atoms) => assert.equal(parseUsdc(formatUsdc(atoms)), atoms))
     )
   })
 
-  it('writes the shortest decimal string there is', () => {
+  it('formats the shortest decimal string', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: ATOMS_MAX }), (atoms) => {
         assert.match(formatUsdc(atoms), /^(0|[1-9]\d*)(\.\d{0,5}[1-9])?$/)
@@ -30,7 +30,7 @@ describe('money', () => {
     }
   })
 
-  it('reads decimals without a float in between', () => {
+  it('parses decimals without floats', () => {
     for (const [text, atoms] of [
       ['0', 0n],
       ['0.0', 0n],
@@ -45,7 +45,7 @@ describe('money', () => {
     }
   })
 
-  it('refuses everything else', () => {
+  it('rejects any other text', () => {
     const notDecimal = ['', ' ', '-1', '+1', '1e3', '0x10', '1_000', '1,5', '.5', '5.', '01', '00', '1.2.3', '١']
     const notPlain = ['NaN', 'Infinity', ' 1', '1 ', '1\n', '1\0']
     const outOfRange = ['1.0000001', '1000000000.000001', '9999999999', '99999999999', '9'.repeat(10_000)]
@@ -53,7 +53,7 @@ describe('money', () => {
       assert.throws(() => parseUsdc(text), { code: 'invalid_request' }, JSON.stringify(text))
   })
 
-  it('repeats no more of a refused text than a line', () => {
+  it('repeats at most a line of a rejected text', () => {
     assert.throws(
       () => parseUsdc('x'.repeat(10_000)),
       ({ message }: Error) => message.length < 200

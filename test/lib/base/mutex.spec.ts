@@ -3,7 +3,7 @@ import { KeyedMutex, Mutex } from '../../../lib/base/mutex.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 
 describe('a mutex', () => {
-  it('runs one task after the other, also after one that failed', async () => {
+  it('runs one task after the other, also after a failed one', async () => {
     const mutex = new Mutex()
     const first = Promise.withResolvers<void>()
     const ran: string[] = []
@@ -21,7 +21,7 @@ describe('a mutex', () => {
     assert.deepEqual(ran, ['first', 'second', 'third'])
   })
 
-  it('of one key leaves the others alone', async () => {
+  it('runs tasks of different keys concurrently', async () => {
     const mutex = new KeyedMutex()
     const leave = await mutex.enter('a')
     let isIn = false

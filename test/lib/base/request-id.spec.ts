@@ -23,14 +23,14 @@ function assertAscending(ids: readonly Uint8Array[]): void {
 }
 
 describe('request ids', () => {
-  it('are unique and ascending, 100,000 in a row', () => {
+  it('are unique and ascending for 100,000 ids', () => {
     const ids = requestIds(systemClock, systemRandom)
     const made = Array.from({ length: 100_000 }, () => ids.next())
     assert.equal(new Set(made.map(formatRequestId)).size, made.length)
     assertAscending(made)
   })
 
-  it('carry version 7 and the RFC 9562 variant, whatever the random bits are', () => {
+  it('have version 7 and the RFC 9562 variant for any random bits', () => {
     for (const random of [zeros, ones, systemRandom]) {
       const id = requestIds(readings(1_750_000_000_000), random).next()
       assert.equal(id.length, 16)
@@ -39,7 +39,7 @@ describe('request ids', () => {
     }
   })
 
-  it('begin with the Unix time in 48 bits', () => {
+  it('start with the Unix time in 48 bits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 48 - 1 }), (ms) => {
         assert.equal(millisecondsOf(requestIds(readings(ms), systemRandom).next()), ms)
@@ -50,7 +50,7 @@ describe('request ids', () => {
     assert.equal(formatRequestId(id), '017f22e2-79b0-7000-8000-000000000000')
   })
 
-  it('ascend while the clock stands still, past what the counter of one millisecond holds', () => {
+  it('ascend beyond the counter’s range within one millisecond', () => {
     const ids = requestIds(readings(5_000), zeros)
     const made = Array.from({ length: 10_000 }, () => ids.next())
     assertAscending(made)
@@ -62,7 +62,7 @@ describe('request ids', () => {
     assertAscending(Array.from({ length: 10 }, () => ids.next()))
   })
 
-  it('ascend with a clock that reads parts of a millisecond', () => {
+  it('ascend with a clock of fractional milliseconds', () => {
     const ids = requestIds(readings(5_000.1, 5_000.4, 5_000.9, 5_001.2, 5_001.3), zeros)
     assertAscending(Array.from({ length: 8 }, () => ids.next()))
   })
@@ -75,7 +75,7 @@ describe('request ids', () => {
     assert.equal(formatRequestId(two), before)
   })
 
-  it('are written with hyphens', () => {
+  it('are formatted with hyphens', () => {
     const id = Uint8Array.from({ length: 16 }, (_, i) => i * 17)
     assert.equal(formatRequestId(id), '00112233-4455-6677-8899-aabbccddeeff')
   })

@@ -5,7 +5,7 @@ import { settle } from '../../helpers/manual-clock.ts'
 const { signal } = new AbortController()
 
 describe('slots', () => {
-  it('let so many in, and the others in the order they came', async () => {
+  it('admit a fixed number, then the others in order of arrival', async () => {
     const slots = new Slots(2)
     const entered: number[] = []
     const leaving: Array<() => void> = []
@@ -30,7 +30,7 @@ describe('slots', () => {
     assert.deepEqual(entered, [0, 1, 2, 3, 4])
   })
 
-  it('keep no place for whoever gave up waiting', async () => {
+  it('keep no place for a caller that stopped waiting', async () => {
     const slots = new Slots(1)
     const leave = await slots.enter(signal)
     const impatient = new AbortController()

@@ -11,7 +11,7 @@ function watched(body: AsyncIterable<Uint8Array>) {
 }
 
 describe('watchBody', () => {
-  it('passes the body on and tells of its end once', async () => {
+  it('passes the body through and reports its end once', async () => {
     const { body, ends } = watched(streamOf('a', 'b'))
     assert.equal(await textOf(body), 'ab')
     assert.deepEqual(ends, [true])
@@ -20,7 +20,7 @@ describe('watchBody', () => {
     assert.deepEqual(ends, [true])
   })
 
-  it('tells of a body that fails', async () => {
+  it('reports a body that fails', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield utf8('a')
       throw new Error('broken')
@@ -31,7 +31,7 @@ describe('watchBody', () => {
     assert.deepEqual(await body.next(), { done: true, value: undefined })
   })
 
-  it('tells of one that is given up, and ends its source, even before the first chunk', async () => {
+  it('reports a cancelled body and ends its source, even before the first chunk', async () => {
     for (const chunksRead of [0, 1]) {
       let returned = 0
       const inner = streamOf('a', 'b')
@@ -53,7 +53,7 @@ describe('watchBody', () => {
     }
   })
 
-  it('tells of one that is given up while a chunk is waited for, before the source stirs', async () => {
+  it('reports a body cancelled during a read, before the source responds', async () => {
     const silence = Promise.withResolvers<void>()
     async function* silent(): AsyncGenerator<Uint8Array> {
       await silence.promise

@@ -5,7 +5,7 @@ import { within } from '../../../lib/base/within.ts'
 describe('within', () => {
   const never = () => new Promise<never>(() => {})
 
-  it('is what the promise comes to, and lets go of the signal', async () => {
+  it('settles like the promise and releases the signal', async () => {
     const { signal } = new AbortController()
     assert.equal(await within(Promise.resolve(1), signal), 1)
     assert.equal(await within(Promise.resolve(2), undefined), 2)
@@ -14,7 +14,7 @@ describe('within', () => {
     assert.equal(getEventListeners(signal, 'abort').length, 0)
   })
 
-  it('is the signal’s reason where that comes first, and nothing of the promise is left unhandled', async () => {
+  it('rejects with the signal’s reason, and leaves no unhandled rejection', async () => {
     const reason = new Error('enough')
     await assert.rejects(within(never(), AbortSignal.abort(reason)), reason)
     await assert.rejects(within(Promise.reject(new Error('broken')), AbortSignal.abort(reason)), reason)

@@ -55,7 +55,7 @@ describe('bodies of calls', () => {
   })
 
   for (const bytes of [0, 1, INLINE_BODY_BYTES_MAX, INLINE_BODY_BYTES_MAX + 1, 1_000 * KiB]) {
-    it(`of ${bytes} bytes come over whole, both ways`, async () => {
+    it(`of ${bytes} bytes arrive whole in both directions`, async () => {
       bench.owner.handler = async (call) => answerOf(await bytesOf(call.body))
       const sent = Uint8Array.from({ length: bytes }, (_, i) => i * 7)
       const { body } = answered(await bench.call({ body: sent }))
@@ -66,7 +66,7 @@ describe('bodies of calls', () => {
     })
   }
 
-  it('that are streams come over chunk by chunk, both ways at the same time', async () => {
+  it('that are streams arrive chunk by chunk in both directions at once', async () => {
     bench.owner.handler = async (call) => {
       async function* shout(): AsyncGenerator<Uint8Array> {
         for await (const chunk of call.body as AsyncIterable<Uint8Array>) yield utf8(text(chunk).toUpperCase())
@@ -88,8 +88,8 @@ describe('bodies of calls', () => {
     assert.equal(bench.owner.acked.length, 1)
   })
 
-  describe('of an answer', () => {
-    it('hold the API back while nobody reads', async () => {
+  describe('of a response', () => {
+    it('slow the API down while nobody reads', async () => {
       const { body, seen } = endlessBody()
       bench.owner.handler = async () => answerOf(body)
       const reply = streamed(answered(await bench.call()).body)
@@ -102,7 +102,7 @@ describe('bodies of calls', () => {
       await reply.return?.()
     })
 
-    it('outlive the deadline of the call', async () => {
+    it('continue after the deadline of the call', async () => {
       const goOn = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         async function* slow(): AsyncGenerator<Uint8Array> {
@@ -118,7 +118,7 @@ describe('bodies of calls', () => {
       assert.equal(await textOf(body), 'firstlast')
     })
 
-    it('that are given up before, while or after they are read end at the API, even where it is silent', async () => {
+    it('that the caller cancels end at the API, even where it is silent', async () => {
       for (const chunksRead of [0, 1, 2]) {
         let signalled: AbortSignal | undefined
         bench.owner.handler = async (_call, signal) => {
@@ -137,7 +137,7 @@ describe('bodies of calls', () => {
       }
     })
 
-    it('end with the caller’s signal, here and at the API', async () => {
+    it('end with the caller’s signal on both sides', async () => {
       bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal, 'a'))
       const stop = new AbortController()
       const reply = streamed(answered(await bench.call({}, stop.signal)).body)
@@ -149,7 +149,7 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.calls.serving, 0)
     })
 
-    it('that break at the API break here, and are not acknowledged', async () => {
+    it('that fail at the API fail at the caller, without acknowledgement', async () => {
       bench.owner.handler = async () => {
         async function* broken(): AsyncGenerator<Uint8Array> {
           yield utf8('half')
@@ -164,7 +164,7 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.calls.serving, 0)
     })
 
-    it('that nobody reads are not held forever', async () => {
+    it('that nobody reads are dropped after a while', async () => {
       const { body, seen } = endlessBody()
       bench.owner.handler = async () => answerOf(body)
       const reply = streamed(answered(await bench.call()).body)
@@ -192,7 +192,7 @@ describe('bodies of calls', () => {
       assert.equal(signalled?.aborted, true)
     })
 
-    it('that never come leave the call in doubt, and the owner hears that nobody waits', async () => {
+    it('that never arrive leave the outcome unknown, and the owner is told to cancel', async () => {
       bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal))
       const onBulk = bench.consumer.link.onBulk
       bench.consumer.link.onBulk = () => {}
@@ -207,7 +207,7 @@ describe('bodies of calls', () => {
   })
 
   describe('of a request', () => {
-    it('hold the caller back while the API does not read, and end when it has answered', async () => {
+    it('slow the caller down while the API does not read, and end with its response', async () => {
       const { body, seen } = endlessBody()
       const answer = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
@@ -223,7 +223,7 @@ describe('bodies of calls', () => {
       assert.equal(seen.isEnded, true)
     })
 
-    it('end when nobody waits for the call any more', async () => {
+    it('end when the caller stops waiting', async () => {
       const { body, seen } = endlessBody()
       bench.owner.handler = () => new Promise(() => {})
       const calling = bench.call({ body, timeoutMs: 500 })
@@ -233,7 +233,7 @@ describe('bodies of calls', () => {
       assert.equal(seen.isEnded, true)
     })
 
-    it('that break at the caller break at the API; that is no fault of the owner’s', async () => {
+    it('that fail at the caller fail at the API, without blaming the owner', async () => {
       let seen: unknown
       bench.owner.handler = async (call) => {
         await bytesOf(call.body).catch((error: unknown) => {
@@ -252,7 +252,7 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.calls.serving, 0)
     })
 
-    it('that the API refuses midway bring its own error back, not that of the broken stream', async () => {
+    it('that the API rejects midway return the API’s error, not the stream’s', async () => {
       bench.owner.handler = async (call) => {
         for await (const chunk of call.body as AsyncIterable<Uint8Array>) {
           if (chunk.length > 0) throw new SoukError('request_too_large')
@@ -265,7 +265,7 @@ describe('bodies of calls', () => {
       }
     })
 
-    it('that do not come fail the call, which is never run', async () => {
+    it('that never arrive fail the call before it runs', async () => {
       bench.owner.link.onBulk = () => {}
       const calling = bench.call({ body: streamOf('late') })
       await bench.clock.advance(BULK_OPEN_MS)
@@ -273,7 +273,7 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.received.length, 0)
     })
 
-    it('that cannot be sent at all leave the call not accepted', async () => {
+    it('that cannot be sent leave the call not accepted', async () => {
       await bench.call()
       const channel = await bench.consumer.link.connect(
         { id: bench.owner.link.self, addresses: [] },
@@ -298,7 +298,7 @@ describe('BulkMailbox', () => {
   }
   const A = peerId('A')
 
-  it('brings stream and frame together, whichever came first', async () => {
+  it('matches a stream with its frame in either order', async () => {
     const mailbox = new BulkMailbox(clock)
     const [first, second, early, late] = [tag(), tag(), sourceOf(), sourceOf()]
     mailbox.deliver(A, first, early)
@@ -310,7 +310,7 @@ describe('BulkMailbox', () => {
     assert.deepEqual([early.errors, late.errors], [[], []])
   })
 
-  it('keeps peers apart', async () => {
+  it('keeps peers separate', async () => {
     const mailbox = new BulkMailbox(clock)
     const [mine, theirs, source] = [tag(), peerId('B'), sourceOf()]
     mailbox.deliver(theirs, mine, source)
@@ -320,7 +320,7 @@ describe('BulkMailbox', () => {
     assert.equal(source.errors.length, 1)
   })
 
-  it('gives up waiting with the signal, and then wants the stream no more', async () => {
+  it('stops waiting with the signal, and then drops the stream', async () => {
     const mailbox = new BulkMailbox(clock)
     const stop = new AbortController()
     const [mine, source] = [tag(), sourceOf()]
@@ -332,7 +332,7 @@ describe('BulkMailbox', () => {
     assert.equal(source.errors.length, 1)
   })
 
-  it('keeps the newest stream of a tag, and takes no tag of another form', async () => {
+  it('keeps the newest stream of a tag, and rejects malformed tags', async () => {
     const mailbox = new BulkMailbox(clock)
     const [mine, old, fresh, odd] = [tag(), sourceOf(), sourceOf(), sourceOf()]
     mailbox.deliver(A, mine, old)
@@ -342,7 +342,7 @@ describe('BulkMailbox', () => {
     assert.equal(await mailbox.take(A, mine, undefined), fresh)
   })
 
-  it('lets a peer have so many streams waiting and no more', async () => {
+  it('limits the waiting streams of a peer', async () => {
     const mailbox = new BulkMailbox(clock)
     const sources = Array.from({ length: BULK_STREAMS_PER_PEER_MAX + 1 }, sourceOf)
     for (const source of sources) mailbox.deliver(A, tag(), source)

@@ -16,7 +16,7 @@ describe('a call whose link breaks', () => {
     bench.network.cut(OWNER)
     bench.network.mend(OWNER)
   }
-  it('is offered again under the same id, with the epoch it was first sent to, and answered once', async () => {
+  it('is sent again with the same id and the first owner’s epoch, and answered once', async () => {
     const call = callOf()
     bench.owner.handler = (received) =>
       received.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(answerOf('at last'))
@@ -34,7 +34,7 @@ describe('a call whose link breaks', () => {
     assert.deepEqual(bench.owner.acked.flat().length, 1)
   })
 
-  it('keeps the epoch of its first attempt however often the link breaks', async () => {
+  it('keeps the epoch of its first attempt when the link breaks repeatedly', async () => {
     let attempts = 0
     bench.owner.handler = () => (++attempts < 4 ? new Promise(() => {}) : Promise.resolve(answerOf()))
     const calling = bench.call()
@@ -50,7 +50,7 @@ describe('a call whose link breaks', () => {
     )
   })
 
-  it('tells a restarted owner where it was first sent', async () => {
+  it('tells a restarted owner the epoch of the first attempt', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const calling = bench.call()
     await settle()
@@ -66,7 +66,7 @@ describe('a call whose link breaks', () => {
     assert.equal(restarted.received[0]?.resentFromEpoch, 100n)
   })
 
-  it('is asked for by a later process under the epoch of none, until its deadline', async () => {
+  it('is queried by a later process with the unknown epoch, until its deadline', async () => {
     bench.network.cut(OWNER)
     const calling = bench.call({ isRepeat: true, timeoutMs: 2 * RESEND_MS })
     await bench.clock.advance(RESEND_MS + RESEND_PAUSE_MS)
@@ -83,7 +83,7 @@ describe('a call whose link breaks', () => {
     assert.equal((await lost).fate, 'lost', 'whether it was taken before is not known')
   })
 
-  it('is lost when the link stays dead, within the time it is offered again', async () => {
+  it('is lost within the resend time if the link stays down', async () => {
     bench.owner.handler = () => new Promise(() => {})
     let isOver = false
     const calling = bench.call({ timeoutMs: 60_000 }).finally(() => {
@@ -98,7 +98,7 @@ describe('a call whose link breaks', () => {
     assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'call_interrupted'])
   })
 
-  it('is lost at its own deadline where that comes first, and when a peer is there but says nothing', async () => {
+  it('is lost at its own deadline if that comes first, or if the peer does not respond', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const calling = bench.call({ timeoutMs: 1_000 })
     await settle()
@@ -111,7 +111,7 @@ describe('a call whose link breaks', () => {
     assert.equal((await calling).fate, 'lost')
   })
 
-  it('is lost at once when the caller gives it up', async () => {
+  it('is lost at once when the caller cancels it', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const stop = new AbortController()
     const calling = bench.call({}, stop.signal)
@@ -122,7 +122,7 @@ describe('a call whose link breaks', () => {
     assert.equal((await calling).fate, 'lost')
   })
 
-  it('is lost where its body was a stream: that is spent', async () => {
+  it('is lost if its body was a stream, which cannot be sent again', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const calling = bench.call({ body: streamOf('once') })
     await settle(20)
@@ -131,7 +131,7 @@ describe('a call whose link breaks', () => {
     assert.equal(bench.owner.received.length, 1)
   })
 
-  it('is never called not accepted because the owner is too busy to look at the repeat', async () => {
+  it('is not reported as not accepted if the owner is too busy for the repeat', async () => {
     // The first attempt may be running there: another owner must not be tried.
     bench.owner.handler = (call) => {
       if (call.resentFromEpoch === undefined) return new Promise(() => {})
@@ -156,7 +156,7 @@ describe('a call whose link breaks', () => {
     assert.equal((await another).fate, 'lost')
   })
 
-  it('is taken elsewhere where the owner says that the call never arrived and is not wanted', async () => {
+  it('is sent to another owner if the owner says that the call never arrived', async () => {
     bench.owner.handler = (call) =>
       call.resentFromEpoch === undefined
         ? new Promise(() => {})
@@ -167,7 +167,7 @@ describe('a call whose link breaks', () => {
     assert.equal((await calling).fate, 'not_accepted')
   })
 
-  it('goes on at the owner, whose answer nobody hears', async () => {
+  it('continues at the owner although nobody receives the response', async () => {
     const release = Promise.withResolvers<void>()
     let isAborted: boolean | undefined
     bench.owner.handler = async (_call, signal) => {
@@ -183,7 +183,7 @@ describe('a call whose link breaks', () => {
     assert.equal(isAborted, false)
   })
 
-  it('is one of many, and all are offered again', async () => {
+  it('is sent again together with all other calls of the link', async () => {
     bench.owner.handler = (call) =>
       call.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(answerOf())
     const calls = Array.from({ length: 50 }, () => bench.call())

@@ -19,7 +19,7 @@ describe('CallProtocol', () => {
     bench = await callBench()
   })
 
-  it('brings a call to its owner as it is, and the answer back', async () => {
+  it('delivers a call unchanged to its owner, and returns the response', async () => {
     bench.owner.handler = async () =>
       answerOf('{"price":1}', {
         status: 203,
@@ -60,7 +60,7 @@ describe('CallProtocol', () => {
     assert.equal(timeoutMs, sent - DEADLINE_HOP_MS)
   })
 
-  it('runs many calls at once, both ways over one channel, and answers in any order', async () => {
+  it('runs many calls at once in both directions over one channel, with responses in any order', async () => {
     const release = Promise.withResolvers<void>()
     bench.owner.handler = async (call) => {
       if (text(call.body as Uint8Array) === '0') await release.promise
@@ -82,7 +82,7 @@ describe('CallProtocol', () => {
     assert.deepEqual([bench.consumer.calls.calling, bench.owner.calls.serving], [0, 0])
   })
 
-  it('tells the code, the safe text and the public members of a failure, never its cause', async () => {
+  it('sends the code, the safe text and the public members of a failure, never its cause', async () => {
     bench.owner.handler = async () => {
       throw new SoukError('soap_fault', 'Account is closed.', {
         status: 400,
@@ -111,7 +111,7 @@ describe('CallProtocol', () => {
     )
   })
 
-  it('tells of anything else that was thrown as internal_error only', async () => {
+  it('reports any other thrown value as internal_error only', async () => {
     bench.owner.handler = async () => {
       throw new TypeError('secret of the owner')
     }
@@ -120,7 +120,7 @@ describe('CallProtocol', () => {
     assert.ok(!JSON.stringify([error.message, error.members]).includes('secret'))
   })
 
-  it('has an answer even where members cannot be written, or nothing of the failure is short', async () => {
+  it('responds even if the members of a failure are too long or not JSON', async () => {
     const circular: Record<string, unknown> = { amount: 1n }
     circular['self'] = circular
     for (const members of [circular, { long: 'x'.repeat(FRAME_BYTES_MAX) }]) {
@@ -134,7 +134,7 @@ describe('CallProtocol', () => {
     assert.equal((await bench.call()).fate, 'failed')
   })
 
-  it('says not_accepted where the owner did', async () => {
+  it('reports not_accepted if the owner did', async () => {
     bench.owner.handler = async () => {
       throw new SoukError('api_paused', undefined, { notAccepted: true })
     }
@@ -142,7 +142,7 @@ describe('CallProtocol', () => {
     assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'api_paused'])
   })
 
-  it('says not_accepted where the owner is not there', async () => {
+  it('reports not_accepted if the owner is unreachable', async () => {
     await bench.owner.link.stop()
     const attempt = await bench.call()
     assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
@@ -162,7 +162,7 @@ describe('CallProtocol', () => {
       return reasons
     }
 
-    it('the owner gives up first, and its own error is what is seen', async () => {
+    it('the owner times out first, and its error is returned', async () => {
       const reasons = endless()
       const calling = bench.call({ timeoutMs: 1_000 })
       await bench.clock.advance(1_000 - DEADLINE_HOP_MS - 1)
@@ -174,7 +174,7 @@ describe('CallProtocol', () => {
       assert.equal(reasons.length, 1)
     })
 
-    it('an owner that does not give up is not waited for, and is told; what became of the call is unknown', async () => {
+    it('an unresponsive owner is cancelled, and the outcome is unknown', async () => {
       let aborted: AbortSignal | undefined
       bench.owner.handler = (_call, signal) => {
         aborted = signal
@@ -189,7 +189,7 @@ describe('CallProtocol', () => {
       assert.equal(bench.consumer.calls.calling, 0)
     })
 
-    it('an owner runs nothing for longer than a call may take', async () => {
+    it('an owner runs nothing longer than the maximum time of a call', async () => {
       const reasons = endless()
       void bench.call({ timeoutMs: 10 * UPSTREAM_TIMEOUT_MS_MAX })
       await bench.clock.advance(UPSTREAM_TIMEOUT_MS_MAX)
@@ -215,7 +215,7 @@ describe('CallProtocol', () => {
       assert.equal(bench.owner.calls.serving, 0)
     })
 
-    it('an abort with an error of ours tells that error', async () => {
+    it('an abort with a SoukError returns that error', async () => {
       endless()
       const stop = new AbortController()
       const calling = bench.call({}, stop.signal)
@@ -224,7 +224,7 @@ describe('CallProtocol', () => {
       assert.equal(errorOf(await calling).code, 'spend_cap_reached')
     })
 
-    it('a handler that fails has its signal aborted: whatever it had begun is wanted no more', async () => {
+    it('a failed handler has its signal aborted', async () => {
       let signalled: AbortSignal | undefined
       bench.owner.handler = async (_call, signal) => {
         signalled = signal
@@ -234,14 +234,14 @@ describe('CallProtocol', () => {
       assert.equal(signalled?.aborted, true)
     })
 
-    it('a call that was given up before it began is never sent', async () => {
+    it('a call that was cancelled before it started is never sent', async () => {
       const attempt = await bench.call({}, AbortSignal.abort())
       assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'call_interrupted'])
       await settle()
       assert.deepEqual(bench.owner.received, [])
     })
 
-    it('a call that is given up while it connects is never sent', async () => {
+    it('a call that is cancelled while it connects is never sent', async () => {
       const stop = new AbortController()
       const calling = bench.call({}, stop.signal)
       stop.abort()
@@ -252,7 +252,7 @@ describe('CallProtocol', () => {
   })
 
   describe('limits', () => {
-    it('refuses calls past what the peer takes at once, and takes them again later', async () => {
+    it('refuses calls above the peer’s limit, and accepts them again later', async () => {
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await release.promise
@@ -271,7 +271,7 @@ describe('CallProtocol', () => {
       assert.equal((await bench.call()).fate, 'answered')
     })
 
-    it('refuses a call whose head does not fit a frame, without harm to others', async () => {
+    it('refuses a call whose head exceeds a frame, without effect on others', async () => {
       assert.equal((await bench.call()).fate, 'answered')
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
@@ -285,7 +285,7 @@ describe('CallProtocol', () => {
       assert.equal((await other).fate, 'answered')
     })
 
-    it('fails an answer whose head does not fit a frame, without harm to others', async () => {
+    it('fails a response whose head exceeds a frame, without effect on others', async () => {
       bench.owner.handler = async () => answerOf('{}', { headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
       const attempt = await bench.call()
       assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'response_too_large'])
@@ -293,7 +293,7 @@ describe('CallProtocol', () => {
       assert.equal((await bench.call()).fate, 'answered')
     })
 
-    it('tells times that were measured badly as none', async () => {
+    it('reports invalid times as 0', async () => {
       bench.owner.handler = async () => answerOf('{}', { ownerMs: -3, upstreamMs: Number.NaN })
       const { ownerMs, upstreamMs } = answered(await bench.call())
       assert.deepEqual([ownerMs, upstreamMs], [0, 0])
@@ -301,7 +301,7 @@ describe('CallProtocol', () => {
   })
 
   describe('acknowledgements', () => {
-    it('of inline answers and failures go to the owner in one frame', async () => {
+    it('of inline responses and failures go to the owner in one frame', async () => {
       const ids = [callOf(), callOf(), callOf()]
       for (const { requestId } of ids) {
         await bench.call({ requestId })
@@ -317,7 +317,7 @@ describe('CallProtocol', () => {
       )
     })
 
-    it('do not wait where there are many', async () => {
+    it('are sent at once when there are many', async () => {
       await Promise.all(Array.from({ length: ACK_BATCH_MAX + 1 }, () => bench.call()))
       await settle()
       assert.deepEqual(
@@ -326,7 +326,7 @@ describe('CallProtocol', () => {
       )
     })
 
-    it('are not sent of calls the owner did not take', async () => {
+    it('are not sent for calls the owner did not accept', async () => {
       bench.owner.handler = async () => {
         throw new SoukError('overloaded', undefined, { notAccepted: true })
       }
@@ -337,7 +337,7 @@ describe('CallProtocol', () => {
   })
 
   describe('draining', () => {
-    it('sends new calls elsewhere, and lets the old ones finish', async () => {
+    it('sends new calls elsewhere, and finishes running ones', async () => {
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await release.promise
@@ -354,7 +354,7 @@ describe('CallProtocol', () => {
       assert.equal(bench.owner.received.length, 1)
     })
 
-    it('is no end: a draining node still calls others', async () => {
+    it('does not stop outgoing calls of the draining node', async () => {
       await bench.call()
       bench.owner.calls.drain()
       await settle()
@@ -363,7 +363,7 @@ describe('CallProtocol', () => {
     })
   })
 
-  it('knows its owner by the link, not by what the call says', async () => {
+  it('identifies the peer by the link, not by the content of the call', async () => {
     await bench.call()
     assert.equal(bench.owner.received[0]?.peer, CONSUMER)
     assert.equal(bench.consumer.link.peers()[0]?.id, OWNER)

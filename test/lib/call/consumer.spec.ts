@@ -17,7 +17,7 @@ describe('Consumer', () => {
     bench = new ConsumerBench()
   })
 
-  it('calls the first owner, and tells till and resolver how it went', async () => {
+  it('calls the first owner, and reports the result to payment scheme and resolver', async () => {
     bench.owners = { [A]: answered() }
     const reply = await bench.call()
     assert.deepEqual(bench.triedOwners(), [A])
@@ -40,7 +40,7 @@ describe('Consumer', () => {
     assert.equal(bench.lookUps.length, 1)
   })
 
-  it('sends what it was given, and sensible things where nothing was', async () => {
+  it('sends the given values, and defaults for the rest', async () => {
     bench.owners = { [A]: answered() }
     const requestId = freshIds.next()
     bench.authorise = async () => utf8('voucher')
@@ -93,7 +93,7 @@ describe('Consumer', () => {
     assert.equal(bench.orders[1]?.maxPrice, 2_000n)
   })
 
-  it('asks the owner that a call was sent to what became of it, and pays nothing for that', async () => {
+  it('queries the owner of an earlier attempt for its outcome, without a payment', async () => {
     const requestId = freshIds.next()
     bench.owners = { [A]: answered('{"by":"A"}'), [B]: answered('{"by":"B"}') }
     const reply = await bench.call({ requestId, sentTo: B })
@@ -111,14 +111,14 @@ describe('Consumer', () => {
     assert.deepEqual(bench.triedOwners(), [B, B, B])
   })
 
-  it('cannot ask again for a call without its id or its body', async () => {
+  it('cannot repeat a call without its id or its body', async () => {
     await assert.rejects(bench.call({ sentTo: A }), { code: 'invalid_request' })
     const requestId = freshIds.next()
     await assert.rejects(bench.call({ sentTo: A, requestId, body: streamOf('once') }), { code: 'invalid_request' })
     assert.deepEqual(bench.tried, [])
   })
 
-  it('asks itself in the same way', async () => {
+  it('queries itself in the same way', async () => {
     bench.found = [[SELF]]
     const received: IncomingCall[] = []
     bench.handle = async (call) => {
@@ -132,7 +132,7 @@ describe('Consumer', () => {
     )
   })
 
-  it('takes every kind of body', async () => {
+  it('accepts every kind of body', async () => {
     bench.owners = { [A]: async (call) => ({ ...answered(await textOf(call.body)) }) }
     const replies = [undefined, utf8('bytes'), streamOf('a', 'stream'), [1, 'x'], 'text', null]
     const bodies = []
@@ -140,7 +140,7 @@ describe('Consumer', () => {
     assert.deepEqual(bodies, ['', 'bytes', 'astream', '[1,"x"]', '"text"', 'null'])
   })
 
-  it('refuses what cannot be called, before anything is asked', async () => {
+  it('refuses invalid calls before it sends anything', async () => {
     const circular: Record<string, unknown> = {}
     circular['self'] = circular
     const wrong: Array<Partial<CallInit>> = [
@@ -159,7 +159,7 @@ describe('Consumer', () => {
     assert.equal(bench.lookUps.length, 0)
   })
 
-  it('tells where the time went, and never less than none', async () => {
+  it('reports the parts of the duration, none of them negative', async () => {
     bench.owners = {
       [A]: async () => {
         await bench.clock.advance(40)
@@ -171,12 +171,12 @@ describe('Consumer', () => {
     assert.deepEqual((await bench.call()).timing, { lookup: 0, pay: 0, net: 0, owner: 2, upstream: 30 })
   })
 
-  it('fails to parse what is no JSON as the upstream’s fault', async () => {
+  it('reports a response that is not JSON as the upstream’s fault', async () => {
     bench.owners = { [A]: answered('<html>') }
     await assert.rejects((await bench.call()).json(), { code: 'upstream_invalid_response', source: 'upstream' })
   })
 
-  it('passes on what the resolver says, and anything else as internal_error', async () => {
+  it('returns the resolver’s SoukError, and internal_error for any other error', async () => {
     bench.found = [new SoukError('name_conflict', undefined, { members: { candidates: [ID] } })]
     await assert.rejects(bench.call(), { code: 'name_conflict', members: { candidates: [ID] } })
     bench = new ConsumerBench()
@@ -187,7 +187,7 @@ describe('Consumer', () => {
     )
   })
 
-  it('sends nothing where the till does not authorise', async () => {
+  it('sends nothing if the payment scheme does not authorise', async () => {
     bench.authorise = async () => {
       throw new SoukError('price_exceeds_limit')
     }
@@ -196,7 +196,7 @@ describe('Consumer', () => {
     assert.deepEqual(bench.accepted, [])
   })
 
-  it('goes to another owner where the till trusts one no more, and prefers the other from then on', async () => {
+  it('tries another owner if the payment scheme does not trust one, and prefers the other afterwards', async () => {
     bench.owners = { [A]: answered(), [B]: answered() }
     bench.authorise = async ({ owner }) => {
       if (owner === A) throw new SoukError('settlement_unavailable', 'Not paid any more.', { source: 'owner' })
@@ -209,7 +209,7 @@ describe('Consumer', () => {
     await assert.rejects(bench.call(), { code: 'settlement_unavailable', message: 'Not paid any more.' })
   })
 
-  it('looks up no longer than the call may take', async () => {
+  it('limits the lookup to the time of the call', async () => {
     const never = new Consumer({
       clock: bench.clock,
       resolver: {
@@ -235,13 +235,13 @@ describe('Consumer', () => {
     assert.equal(bench.clock.pending, 0)
   })
 
-  describe('given up by its caller', () => {
-    it('looks nothing up where that was before', async () => {
+  describe('cancelled by its caller', () => {
+    it('starts no lookup if the signal was aborted before', async () => {
       await assert.rejects(bench.call({ signal: AbortSignal.abort() }), { code: 'call_interrupted' })
       assert.equal(bench.lookUps.length, 0)
     })
 
-    it('tries nobody else and blames nobody', async () => {
+    it('tries no other owner and blames none', async () => {
       const stop = new AbortController()
       bench.owners = {
         [A]: async () => {
@@ -255,7 +255,7 @@ describe('Consumer', () => {
       assert.deepEqual(bench.reports, [])
     })
 
-    it('says what its caller said, where that is an error of ours', async () => {
+    it('returns the caller’s reason if it is a SoukError', async () => {
       const signal = AbortSignal.abort(new SoukError('rate_limited'))
       await assert.rejects(bench.call({ signal }), { code: 'rate_limited' })
     })
@@ -266,7 +266,7 @@ describe('Consumer', () => {
       bench.found = [[SELF]]
     })
 
-    it('needs no link', async () => {
+    it('uses no link', async () => {
       let seen: IncomingCall | undefined
       bench.handle = async (call) => {
         seen = call
@@ -280,7 +280,7 @@ describe('Consumer', () => {
       assert.equal(bench.clock.pending, 0)
     })
 
-    it('fails over like anywhere else', async () => {
+    it('fails over like a remote call', async () => {
       bench.found = [[SELF, A]]
       bench.owners = { [A]: answered() }
       bench.handle = async () => {
@@ -293,7 +293,7 @@ describe('Consumer', () => {
       await assert.rejects(bench.call(), { code: 'soap_fault' })
     })
 
-    it('ends at the deadline, and with the caller, and holds on to neither', async () => {
+    it('ends at the deadline and with the caller, and releases both', async () => {
       const reasons: unknown[] = []
       bench.handle = (_call, signal) =>
         new Promise((_, reject) => {
@@ -317,7 +317,7 @@ describe('Consumer', () => {
       assert.equal(bench.clock.pending, 0)
     })
 
-    it('streams past the deadline until the reader stops, which the adapter hears', async () => {
+    it('streams past the deadline until the reader stops, which cancels the adapter', async () => {
       let signalled: AbortSignal | undefined
       bench.handle = async (_call, signal) => {
         signalled = signal

@@ -5,14 +5,14 @@ import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds } from '../../helpers/call-record.ts'
 import { A, answered, B, C, ConsumerBench, failed } from './consumer-bench.ts'
 
-describe('the choice of who to call', () => {
+describe('failover between owners', () => {
   let bench: ConsumerBench
   beforeEach(() => {
     bench = new ConsumerBench()
   })
 
   describe('another owner', () => {
-    it('is tried where one did not take the call, with an authorisation of its own', async () => {
+    it('is tried with a new authorisation if one did not accept the call', async () => {
       bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [B]: answered() }
       const reply = await bench.call()
       assert.equal(reply.owner, B)
@@ -42,7 +42,7 @@ describe('the choice of who to call', () => {
     ]) {
       const { fate } = attempt
       const code = fate === 'answered' ? '' : attempt.error.code
-      it(`is not tried where one took it (${fate}, ${code})`, async () => {
+      it(`is not tried if one accepted it (${fate}, ${code})`, async () => {
         bench.owners = { [A]: attempt, [B]: answered() }
         await assert.rejects(bench.call(), { code })
         assert.deepEqual(bench.triedOwners(), [A])
@@ -51,7 +51,7 @@ describe('the choice of who to call', () => {
         assert.equal(bench.accepted.length, fate === 'lost' ? 0 : 1)
       })
 
-      it(`is tried where the API is declared idempotent only if that may help (${fate}, ${code})`, async () => {
+      it(`is tried for an API declared idempotent only if that may help (${fate}, ${code})`, async () => {
         bench.manifest = { ...bench.manifest, idempotent: true }
         bench.owners = { [A]: attempt, [B]: answered() }
         const mayHelp = fate === 'lost' || code !== 'upstream_timeout'
@@ -60,7 +60,7 @@ describe('the choice of who to call', () => {
       })
     }
 
-    it('is not tried for an error of the API itself, idempotent or not', async () => {
+    it('is not tried for an error of the API itself, even if idempotent', async () => {
       bench.manifest = { ...bench.manifest, idempotent: true }
       bench.owners = { [A]: failed('failed', 'soap_fault'), [B]: answered() }
       await assert.rejects(bench.call(), { code: 'soap_fault' })
@@ -68,7 +68,7 @@ describe('the choice of who to call', () => {
       assert.deepEqual(bench.reports, [])
     })
 
-    it('is tried with a stream for a body only while nobody has begun to read it', async () => {
+    it('is tried with a streamed body only before anybody has read it', async () => {
       bench.owners = {
         [A]: failed('not_accepted', 'owner_unreachable'),
         [B]: async (call) => answered(await textOf(call.body))
@@ -91,7 +91,7 @@ describe('the choice of who to call', () => {
       }
     })
 
-    it('a lost call may have been charged, where calls are', async () => {
+    it('a lost call may have been charged, where calls cost money', async () => {
       for (const [movesMoney, isUnknown] of [
         [true, true],
         [false, false]
@@ -116,7 +116,7 @@ describe('the choice of who to call', () => {
       assert.deepEqual(bench.triedOwners(), [A])
     })
 
-    it('has what is left of the time', async () => {
+    it('gets the remaining time', async () => {
       bench.owners = {
         [A]: async () => {
           await bench.clock.advance(200)
@@ -132,12 +132,12 @@ describe('the choice of who to call', () => {
     })
   })
 
-  describe('where the calls of a subscription are used up', () => {
+  describe('with a used-up quota', () => {
     const subscription = freshIds.next()
     const terms: CallTerms = { subscription, owner: A, price: 0n, maxPrice: 0n, isOnly: false, paysEvents: false }
     const usedUp = failed('not_accepted', 'quota_exceeded')
 
-    it('at one owner, another of those that share the count is asked: it may have some left', async () => {
+    it('at one owner, another owner that shares the quota is tried', async () => {
       bench.owners = { [A]: usedUp, [B]: answered() }
       assert.equal((await bench.call({}, terms)).owner, B)
       assert.deepEqual(bench.reports, ['B ok in 5'], 'nobody is blamed')
@@ -147,7 +147,7 @@ describe('the choice of who to call', () => {
       [[A, B], 'after it'],
       [[B, A], 'before it']
     ] as const) {
-      it(`that is what is told, not that one that was asked ${what} is away`, async () => {
+      it(`the error is quota_exceeded, not that an owner that was tried ${what} is away`, async () => {
         bench.found = [order]
         bench.owners = { [A]: usedUp, [B]: failed('not_accepted', 'owner_unreachable') }
         await assert.rejects(bench.call({}, terms), { code: 'quota_exceeded' })
@@ -156,20 +156,20 @@ describe('the choice of who to call', () => {
       })
     }
 
-    it('at the only owner that counts them, nobody else is asked', async () => {
+    it('at the only owner that counts them, no other owner is tried', async () => {
       bench.owners = { [A]: usedUp, [B]: answered() }
       await assert.rejects(bench.call({}, { ...terms, isOnly: true }), { code: 'quota_exceeded' })
       assert.deepEqual(bench.triedOwners(), [A])
     })
 
-    it('and another refuses for a reason of its own, that is told', async () => {
+    it('and another owner with its own error, that error is returned', async () => {
       bench.owners = { [A]: usedUp, [B]: failed('not_accepted', 'subscription_inactive') }
       await assert.rejects(bench.call({}, terms), { code: 'subscription_inactive' })
     })
   })
 
-  describe('a second look-up', () => {
-    it('is made once when nobody took the call, and finds new owners', async () => {
+  describe('a second lookup', () => {
+    it('runs once when no owner accepted the call, and finds new owners', async () => {
       bench.found = [[A], [A, C]]
       bench.owners = { [A]: failed('not_accepted', 'api_not_found'), [C]: answered() }
       assert.equal((await bench.call()).owner, C)
@@ -180,7 +180,7 @@ describe('the choice of who to call', () => {
       )
     })
 
-    it('tries an owner again that was not reached: it may have moved', async () => {
+    it('tries an unreachable owner again, because it may have moved', async () => {
       bench.found = [[A]]
       let attempts = 0
       bench.owners = {
@@ -189,13 +189,13 @@ describe('the choice of who to call', () => {
       assert.equal((await bench.call()).owner, A)
     })
 
-    it('is the last', async () => {
+    it('is not followed by a third', async () => {
       await assert.rejects(bench.call(), { code: 'owner_unreachable' })
       assert.deepEqual(bench.triedOwners(), [A, B, A, B])
       assert.equal(bench.lookUps.length, 2)
     })
 
-    it('is not made for owners that are only busy, nor are they blamed', async () => {
+    it('does not run for owners that are only busy, nor are they blamed', async () => {
       bench.owners = { [A]: failed('not_accepted', 'overloaded'), [B]: failed('not_accepted', 'overloaded') }
       await assert.rejects(bench.call(), { code: 'overloaded' })
       assert.deepEqual(bench.triedOwners(), [A, B])
@@ -203,7 +203,7 @@ describe('the choice of who to call', () => {
       assert.deepEqual(bench.reports, [])
     })
 
-    it('is made for an API that turns out to be paused, and not again once that is known', async () => {
+    it('runs for an API that turns out to be paused, and not again once that is known', async () => {
       bench.owners = { [A]: failed('not_accepted', 'api_paused'), [B]: failed('not_accepted', 'api_paused') }
       await assert.rejects(bench.call(), { code: 'api_paused' })
       assert.deepEqual([bench.triedOwners(), bench.lookUps.length], [[A, B], 2])
@@ -214,7 +214,7 @@ describe('the choice of who to call', () => {
       assert.equal(bench.reports.length, 2)
     })
 
-    it('that fails does not hide what owners said', async () => {
+    it('that fails does not hide the owners’ errors', async () => {
       bench.found = [[A], new SoukError('lookup_timeout')]
       bench.owners = { [A]: failed('not_accepted', 'api_not_found') }
       await assert.rejects(bench.call(), { code: 'api_not_found' })

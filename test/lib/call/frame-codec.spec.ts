@@ -137,7 +137,7 @@ describe('docs/reference/souk-call.proto and the frame codec', () => {
   }
 
   for (const [kind, frames] of Object.entries(FRAMES)) {
-    it(`mean the same by a ${kind}, whoever wrote it`, () => {
+    it(`encode and decode a ${kind} alike`, () => {
       fc.assert(
         fc.property(frames as fc.Arbitrary<Frame>, (frame) => {
           const encoded = encodeFrame(frame)
@@ -176,12 +176,12 @@ describe('decodeFrame', () => {
     Uint8Array.of(0xa5, 0x06, 1, 2, 3, 4)
   ]
 
-  it('ignores frames of a kind it does not know, and empty ones', () => {
+  it('ignores unknown and empty frames', () => {
     for (const field of laterFields) assert.equal(decodeFrame(field), undefined)
     assert.equal(decodeFrame(new Uint8Array(0)), undefined)
   })
 
-  it('ignores fields it does not know, in frames and messages', () => {
+  it('ignores unknown fields in frames and messages', () => {
     fc.assert(
       fc.property(anyFrame, fc.constantFrom(...laterFields), (frame, field) => {
         const encoded = encodeFrame(frame)
@@ -191,7 +191,7 @@ describe('decodeFrame', () => {
     )
   })
 
-  it('ignores a field of another wire type than it should be', () => {
+  it('ignores a field with a wrong wire type', () => {
     // A cancel whose id is a text.
     assert.deepEqual(decodeFrame(Uint8Array.of(0x2a, 3, 0x0a, 1, 65)), { kind: 'cancel', id: 0 })
     // A hello whose network is a number.
@@ -204,11 +204,11 @@ describe('decodeFrame', () => {
     })
   })
 
-  it('takes numbers in more bytes than they need', () => {
+  it('accepts numbers in longer encodings than necessary', () => {
     assert.deepEqual(decodeFrame(Uint8Array.of(0x2a, 4, 0x08, 0x85, 0x80, 0x00)), { kind: 'cancel', id: 5 })
   })
 
-  it('throws at every truncation, and at anything that runs past what holds it', () => {
+  it('throws for every truncation, and for lengths beyond the container', () => {
     fc.assert(
       fc.property(anyFrame, fc.nat(), (frame, at) => {
         const encoded = encodeFrame(frame)
@@ -227,12 +227,12 @@ describe('decodeFrame', () => {
     assert.throws(() => decodeFrame(Uint8Array.of(0x28, 1)))
   })
 
-  it('throws at groups, however deep they are nested', () => {
+  it('throws for groups at any depth', () => {
     assert.throws(() => decodeFrame(new Uint8Array(FRAME_BYTES_MAX).fill(0xa3)), RangeError)
     assert.throws(() => decodeFrame(withField(encodeFrame({ kind: 'drain' }), new Uint8Array(1_000).fill(0x0b))))
   })
 
-  it('does nothing with random byte strings but return or throw, at once', () => {
+  it('returns or throws at once for random bytes', () => {
     const runs = fuzzRuns(10_000)
     const startedAt = performance.now()
     const strings = fc.oneof(

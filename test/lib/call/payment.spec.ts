@@ -17,14 +17,14 @@ describe('a paid call', () => {
     }
   })
 
-  it('tells the till where the provider is paid', async () => {
+  it('passes the provider’s payout address to the payment scheme', async () => {
     bench.manifest = { ...bench.manifest, payout: `0x${'ab'.repeat(20)}` }
     bench.owners = { [A]: answered() }
     await bench.call()
     assert.equal(bench.orders[0]?.payout, `0x${'ab'.repeat(20)}`)
   })
 
-  it('tells the till every fate of an order, and who it was with', async () => {
+  it('reports every outcome of an order to the payment scheme, with its owner', async () => {
     bench.owners = { [A]: failed('not_accepted', 'overloaded'), [B]: failed('lost', 'call_interrupted') }
     await assert.rejects(bench.call(), { code: 'call_interrupted' })
     assert.deepEqual(fates, [
@@ -37,7 +37,7 @@ describe('a paid call', () => {
     )
   })
 
-  it('is known by its price before the till hears of it, and ends where the price is refused', async () => {
+  it('announces its price before the authorisation, and ends if the caller refuses', async () => {
     const prices: bigint[] = []
     bench.owners = { [A]: answered() }
     await bench.call({
@@ -55,7 +55,7 @@ describe('a paid call', () => {
     assert.deepEqual(bench.orders, [])
   })
 
-  it('tells no price above the limit of the call, and none that is not paid', async () => {
+  it('announces no price above the limit of the call, and none that is free', async () => {
     bench.owners = { [A]: answered() }
     const onPrice = () => assert.fail('told')
     await assert.rejects(bench.call({ maxPrice: '0.001', onPrice }), { code: 'price_exceeds_limit' })
@@ -66,7 +66,7 @@ describe('a paid call', () => {
     assert.equal((await bench.call({ onPrice })).charged, 0n)
   })
 
-  it('tells the new price where a second look-up brings one', async () => {
+  it('announces the new price after a second lookup', async () => {
     const prices: bigint[] = []
     bench.found = [[A], [B]]
     bench.owners = {
@@ -80,14 +80,14 @@ describe('a paid call', () => {
     assert.deepEqual(prices, [1_500n, 2_000n])
   })
 
-  it('costs no more than its price, whatever its owner says', async () => {
+  it('costs no more than its price, whatever the owner claims', async () => {
     const greedy = answered()
     assert.ok(greedy.fate === 'answered')
     bench.owners = { [A]: { ...greedy, answer: { ...greedy.answer, charged: 10n ** 12n } } }
     assert.equal((await bench.call()).charged, 1_500n)
   })
 
-  it('is tried once more at the same owner where the till learned from the refusal', async () => {
+  it('is retried once at the same owner if the payment scheme learned from the refusal', async () => {
     let tries = 0
     bench.authorise = async () => utf8(`voucher ${++tries}`)
     bench.fail = () => true
@@ -109,7 +109,7 @@ describe('a paid call', () => {
     assert.deepEqual(bench.triedOwners(), [A, A])
   })
 
-  it('goes to another owner where this one cannot be paid, and says nothing against it', async () => {
+  it('goes to another owner if this one cannot be paid, without blaming it', async () => {
     bench.owners = { [A]: answered(), [B]: answered() }
     bench.authorise = async ({ owner }) => {
       if (owner === A) throw new SoukError('settlement_pending', 'The deposit is on its way.')
@@ -121,7 +121,7 @@ describe('a paid call', () => {
   })
 
   for (const code of ['price_exceeds_limit', 'spend_cap_reached', 'insufficient_funds'] as const) {
-    it(`ends with ${code} of this node, as no other owner would change it`, async () => {
+    it(`ends with ${code} of this node, because no other owner would change it`, async () => {
       bench.owners = { [A]: answered(), [B]: answered() }
       bench.authorise = async () => {
         throw new SoukError(code)
@@ -132,8 +132,8 @@ describe('a paid call', () => {
     })
   }
 
-  describe('with a payment of its own', () => {
-    it('is passed on with it: the till is not asked, and hears of nothing', async () => {
+  describe('with its own payment', () => {
+    it('is forwarded with it, without the payment scheme', async () => {
       bench.movesMoney = false
       bench.owners = { [A]: answered(), [B]: answered() }
       const onPrice = () => assert.fail('told')
@@ -151,7 +151,7 @@ describe('a paid call', () => {
       assert.deepEqual([bench.orders, bench.accepted], [[], []])
     })
 
-    it('comes to the same owner again, whoever is the best now, and to the others where that one cannot take it', async () => {
+    it('goes to the same owner again, and to others if that one cannot accept it', async () => {
       bench.owners = { [A]: answered(), [B]: answered() }
       const firsts = new Set<string>()
       for (let i = 0; i < 16; i++) {

@@ -18,7 +18,7 @@ describe('a session', () => {
     bench = await callBench()
   })
 
-  it('hangs up on a peer of another network, and runs nothing of its', async () => {
+  it('disconnects a peer of another network, and runs none of its calls', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send({ ...HELLO, network: 'elsewhere' } as typeof HELLO)
     peer.send(requestFrame())
@@ -27,7 +27,7 @@ describe('a session', () => {
     assert.equal(bench.owner.received.length, 0)
   })
 
-  it('says hello first, and hangs up on who does not', async () => {
+  it('sends its hello first, and disconnects a peer that sends none', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     await settle()
     assert.deepEqual(peer.heard, [
@@ -45,7 +45,7 @@ describe('a session', () => {
     assert.equal(peer.closes.length, 1)
   })
 
-  it('of a consumer with a silent owner ends the call at its own deadline', async () => {
+  it('with a silent owner ends the call at its own deadline', async () => {
     const mute = bench.network.link('12D3KooWmute')
     await mute.start()
     const calling = bench.consumer.calls.call(
@@ -68,7 +68,7 @@ describe('a session', () => {
     assert.equal(bench.owner.received.length, 1)
   })
 
-  it('hangs up on bytes that are no frame, and ignores frames of a kind it does not know', async () => {
+  it('disconnects on invalid frames, and ignores unknown kinds of frames', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
     peer.channel.send(Uint8Array.of(0xa2, 0x06, 1, 7))
@@ -80,7 +80,7 @@ describe('a session', () => {
     assert.equal(peer.closes.length, 1)
   })
 
-  it('hangs up on an id that is used twice at the same time, and runs nothing behind it', async () => {
+  it('disconnects on an id in use, and runs nothing sent after it', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
@@ -90,7 +90,7 @@ describe('a session', () => {
     assert.equal(bench.owner.received.length, 1)
   })
 
-  it('refuses malformed calls as such, and takes the next', async () => {
+  it('refuses malformed calls, and accepts the next call', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
     const malformed = [
@@ -118,7 +118,7 @@ describe('a session', () => {
     )
   })
 
-  it('refuses calls past the limit as overloaded and not accepted', async () => {
+  it('refuses calls above the limit as overloaded and not accepted', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
@@ -132,7 +132,7 @@ describe('a session', () => {
     )
   })
 
-  it('refuses calls of a peer that does not take its large answers, and takes them again when they are over', async () => {
+  it('refuses calls of a peer that does not read its large responses, until they are over', async () => {
     const large = new Uint8Array(UNSENT_PER_PEER_BYTES_MAX / 4)
     bench.owner.handler = async () => ({ ...answerOf('{}'), body: large })
     const peer = await rawPeer(bench.network, OWNER)
@@ -156,7 +156,7 @@ describe('a session', () => {
     assert.equal(failures().length, 1)
   })
 
-  it('ignores cancels and answers of calls it does not know', async () => {
+  it('ignores cancels and responses of unknown calls', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
     peer.send({ kind: 'cancel', id: 99 })
@@ -191,7 +191,7 @@ describe('a session', () => {
     assert.equal(peer.closes.length, 0)
   })
 
-  it('never trusts an owner’s words: unknown codes, odd statuses, control characters, members that are no object', async () => {
+  it('does not trust an owner’s failure: unknown codes, invalid statuses, control characters, malformed members', async () => {
     const liar = bench.network.link('12D3KooWliar')
     await liar.start()
     const lies = [

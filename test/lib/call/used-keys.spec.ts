@@ -27,7 +27,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
   }
   const rejectsWith = (code: ErrorCode, changes: Partial<CallInit> = {}) => assert.rejects(call(changes), { code })
 
-  it('are sent again to the owner that answered, with the word that it did', async () => {
+  it('go again to the owner that responded, and say so', async () => {
     const owner = await first(answered())
     const firstAt = bench.clock.now()
     await bench.clock.advance(60_000)
@@ -35,7 +35,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     assert.deepEqual(told(), [[owner, { firstAt, isAnswered: true }]])
   })
 
-  it('are taken to no other owner, not even where the first is away or is listed no more', async () => {
+  it('go to no other owner, even if the first is away or no longer listed', async () => {
     const owner = await first(answered())
     const other = owner === A ? B : A
     bench.owners = { [other]: answered() }
@@ -47,7 +47,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     assert.equal((await call()).owner, owner)
   })
 
-  it('go to the owner that took the call, where others did not', async () => {
+  it('go to the owner that accepted the call, if others did not', async () => {
     const refusing = failed('not_accepted', 'overloaded')
     bench.owners = { [A]: refusing, [B]: answered() }
     for (const idempotencyKey of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -65,7 +65,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     ['a key that the owner knew by another request', failed('not_accepted', 'idempotency_mismatch')]
   ]
   for (const [what, attempt] of unknown) {
-    it(`say of ${what} when it was sent, and that there was no answer`, async () => {
+    it(`tell for ${what} the time of the first call, and that it had no response`, async () => {
       const owner = await first(attempt)
       const firstAt = bench.clock.now()
       await bench.clock.advance(1_000)
@@ -85,13 +85,13 @@ describe('the idempotency keys that a consumer node has sent', () => {
     ['failed', failed('failed', 'upstream_timeout')]
   ]
   for (const [what, attempt] of unused) {
-    it(`are as new where their call ${what}`, async () => {
+    it(`count as new if their call ${what}`, async () => {
       await first(attempt)
       await first(answered())
     })
   }
 
-  it('are as new where nothing could be sent', async () => {
+  it('count as new if nothing could be sent', async () => {
     bench.authorise = async () => {
       throw new SoukError('insufficient_funds')
     }
@@ -100,7 +100,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     await first(answered())
   })
 
-  it('are on disk before a call is sent: another at the same time knows of it', async () => {
+  it('are stored before a call is sent, so a concurrent call finds them', async () => {
     bench.found = [[A]]
     bench.owners = {
       [A]: async ({ keyUse }) => {
@@ -116,7 +116,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     )
   })
 
-  it('are apart by account and by key, and forgotten with the owners’ claims', async () => {
+  it('are separate by account and key, and expire with the owners’ claims', async () => {
     bench.owners = { [A]: answered(), [B]: answered() }
     const consumer = (n: number) => () => new Uint8Array(16).fill(n)
     await call()
@@ -131,7 +131,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     assert.deepEqual(told()[0]?.[1], undefined)
   })
 
-  it('are nothing of a call without one, or with a payment of its own', async () => {
+  it('do not exist for a call without one, or with its own payment', async () => {
     bench.owners = { [A]: answered(), [B]: answered() }
     for (let n = 0; n < 2; n++) {
       await bench.call()

@@ -26,7 +26,7 @@ const TABLE: ReadonlyArray<readonly [address: string, onPublic: boolean, onPriva
 
 describe('announcedAddresses', () => {
   for (const [address, onPublic, onPrivate] of TABLE) {
-    it(`tells ${address} ${onPublic ? 'everywhere' : 'where the network lives on private addresses'}`, () => {
+    it(`announces ${address} ${onPublic ? 'everywhere' : 'where the network lives on private addresses'}`, () => {
       const isTold = (privateAddresses: boolean) =>
         announcedAddresses([multiaddr(address)], privateAddresses)
           .map(String)
@@ -35,7 +35,7 @@ describe('announcedAddresses', () => {
     })
   }
 
-  it('tells public addresses first and loopback last, as peers take the first few only', () => {
+  it('announces public addresses first and loopback last, because peers use the first few only', () => {
     const found = ['/ip4/127.0.0.1/tcp/1', '/ip4/10.1.1.1/tcp/1', '/ip6/::1/tcp/1', '/ip4/11.1.1.1/tcp/1']
     const told = announcedAddresses(
       found.map((text) => multiaddr(text)),

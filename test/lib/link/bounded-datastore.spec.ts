@@ -29,7 +29,7 @@ describe('the datastore of a node', () => {
     store = new BoundedDatastore(areas, ['me'])
   })
 
-  it('forgets the one not written for longest, and never its own', async () => {
+  it('evicts the oldest entry, and never the node’s own', async () => {
     await put('/peers/me', '/peers/a', '/peers/b', '/peers/a', '/peers/c', '/other/x')
     assert.deepEqual(await under('/peers'), ['/peers/me', '/peers/a', '/peers/c'])
     assert.deepEqual(await under(), ['/peers/me', '/peers/a', '/peers/c', '/other/x'])
@@ -39,7 +39,7 @@ describe('the datastore of a node', () => {
     assert.equal(await store.has(key('/peers/a')), false)
   })
 
-  it('bounds claims about one key, of one peer, and all of them', async () => {
+  it('limits the claims for one key, of one peer, and in total', async () => {
     await put('/claims/1/a', '/claims/1/b', '/claims/1/c', '/claims/1/d')
     assert.deepEqual(await under('/claims/1'), ['/claims/1/b', '/claims/1/c', '/claims/1/d'])
     await put('/claims/2/z', '/claims/3/z', '/claims/4/z')
@@ -49,7 +49,7 @@ describe('the datastore of a node', () => {
     for (const own of ['5', '6', '7']) assert.deepEqual(await under(`/claims/${own}`), [`/claims/${own}/me`])
   })
 
-  it('is what a node keeps addresses of strangers in', async function () {
+  it('holds the addresses of other peers', async function () {
     this.timeout(60_000)
     const { libp2p } = await createNode()
     await libp2p.peerStore.patch(libp2p.peerId, { multiaddrs: [multiaddr('/ip4/127.0.0.1/tcp/2')] })

@@ -26,7 +26,7 @@ function read(reader: ChunkReader, bytes: Uint8Array, cuts: readonly number[] = 
 }
 
 describe('ChunkReader', () => {
-  it('finds the chunks again, wherever the bytes were cut', () => {
+  it('restores the chunks from any split of the bytes', () => {
     const chunk = fc.uint8Array({ minLength: 1, maxLength: 400 })
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat(5_000), { maxLength: 12 }), (chunks, cuts) => {
@@ -47,13 +47,13 @@ describe('ChunkReader', () => {
     assert.equal(reader.isComplete, false)
   })
 
-  it('takes a chunk of the largest size and none larger', () => {
+  it('accepts a chunk of the largest size and none larger', () => {
     const largest = new Uint8Array(BULK_CHUNK_BYTES_MAX)
     assert.equal(read(new ChunkReader(), written([largest]))[0]?.length, BULK_CHUNK_BYTES_MAX)
     assert.throws(() => read(new ChunkReader(), written([new Uint8Array(BULK_CHUNK_BYTES_MAX + 1)])), RangeError)
   })
 
-  it('refuses what comes after the end, and lengths without one', () => {
+  it('rejects data after the end, and lengths that do not end', () => {
     assert.throws(() => read(new ChunkReader(), Uint8Array.of(0, 0)), RangeError)
     assert.throws(() => read(new ChunkReader(), new Uint8Array(100).fill(0xff)), RangeError)
     assert.throws(() => read(new ChunkReader(), new Uint8Array(100).fill(0x80)), RangeError)

@@ -10,7 +10,7 @@ const BOUND_MS = 15_000
 /** Nodes connect from 127.0.0.1. Linux takes all of 127.0.0.0/8 for this machine, so that a crowd can be another host. */
 const CROWD = '127.0.0.2'
 
-describe('the places of a node', function () {
+describe('the connections of a node', function () {
   this.timeout(60_000)
   const ended: Array<() => unknown> = []
   afterEach(async () => {
@@ -49,7 +49,7 @@ describe('the places of a node', function () {
       node.libp2p.getConnections().length <= most ? true : undefined
     )
 
-  it('gives one host no more than its share, and a newcomer from another one calls', async () => {
+  it('limits one host to its share, so a peer from another host can call', async () => {
     const owner = await ownerOf({ connectionsMax: 32, perHostMax: 4 })
     await crowd(owner, 20)
     await settled(owner, 4)
@@ -60,7 +60,7 @@ describe('the places of a node', function () {
   })
 
   for (const holding of ['/souk/call/1.0.0', '/ipfs/ping/1.0.0', '/souk/dev/kad/1.0.0']) {
-    it(`counts connections that hold a stream of ${holding} as any other`, async () => {
+    it(`counts connections that hold a stream of ${holding} like any other`, async () => {
       const owner = await ownerOf({ connectionsMax: 8, perHostMax: 100 })
       await crowd(owner, 16, { holding, atOnce: 2 })
       await settled(owner, 8)
@@ -69,7 +69,7 @@ describe('the places of a node', function () {
     })
   }
 
-  it('lets the least valuable make room when all places are taken, and never who calls here', async () => {
+  it('closes the least valuable connection when full, and never a caller’s', async () => {
     const owner = await ownerOf({ connectionsMax: 8, perHostMax: 100 })
     const customer = await newcomer(owner)
     await call(customer)
@@ -83,7 +83,7 @@ describe('the places of a node', function () {
     await call(customer)
   })
 
-  it('takes no part of a host’s share for who calls from there', async () => {
+  it('does not count a caller in its host’s share', async () => {
     const owner = await ownerOf({ connectionsMax: 32, perHostMax: 2 })
     const customer = await newcomer(owner)
     await call(customer)
@@ -93,7 +93,7 @@ describe('the places of a node', function () {
     assert.equal(owner.libp2p.getConnections(customer.libp2p.peerId)[0]?.id, before)
   })
 
-  it('has handshakes that never end take no place of another host’s', async () => {
+  it('does not let unfinished handshakes use the places of another host', async () => {
     const owner = await ownerOf({ pendingPerHostMax: 4 })
     const [address] = owner.libp2p.getMultiaddrs()
     const port = Number(/\/tcp\/(\d+)/.exec(String(address))?.[1])
@@ -115,7 +115,7 @@ describe('the places of a node', function () {
     assert.equal(late.refused, 0)
   })
 
-  it('bounds how fast one host comes and goes, and not others', async () => {
+  it('limits how often one host reconnects, without effect on others', async () => {
     const owner = await ownerOf({ perHostMax: 4, perHostPerSecond: 1 })
     const all = await crowd(owner, 20)
     // Its share at once, and one more each second that it takes.
@@ -125,7 +125,7 @@ describe('the places of a node', function () {
     assert.equal((await crowd(owner, 1)).refused, 0)
   })
 
-  it('has no share for private addresses where nobody asks for it: all peers of a LAN may come through one', async () => {
+  it('does not limit private addresses by default, because a whole LAN may share one', async () => {
     const owner = await started({ connections: { connectionsMax: 32, perHostMax: 2 } })
     const all = await crowd(owner, 12)
     assert.equal(all.refused, 0)

@@ -10,7 +10,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { DIALS_PER_PEER_MAX } from '../../../lib/base/limits.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 
-describe('what a node dials', function () {
+describe('the dials of a node', function () {
   this.timeout(30_000)
   let victim: Server
   let port: number
@@ -40,7 +40,7 @@ describe('what a node dials', function () {
     await assert.rejects(node.libp2p.dial(addresses.map((address) => multiaddr(`${address}/p2p/${peer}`))))
   }
 
-  it('is nothing of its own network where the network is public, by address or by name', async () => {
+  it('exclude its own network by address or name, on a public network', async () => {
     await dial(false, [
       `/ip4/127.0.0.1/tcp/${port}`,
       `/dns4/localhost/tcp/${port}`,
@@ -50,7 +50,7 @@ describe('what a node dials', function () {
     assert.equal(knocks, 0)
   })
 
-  it('is no Unix socket of its own machine where the network is public', async () => {
+  it('exclude Unix sockets of its own machine, on a public network', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'souk-dial-'))
     const path = join(directory, 'socket')
     const local = createServer((socket) => {
@@ -67,12 +67,12 @@ describe('what a node dials', function () {
     }
   })
 
-  it('is private addresses where the network has no others', async () => {
+  it('include private addresses on a private network', async () => {
     await dial(true, [`/ip4/127.0.0.1/tcp/${port}`])
     assert.equal(knocks, 1)
   })
 
-  it('is a few addresses of a peer that says to have a thousand', async () => {
+  it('include only a few addresses of a peer that announces a thousand', async () => {
     const many = Array.from(
       { length: 1_000 },
       (_, index) => `/ip4/127.0.${Math.floor(index / 250)}.${(index % 250) + 1}`

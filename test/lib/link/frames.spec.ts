@@ -26,7 +26,7 @@ function read(reader: FrameReader, ...chunks: readonly Uint8Array[]): Buffer[] {
 }
 
 describe('FrameWriter and FrameReader', () => {
-  it('bring every frame over, wherever the bytes are cut', async () => {
+  it('transfer every frame for any split of the bytes', async () => {
     const frame = fc.uint8Array({ maxLength: 3_000 })
     await fc.assert(
       fc.asyncProperty(
@@ -51,7 +51,7 @@ describe('FrameWriter and FrameReader', () => {
 })
 
 describe('FrameWriter', () => {
-  it('sends the frames of one turn of the event loop together, whatever brought them', async () => {
+  it('sends all frames of one event-loop turn together', async () => {
     const sink = new Sink()
     const writer = new FrameWriter(sink, systemClock, fail)
     writer.write(Uint8Array.of(1))
@@ -70,7 +70,7 @@ describe('FrameWriter', () => {
     assert.equal(writer.queuedBytes, 0)
   })
 
-  it('keeps and counts frames while the stream is full, and sends them when it drained', async () => {
+  it('queues and counts frames while the stream is full, and sends them when it drained', async () => {
     const sink = new Sink()
     sink.isFull = true
     const writer = new FrameWriter(sink, systemClock, fail)
@@ -87,7 +87,7 @@ describe('FrameWriter', () => {
     assert.equal(writer.queuedBytes, 0)
   })
 
-  it('tells of a send that throws', async () => {
+  it('reports a send that throws', async () => {
     const errors: Error[] = []
     const broken = new Error('closed')
     const writer = new FrameWriter({ send: () => assert.fail(broken) }, systemClock, (error) => errors.push(error))
@@ -98,13 +98,13 @@ describe('FrameWriter', () => {
 })
 
 describe('FrameReader', () => {
-  it('takes a frame of the largest size and none larger', () => {
+  it('accepts a frame of the largest size and none larger', () => {
     const largest = Buffer.concat([encode(FRAME_BYTES_MAX), Buffer.alloc(FRAME_BYTES_MAX, 3)])
     assert.equal(read(new FrameReader(), largest)[0]?.length, FRAME_BYTES_MAX)
     assert.throws(() => read(new FrameReader(), encode(FRAME_BYTES_MAX + 1)), RangeError)
   })
 
-  it('refuses a length that does not end, before it has waited for more', () => {
+  it('rejects a length that does not end, without waiting for more', () => {
     assert.throws(() => read(new FrameReader(), new Uint8Array(4).fill(0xff)), RangeError)
     assert.throws(() => read(new FrameReader(), Uint8Array.of(0x80), Uint8Array.of(0x80, 0x80, 0x80)), RangeError)
   })

@@ -29,7 +29,7 @@ describe('the host of an address', () => {
     [`/ip4/127.0.0.1/tcp/1/p2p/${RELAY}/p2p-circuit`, { key: `relay ${RELAY}`, isPrivate: false }],
     ['/dns4/node.example/tcp/4402', undefined]
   ] as const) {
-    it(`is known of ${address}`, () => assert.deepEqual(hostOf(multiaddr(address)), host))
+    it(`is derived from ${address}`, () => assert.deepEqual(hostOf(multiaddr(address)), host))
   }
 })
 

@@ -44,7 +44,7 @@ describe('addresses of interfaces', () => {
     }
   }
 
-  it('are told at once where they are public, and others where the network has private ones', async () => {
+  it('are announced at once, private ones only on a private network', async () => {
     setInterfaces(LOOPBACK, LAN, PUBLIC, PUBLIC_6)
     const onPublic = await told('/ip4/0.0.0.0/tcp/0', false)
     assert.deepEqual(onPublic, { told: [PUBLIC], shown: [PUBLIC] })
@@ -52,13 +52,13 @@ describe('addresses of interfaces', () => {
     assert.deepEqual(onPrivate.told, [PUBLIC, LAN, LOOPBACK])
   })
 
-  it('are those listened on: a loopback node tells its peers nothing on a network of public addresses', async () => {
+  it('are the listen addresses: a loopback node announces nothing on a public network', async () => {
     setInterfaces(LOOPBACK, PUBLIC)
     assert.deepEqual(await told('/ip4/127.0.0.1/tcp/0', false), { told: [], shown: [LOOPBACK] })
     assert.deepEqual(await told('/ip4/127.0.0.1/tcp/0', true), { told: [LOOPBACK], shown: [LOOPBACK] })
   })
 
-  it('are told of both families, by what is listened on', async function () {
+  it('are announced for both IP versions, as configured to listen', async function () {
     const has6 = Object.values(networkInterfaces()).some((known = []) => known.some(({ family }) => family === 'IPv6'))
     setInterfaces(LOOPBACK, PUBLIC, PUBLIC_6)
     // A machine without IPv6 cannot listen on `::`.
@@ -66,12 +66,12 @@ describe('addresses of interfaces', () => {
     assert.deepEqual((await told(listen, false)).told, [has6 ? PUBLIC_6 : PUBLIC])
   })
 
-  it('give way to what the operator announces, whatever that is', async () => {
+  it('are replaced by the operator’s announce addresses', async () => {
     setInterfaces(LOOPBACK, PUBLIC)
     assert.deepEqual((await told('/ip4/0.0.0.0/tcp/0', false, ['/ip4/10.0.0.9/tcp/4402'])).told, ['10.0.0.9'])
   })
 
-  it('are told and forgotten while the node runs, and its peers hear of it', async () => {
+  it('are added and removed while the node runs, and its peers are told', async () => {
     setInterfaces(LOOPBACK)
     const clock = manualClock()
     const node = await createLibp2p({

@@ -75,7 +75,7 @@ describe('Neighbours', () => {
     ])
   })
 
-  it('joins by peers it met before, without any bootstrap', async () => {
+  it('joins by known peers, without any bootstrap', async () => {
     const [a = ''] = ids
     await neighbours.start()
     await meet(a, '/ip4/127.0.0.1/tcp/1', `/ip4/127.0.0.1/tcp/2/p2p/${a}`)
@@ -85,7 +85,7 @@ describe('Neighbours', () => {
     assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${a}`]])
   })
 
-  it('tries again while it is alone, ever more rarely, and only then', async () => {
+  it('retries with growing pauses while it has no peers, and only then', async () => {
     const [a] = ids
     boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`])
     dial = async () => Promise.reject(new Error('nobody there'))
@@ -107,7 +107,7 @@ describe('Neighbours', () => {
     assert.ok(dialled.length > before)
   })
 
-  it('does not wait for those who do not answer where one does', async () => {
+  it('does not wait for silent peers if one responds', async () => {
     const [a, b] = ids
     boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${b}`])
     dial = () => (dialled.length === 1 ? new Promise(() => {}) : Promise.resolve())
@@ -115,7 +115,7 @@ describe('Neighbours', () => {
     assert.equal(dialled.length, 2)
   })
 
-  it('believes a peer so many addresses, and none of others', async () => {
+  it('stores a limited number of addresses per peer, and none of others', async () => {
     const [a = '', b = ''] = ids
     await neighbours.start()
     await meet(a, `/ip4/127.0.0.1/tcp/1/p2p/${b}`)
@@ -125,7 +125,7 @@ describe('Neighbours', () => {
     assert.equal(document.addresses.length, ADDRESSES_PER_PEER_MAX)
   })
 
-  it('keeps the relay’s address of a peer behind one', async () => {
+  it('keeps the relay’s address of a relayed peer', async () => {
     const [a = '', relay = ''] = ids
     await neighbours.start()
     await meet(a, `/ip4/127.0.0.1/tcp/1/p2p/${relay}/p2p-circuit`)
@@ -135,7 +135,7 @@ describe('Neighbours', () => {
     assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${relay}/p2p-circuit/p2p/${a}`]])
   })
 
-  it('remembers so many peers, the latest, and writes nothing where nothing is new', async () => {
+  it('stores a limited number of peers, the latest ones, and writes only changes', async () => {
     await neighbours.start()
     for (const id of ids) {
       await clock.advance(1)
@@ -149,7 +149,7 @@ describe('Neighbours', () => {
     assert.equal(documents.writes.length, writes)
   })
 
-  it('does not forget those it dialled for a crowd that came by itself', async () => {
+  it('keeps peers it has dialled when many others connect', async () => {
     await neighbours.start()
     direction = 'outbound'
     const [own = '', ...crowd] = ids

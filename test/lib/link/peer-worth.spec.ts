@@ -3,7 +3,7 @@ import type { CallAnswer, IncomingCall } from '../../../lib/interface/call.ts'
 import { PeerWorth, WORTH } from '../../../lib/link/peer-worth.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
-describe('what a peer is worth', () => {
+describe('the worth of a peer', () => {
   const answerOf = (charged: bigint) => ({ charged }) as CallAnswer
   const callOf = (peer: string, subscription?: Uint8Array) =>
     ({ peer, ...(subscription === undefined ? {} : { subscription }) }) as IncomingCall
@@ -25,7 +25,7 @@ describe('what a peer is worth', () => {
     assert.deepEqual(found, [nothing, nothing, nothing, bootstrap, traded, traded, bound, bound])
   })
 
-  it('knows who has a call running, and since when nobody has', async () => {
+  it('includes whether a call is running, and when the last one ended', async () => {
     const clock = manualClock()
     const worth = new PeerWorth(clock)
     const running = Promise.withResolvers<CallAnswer>()

@@ -52,14 +52,14 @@ describe('Announcer', () => {
     assert.equal(clock.pending, 0, 'a timer is left over')
   })
 
-  it('tells at once, and how it went', async () => {
+  it('announces at once, and stores the result', async () => {
     const { id } = signedOf('a')
     assert.equal(announcer.published(id), undefined)
     await announcer.announce(signedOf('a'), [])
     assert.deepEqual([told, announcer.published(id)], [['a 1'], { asked: 3, stored: 3 }])
   })
 
-  it('passes on the provider’s own delegations only', async () => {
+  it('announces only the provider’s own delegations', async () => {
     const offers: Offer[] = []
     publish = async (offer) => {
       offers.push(offer)
@@ -70,7 +70,7 @@ describe('Announcer', () => {
     assert.deepEqual(offers[0]?.delegations, [delegation])
   })
 
-  it('is not waited for longer than a look-up would take; the announcement goes on, with a limit of its own', async () => {
+  it('waits for a lookup’s time at most; the announcement continues with its own limit', async () => {
     let given: AbortSignal | undefined
     publish = (_offer, signal) => {
       given = signal
@@ -96,7 +96,7 @@ describe('Announcer', () => {
     assert.equal(announcer.published(signedOf('a').id), undefined)
   })
 
-  it('tells everything again in every round, what is new and nothing that was withdrawn', async () => {
+  it('announces every current listing again in each round, and no withdrawn one', async () => {
     announcer.start(round)
     for (const name of ['a', 'b', 'c']) await announcer.announce(signedOf(name), [])
     await announcer.announce(signedOf('b', 2), [])
@@ -108,7 +108,7 @@ describe('Announcer', () => {
     assert.deepEqual([told.length, rounds], [4, 2])
   })
 
-  it('goes on with its rounds where one fails', async () => {
+  it('continues its rounds after a failed one', async () => {
     announcer.start(async () => {
       rounds++
       throw new Error('the disk is full')
@@ -117,7 +117,7 @@ describe('Announcer', () => {
     assert.deepEqual([rounds, errors.length], [2, 2])
   })
 
-  it('stops, even in the middle of a round', async () => {
+  it('stops, even during a round', async () => {
     const goOn = Promise.withResolvers<void>()
     announcer.start(() => goOn.promise)
     await clock.advance(RECORD_REPUT_MS)
@@ -127,7 +127,7 @@ describe('Announcer', () => {
     assert.equal(clock.pending, 0)
   })
 
-  it('tells again when the first peer appears what nobody has heard, and nothing else', async () => {
+  it('repeats unheard announcements when the first peer connects, and no others', async () => {
     await announcer.announce(signedOf('heard'), [])
     publish = async () => ({ asked: 0, stored: 0 })
     await announcer.announce(signedOf('alone'), [])
@@ -147,7 +147,7 @@ describe('Announcer', () => {
     assert.deepEqual(told, ['alone 1'])
   })
 
-  it('tries ever more rarely where all refuse', async () => {
+  it('retries with growing pauses while all peers refuse', async () => {
     publish = async () => ({ asked: 2, stored: 0 })
     await announcer.announce(signedOf('a'), [])
     announcer.peerJoined()
@@ -163,7 +163,7 @@ describe('Announcer', () => {
 })
 
 describe('nextEpoch', () => {
-  it('grows with every start, also under a clock that was set back or has fractions', async () => {
+  it('increases with every start, even if the clock was set back or has fractions', async () => {
     const documents = memoryDocuments()
     const times = [1_000, 999.5, 10, 2_000.25]
     const epochs: bigint[] = []

@@ -7,7 +7,7 @@ import { ID, incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
 
 const nested = (depth: number) => `${'{"a":['.repeat(depth / 2)}1${']}'.repeat(depth / 2)}`
 
-describe('a response that cannot be delivered', () => {
+describe('an undeliverable response', () => {
   let bench: OwnerBench
   beforeEach(async () => {
     bench = await OwnerBench.open()
@@ -41,7 +41,7 @@ describe('a response that cannot be delivered', () => {
     })
   }
 
-  it('is none that only looks so', async () => {
+  it('is not confused with a valid unusual response', async () => {
     for (const reply of [
       replyOf(nested(RESPONSE_JSON_DEPTH_MAX)),
       replyOf(JSON.stringify({ text: '['.repeat(10_000) })),
@@ -53,7 +53,7 @@ describe('a response that cannot be delivered', () => {
   })
 })
 
-describe('a request that an owner is sent', () => {
+describe('an invalid request at an owner', () => {
   for (const [what, body] of [
     ['30,000 levels deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
     ['deep behind brackets that close nothing', `${']'.repeat(30_000)}${'['.repeat(30_000)}`],

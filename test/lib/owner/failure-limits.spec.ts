@@ -10,7 +10,7 @@ import { incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
 const LIMIT = { calls: 3, perMs: 60_000 }
 const consumer = (n: number) => Buffer.alloc(16, `consumer ${n}`)
 
-describe('calls that fail', () => {
+describe('failed calls', () => {
   let bench: OwnerBench
   beforeEach(async () => {
     bench = await OwnerBench.open()
@@ -42,7 +42,7 @@ describe('calls that fail', () => {
     ['timed out at the API', () => throws(new SoukError('upstream_timeout', undefined, { source: 'upstream' }))],
     ['broken by a fault of the adapter', () => throws(new Error('a fault'))]
   ] as const) {
-    it(`are bounded for one consumer: ${what}`, async () => {
+    it(`are limited for one consumer: ${what}`, async () => {
       make()
       await fail(LIMIT.calls, one)
       const reached = bench.adapter.reached.length
@@ -56,7 +56,7 @@ describe('calls that fail', () => {
     })
   }
 
-  it('count where the consumer leaves while the API works', async () => {
+  it('count if the consumer cancels while the API works', async () => {
     bench.adapter.answer = (_request, signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('left')), { once: true })
@@ -71,7 +71,7 @@ describe('calls that fail', () => {
     await isRefused(one)
   })
 
-  it('do not count where the API was never asked', async () => {
+  it('do not count if the API was never called', async () => {
     for (const error of [
       new SoukError('invalid_request'),
       new SoukError('operation_not_found'),
@@ -84,7 +84,7 @@ describe('calls that fail', () => {
     assert.equal((await bench.handle(one)).status, 200)
   })
 
-  it('are made up for by calls that succeed', async () => {
+  it('are offset by successful calls', async () => {
     for (let i = 0; i < LIMIT.calls * 4; i++) {
       refuses()
       await bench.handle(one)
@@ -93,7 +93,7 @@ describe('calls that fail', () => {
     }
   })
 
-  it('are bounded for a node that names another consumer each time, and for calls without a key', async () => {
+  it('are limited per node for changing consumers and for calls without a key', async () => {
     refuses()
     for (let n = 0; n < LIMIT.calls * FAILURES_PER_PEER; n++) await fail(1, { consumer: consumer(n) })
     await isRefused({ consumer: consumer(1_000_000) })
@@ -101,7 +101,7 @@ describe('calls that fail', () => {
     assert.equal((await bench.handle({ peer: peerId('D') })).status, 404)
   })
 
-  it('of one API leave the others alone, and a new revision as it was', async () => {
+  it('of one API do not affect others, and continue to count after a new revision', async () => {
     refuses()
     await fail(LIMIT.calls, one)
     await bench.owner.set(servedApi(bench.adapter, { revision: 2 }, { ...DEFAULT_TERMS, failuresPerConsumer: LIMIT }))

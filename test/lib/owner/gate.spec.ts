@@ -31,7 +31,7 @@ describe('the limits of one consumer', () => {
       return true
     })
 
-  it('are told with each answer, and with the refusal of what is too much: uncharged, unrecorded, unheard by the API', async () => {
+  it('are reported with each response; a refused call is free, unrecorded and never reaches the API', async () => {
     const rates = [(await bench.handle()).rate, (await bench.handle()).rate]
     assert.deepEqual(rates, [
       { policy: 'default', ...RATE, remaining: 1, resetMs: 500 },
@@ -46,7 +46,7 @@ describe('the limits of one consumer', () => {
     await refused({}, 'rate_limited')
   })
 
-  it('are those of an account, through whichever node it calls, and of a node where none is named', async () => {
+  it('apply to an account through any node, and to a node without an account', async () => {
     const [one, other] = [peerId('C'), peerId('D')]
     await bench.handle({ peer: one, consumer: consumer(1) })
     await bench.handle({ peer: other, consumer: consumer(1) })
@@ -58,7 +58,7 @@ describe('the limits of one consumer', () => {
     await bench.handle({ peer: other })
   })
 
-  it('do not count a repeat of a call that ran, nor a call that is refused for its payment', async () => {
+  it('do not count a repeat of a finished call, nor a call refused for its payment', async () => {
     const first = incoming()
     await bench.owner.handle(first, NEVER)
     const again = await bench.owner.handle({ ...first, resentFromEpoch: 100n }, NEVER)
@@ -81,14 +81,14 @@ describe('the limits of one consumer', () => {
     await assert.rejects(owner.handle(incoming(), NEVER), { code: 'rate_limited' })
   })
 
-  it('outlive a new revision of the listing', async () => {
+  it('survive a new revision of the listing', async () => {
     await bench.handle()
     await bench.handle()
     await bench.owner.set(servedApi(bench.adapter, { rateLimit: RATE, revision: 2 }))
     await refused({}, 'rate_limited')
   })
 
-  it('hold the calls under way, streams until they end, and others have room meanwhile', async () => {
+  it('limit concurrent calls, streams until they end, and leave room for other consumers', async () => {
     await bench.owner.set(servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, inFlightPerConsumer: 2 }))
     const release = Promise.withResolvers<void>()
     bench.adapter.answer = async () => {

@@ -50,7 +50,7 @@ describe('calls with an idempotency key', () => {
     return owner
   }
 
-  it('are answered with what the first was answered, uncharged and without a word to the API', async () => {
+  it('get the first response again, free and without calling the API', async () => {
     bench.adapter.answer = async () => replyOf('once', { status: 201, headers: [['x-a', 'b']] })
     const first = await call()
     assert.equal(first.replayed, undefined)
@@ -65,14 +65,14 @@ describe('calls with an idempotency key', () => {
     assert.equal((await bench.records()).length, 1)
   })
 
-  it('are answered so also where the consumer has had the first answer', async () => {
+  it('get it even after the consumer acknowledged the first response', async () => {
     const first = incoming(KEY)
     await bench.owner.handle(first, NEVER)
     bench.store.calls.acknowledge(first.peer, [first.requestId])
     assert.equal((await call()).replayed, true)
   })
 
-  it('are answered with what the API refused, too', async () => {
+  it('also get a stored refusal by the API', async () => {
     for (const status of [404, 500]) {
       bench.adapter.answer = async () => replyOf('no', { status, success: false })
       const idempotencyKey = `refused ${status}`
@@ -83,10 +83,10 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), 2)
   })
 
-  describe('where the books are of an older backup', () => {
+  describe('if the books come from an older backup', () => {
     const keyUse = (firstAt: number, isAnswered = false) => ({ keyUse: { firstAt, isAnswered } })
 
-    it('are not run where they were answered before, and the books do not know them', async () => {
+    it('do not run if they were answered before and the books lack them', async () => {
       await refused('call_interrupted', keyUse(bench.clock.now(), true), false)
       assert.equal(reached(), 0)
       assert.deepEqual(await bench.records(), [])
@@ -94,7 +94,7 @@ describe('calls with an idempotency key', () => {
       assert.equal(reached(), 0, 'a repeat that knows less was run')
     })
 
-    it('are not run where they were sent before the restore, and nobody knows what became of them', async () => {
+    it('do not run if they were sent before the restore with unknown outcome', async () => {
       const restoredAt = bench.clock.now()
       const owner = await restarted(bench.store, SELF, restoredAt)
       const sent = (firstAt: number, idempotencyKey: string) =>
@@ -107,7 +107,7 @@ describe('calls with an idempotency key', () => {
       assert.equal((await owner.handle(incoming(KEY), NEVER)).status, 200, 'a first use was refused')
     })
 
-    it('are answered from the books where these know them', async () => {
+    it('get the stored response if the books have it', async () => {
       await call()
       const owner = await restarted(bench.store, SELF, bench.clock.now())
       const again = await owner.handle(incoming({ ...KEY, ...keyUse(0, true) }), NEVER)
@@ -115,7 +115,7 @@ describe('calls with an idempotency key', () => {
     })
   })
 
-  it('are run where they were sent before and never arrived', async () => {
+  it('run if they were sent before and never arrived', async () => {
     const use = { keyUse: { firstAt: bench.clock.now() - 1, isAnswered: false } }
     assert.equal((await call(use)).replayed, undefined)
     assert.equal((await call(use)).replayed, true)
@@ -123,7 +123,7 @@ describe('calls with an idempotency key', () => {
     assert.equal((await owner.handle(incoming({ idempotencyKey: 'other', ...use }), NEVER)).status, 200)
   })
 
-  it('are apart by consumer, API and key', async () => {
+  it('are separate by consumer, API and key', async () => {
     const other = apiId('other', PROVIDER)
     const api = servedApi(bench.adapter)
     await bench.owner.set({ ...api, signed: { ...api.signed, id: other } })
@@ -141,7 +141,7 @@ describe('calls with an idempotency key', () => {
     for (const [changes, answer] of calls) assert.equal(await textOf((await call(changes)).body), `${answer}`)
   })
 
-  it('are refused with another request under the key, whatever differs', async () => {
+  it('are refused for a different request under the same key', async () => {
     await call()
     await refused('idempotency_mismatch', { body: utf8('{}') })
     await bench.owner.set(servedApi(bench.adapter, {}, { ...servedApi(bench.adapter).terms, forwardsPaths: true }))
@@ -150,7 +150,7 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), 1)
   })
 
-  it('are refused while the first is under way: one reaches the API', async () => {
+  it('are refused while the first one runs, so that one reaches the API', async () => {
     const release = Promise.withResolvers<void>()
     bench.adapter.answer = async () => {
       await release.promise
@@ -172,7 +172,7 @@ describe('calls with an idempotency key', () => {
     assert.equal((await call()).replayed, true)
   })
 
-  it('run again after an error of ours, before or behind the API', async () => {
+  it('run again after an error of the node, before or after the API responded', async () => {
     const errors = ['upstream_timeout', 'upstream_unreachable', 'soap_fault'] as const
     for (const code of errors) {
       bench.adapter.answer = async () => {
@@ -191,7 +191,7 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), errors.length + 1)
   })
 
-  it('go on where their client goes away, for it to come again', async () => {
+  it('continue when their client disconnects, so that it can come back', async () => {
     const release = Promise.withResolvers<void>()
     bench.adapter.answer = async (_, signal) => {
       await release.promise
@@ -209,7 +209,7 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), 2)
   })
 
-  it('end with their time all the same', async () => {
+  it('end at their timeout', async () => {
     bench.adapter.answer = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     const late = assert.rejects(call({ timeoutMs: 500 }), { code: 'upstream_timeout' })
@@ -217,7 +217,7 @@ describe('calls with an idempotency key', () => {
     await late
   })
 
-  it('whose answer is a stream or is too long are told that it was not kept, and charged once', async () => {
+  it('with a streamed or large response get an error on repeats, and are charged once', async () => {
     const bodies = [() => streamOf('a', 'b'), () => new Uint8Array(STORED_BODY_BYTES_MAX + 1)]
     for (const [n, body] of bodies.entries()) {
       bench.adapter.answer = async () => replyOf(body())
@@ -228,7 +228,7 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), 2)
   })
 
-  it('may upload a stream: it is compared as a whole, however it is cut', async () => {
+  it('may upload a stream, which is compared as a whole', async () => {
     bench.adapter.answer = async ({ body }) => replyOf(await textOf(body))
     await call({ body: streamOf('ab', 'c') })
     for (const body of [streamOf('a', 'bc'), utf8('abc')]) assert.equal((await call({ body })).replayed, true)
@@ -239,7 +239,7 @@ describe('calls with an idempotency key', () => {
     assert.equal((await call({ ...unread, body: streamOf('ab', 'c') })).replayed, true)
   })
 
-  it('are for 24 hours', async () => {
+  it('are kept for 24 hours', async () => {
     await call()
     await bench.clock.advance(IDEMPOTENCY_MS)
     assert.equal((await call()).replayed, true)
@@ -248,13 +248,13 @@ describe('calls with an idempotency key', () => {
     assert.equal(reached(), 2)
   })
 
-  it('count for the rate limit only where they run or are answered, and not twice', async () => {
+  it('count for the rate limit once, and only if they run or get a response', async () => {
     await bench.owner.set(servedApi(bench.adapter, { rateLimit: { calls: 3, perMs: 60_000 } }))
     assert.equal((await call()).rate?.remaining, 2)
     assert.equal((await call()).rate?.remaining, 1)
   })
 
-  it('with a payment of their own are not looked at: the payment is the key', async () => {
+  it('with their own payment ignore the key, because the payment identifies them', async () => {
     const metered = createMeteredTill({ log: bench.store.calls })
     const owner = await bench.ownerWith({ ...metered, takesPayments: true })
     for (let i = 0; i < 2; i++) await owner.handle(incoming({ ...KEY, payment: 'abc' }), NEVER)
@@ -262,14 +262,14 @@ describe('calls with an idempotency key', () => {
   })
 
   describe('after a restart', () => {
-    it('are answered from the books', async () => {
+    it('get the stored response', async () => {
       await call()
       const owner = await restarted()
       assert.equal((await owner.handle(incoming(KEY), NEVER)).replayed, true)
       assert.equal(reached(), 1)
     })
 
-    it('are interrupted for good where the first was under way, as it may have reached the API', async () => {
+    it('stay interrupted if the first one was running, because it may have reached the API', async () => {
       bench.adapter.answer = () => new Promise(() => {})
       const dead = call()
       dead.catch(() => {})
@@ -288,7 +288,7 @@ describe('calls with an idempotency key', () => {
       bench = await OwnerBench.open()
     })
 
-    it('are claimed before the API is reached', async () => {
+    it('are claimed before the API is called', async () => {
       const store = createMemoryStore()
       await store.open()
       let isDead = false
@@ -309,7 +309,7 @@ describe('calls with an idempotency key', () => {
     })
   })
 
-  it('of another process that shares the books are under way until no call can be any more', async () => {
+  it('of another process on the same books count as running until no call can run that long', async () => {
     bench.adapter.answer = () => new Promise(() => {})
     call().catch(() => {})
     await settle()
@@ -460,7 +460,7 @@ class Kill implements Command {
 }
 
 describe('calls with idempotency keys, in any order with failures and kills', () => {
-  it('reach the API once for each key that has an answer', async () => {
+  it('reach the API once per key that has a response', async () => {
     const key = fc.constantFrom('k1', 'k2')
     const commands = [
       fc.tuple(key, fc.constantFrom('x', 'y'), fc.boolean()).map(([k, body, fails]) => new CallOnce(k, body, fails)),

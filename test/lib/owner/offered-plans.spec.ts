@@ -13,11 +13,11 @@ const PRO: PlanInit = {
 }
 
 describe('the plans of a listing', () => {
-  it('are none by default, and then nothing of them is in the manifest', () => {
+  it('are absent by default, also in the manifest', () => {
     assert.deepEqual(offeredPlans(listing([]), {}, T), {})
   })
 
-  it('say everything in the manifest’s own units', () => {
+  it('are in the manifest in its own units', () => {
     assert.deepEqual(offeredPlans(listing([PRO], { payPerCall: false, major: 2 }), {}, T), {
       plans: [
         {
@@ -36,7 +36,7 @@ describe('the plans of a listing', () => {
     })
   })
 
-  it('keep their date over new words, and get a new one with new terms', () => {
+  it('keep their date for new texts, and get a new one for new terms', () => {
     const first = offeredPlans(listing([PRO]), {}, T)
     const renamed = offeredPlans(listing([{ ...PRO, name: 'Professional' }]), first, T + 5)
     assert.deepEqual([renamed.plans?.[0]?.since, renamed.plans?.[0]?.name], [T, 'Professional'])
@@ -51,7 +51,7 @@ describe('the plans of a listing', () => {
     }
   })
 
-  it('are closed when they are left out, and gone when their subscribers may be moved', () => {
+  it('are closed when they are left out, and removed when subscribers may be moved', () => {
     const first = offeredPlans(listing([PRO]), {}, T)
     const closed = offeredPlans(listing([]), first, T + DAY_MS)
     assert.deepEqual(closed.plans, [{ ...first.plans?.[0], closedAt: T + DAY_MS }])
@@ -61,7 +61,7 @@ describe('the plans of a listing', () => {
     assert.deepEqual(offeredPlans(listing([PRO]), closed, T + 2 * DAY_MS).plans?.[0]?.since, T + 2 * DAY_MS)
   })
 
-  it('are needed where nobody may pay call by call, and a major never falls', () => {
+  it('are required without pay-per-call, and the major version never decreases', () => {
     assert.throws(() => offeredPlans(listing([], { payPerCall: false }), {}, T), { code: 'invalid_request' })
     assert.throws(() => offeredPlans(listing([]), { major: 2 }, T), { code: 'invalid_request' })
   })

@@ -17,8 +17,8 @@ const NOT_ACCEPTED = { code: 'overloaded', notAccepted: true, retryAfterMs: 1_00
 const SHARE = 1_000
 const JSON_TYPE = [['Content-Type', 'application/json; charset=utf-8']] as const
 
-describe('an owner with more calls than time', () => {
-  it('does not accept what is too much, shares the rest among peers, and takes its own calls', () => {
+describe('an overloaded owner', () => {
+  it('refuses excess calls, divides the rest among peers, and accepts its own calls', () => {
     const clock = new BusyClock()
     const load = new OwnerLoad({ clock: { ...systemClock, elapsed: clock.elapsed, after: clock.after }, self: SELF })
     const sent = (peer: string, count: number) => {
@@ -79,7 +79,7 @@ describe('an owner whose peers send large bodies', () => {
   }
   const letGo = () => gates.splice(0).forEach((each) => each())
 
-  it('holds a share of them for each, charges nothing for the rest, and gives back what is over', async () => {
+  it('limits the held bytes per peer, charges nothing for refused calls, and frees finished ones', async () => {
     const { owner, store } = await open()
     const call = (peer: string, bytes: number, headers: typeof JSON_TYPE | [] = JSON_TYPE) =>
       owner.handle(incoming({ peer, headers, body: body(bytes) }), NEVER)
@@ -99,7 +99,7 @@ describe('an owner whose peers send large bodies', () => {
     )
   })
 
-  it('holds so much of all together', async () => {
+  it('limits the held bytes of all peers together', async () => {
     const { owner } = await open()
     const peers = Array.from({ length: HELD_HOLDER_PART }, (_, at) => peerId(String.fromCharCode(65 + at)))
     const calls = peers.map((peer) => owner.handle(incoming({ peer, headers: JSON_TYPE, body: body(SHARE) }), NEVER))

@@ -24,7 +24,7 @@ describe('Owner', () => {
     assert.equal(bench.owner.inFlight, 0, 'calls are left over')
   })
 
-  it('asks the adapter and answers what it said', async () => {
+  it('calls the adapter and returns its response', async () => {
     bench.adapter.answer = async () => {
       await bench.clock.advance(12)
       return replyOf('{"price":1}', { status: 201, upstreamMs: 9 })
@@ -40,7 +40,7 @@ describe('Owner', () => {
     )
   })
 
-  it('has the till capture what a call costs, where its adapter says so', async () => {
+  it('charges a lower price if its adapter says so', async () => {
     const amounts: Array<bigint | undefined> = []
     const till = createMeteredTill({ log: bench.store.calls })
     const noting: Till = {
@@ -61,7 +61,7 @@ describe('Owner', () => {
     assert.deepEqual(amounts, [undefined, 40n])
   })
 
-  it('lets in what belongs to the protocol of an API, whatever its listing forwards', async () => {
+  it('accepts requests that belong to the API’s protocol, whatever its listing forwards', async () => {
     const adapter = Object.assign(bench.adapter, {
       takes: (method: string, path: string) => `${method} ${path}` === 'GET ?q=1'
     })
@@ -72,7 +72,7 @@ describe('Owner', () => {
   })
 
   describe('the books', () => {
-    it('say captured of a success, with its answer', async () => {
+    it('record a success as captured, with its response', async () => {
       await bench.handle()
       const [record, ...more] = await bench.records()
       assert.deepEqual(more, [])
@@ -93,7 +93,7 @@ describe('Owner', () => {
       assert.equal(text(response?.body ?? utf8('')), '{"ok":true}')
     })
 
-    it('say by what rule a call was charged', async () => {
+    it('record why a call was charged', async () => {
       const EVENTS = [['content-type', 'Text/Event-Stream; charset=utf-8']] as const
       const cases: ReadonlyArray<readonly [rule: string | undefined, reply: AdapterReply]> = [
         ['success', replyOf('{}')],
@@ -111,7 +111,7 @@ describe('Owner', () => {
       }
     })
 
-    it('say void of an answer that is no success, which is passed on', async () => {
+    it('record an unsuccessful response as void, and return it', async () => {
       bench.adapter.answer = async () => replyOf('not there', { status: 404, success: false })
       const answer = await bench.handle()
       assert.deepEqual([answer.status, await textOf(answer.body)], [404, 'not there'])
@@ -119,7 +119,7 @@ describe('Owner', () => {
       assert.deepEqual([record?.outcome, record?.status, record?.code], ['void', 404, undefined])
     })
 
-    it('say void of an error, with its code', async () => {
+    it('record an error as void, with its code', async () => {
       bench.adapter.answer = async () => {
         throw new SoukError('soap_fault', 'Closed.', { status: 400 })
       }
@@ -128,7 +128,7 @@ describe('Owner', () => {
       assert.deepEqual([record?.outcome, record?.status, record?.code], ['void', 400, 'soap_fault'])
     })
 
-    it('say internal_error of anything else that was thrown', async () => {
+    it('record any other thrown value as internal_error', async () => {
       bench.adapter.answer = async () => {
         throw new TypeError('secret')
       }
@@ -136,7 +136,7 @@ describe('Owner', () => {
       assert.equal((await bench.records())[0]?.code, 'internal_error')
     })
 
-    it('say why a call was given up, not how the adapter put it', async () => {
+    it('record why a call was aborted, not the adapter’s own error', async () => {
       const stop = new AbortController()
       bench.adapter.answer = (_request, signal) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('socket hang up'))))
@@ -147,7 +147,7 @@ describe('Owner', () => {
       assert.equal((await bench.records())[0]?.code, 'upstream_timeout')
     })
 
-    it('keep no streams and no large bodies', async () => {
+    it('store no streams and no large bodies', async () => {
       const large = new Uint8Array(STORED_BODY_BYTES_MAX + 1)
       for (const body of [streamOf('a'), large, large.subarray(1)]) {
         bench.adapter.answer = async () => replyOf(body)
@@ -157,7 +157,7 @@ describe('Owner', () => {
       assert.deepEqual(kept, [STORED_BODY_BYTES_MAX, undefined, undefined])
     })
 
-    it('are written before the answer is told, or the failure, or the head of a stream', async () => {
+    it('are written before a response, a failure or a stream’s head is sent', async () => {
       const outcomes: Array<() => Promise<AdapterReply>> = [
         async () => replyOf(),
         async () => replyOf('no', { status: 500, success: false }),
@@ -200,7 +200,7 @@ describe('Owner', () => {
       await assert.rejects(bench.handle(), { code: 'internal_error' })
     })
 
-    it('take an adapter’s wrong measure for none', async () => {
+    it('record an adapter’s invalid times as 0', async () => {
       for (const upstreamMs of [-5, Number.NaN, 1e9]) {
         bench.adapter.answer = async () => replyOf('{}', { upstreamMs })
         const answer = await bench.handle()
@@ -216,7 +216,7 @@ describe('Owner', () => {
       assert.deepEqual(await bench.records(), [])
     }
 
-    it('refuses an API that is not served here, which another owner may serve', () =>
+    it('refuses an API that is not served here, so that another owner may be tried', () =>
       refused('api_not_found', true, { api: `other@${PROVIDER}` }))
 
     for (const [state, code, notAccepted] of [
@@ -230,12 +230,12 @@ describe('Owner', () => {
       })
     }
 
-    it('takes calls of a deprecated API', async () => {
+    it('accepts calls of a deprecated API', async () => {
       await bench.owner.set(servedApi(bench.adapter, { state: 'deprecated' }))
       assert.equal((await bench.handle()).status, 200)
     })
 
-    it('refuses methods and paths where the listing forwards none, and passes them where it does', async () => {
+    it('refuses methods and paths if the listing forwards none, and passes them if it does', async () => {
       await refused('method_not_allowed', false, { method: 'GET' })
       await refused('method_not_allowed', false, { path: '/candles' })
       await bench.owner.set(
@@ -246,12 +246,12 @@ describe('Owner', () => {
       assert.deepEqual([method, path], ['GET', '/candles?x=1'])
     })
 
-    it('refuses a price above the consumer’s limit, and takes one at it', async () => {
+    it('refuses a price above the consumer’s limit, and accepts one at the limit', async () => {
       await refused('price_exceeds_limit', false, { maxPrice: 1_499n })
       assert.equal((await bench.handle({ maxPrice: 1_500n })).status, 200)
     })
 
-    it('refuses a body that is too large, at once where it is whole and while it is read where it is a stream', async () => {
+    it('refuses a body that is too large, a stream while it is read', async () => {
       await refused('request_too_large', false, { body: new Uint8Array(REQUEST_BYTES_MAX + 1) })
       bench.adapter.answer = async ({ body }) => replyOf(await textOf(body))
       const half = new Uint8Array(REQUEST_BYTES_MAX / 2)
@@ -259,7 +259,7 @@ describe('Owner', () => {
       await assert.rejects(bench.handle({ body: streamOf(half, half, 'x') }), { code: 'request_too_large' })
     })
 
-    it('refuses calls past what one API takes at once, and takes them again later', async () => {
+    it('refuses calls above the limit of one API, and accepts them again later', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -276,7 +276,7 @@ describe('Owner', () => {
       assert.equal((await bench.handle()).status, 200)
     })
 
-    it('refuses what the till does not let in, and nothing reaches the API', async () => {
+    it('refuses calls that the payment scheme does not admit, before they reach the API', async () => {
       const admit = () => {
         throw new SoukError('payment_required')
       }
@@ -287,8 +287,8 @@ describe('Owner', () => {
     })
   })
 
-  describe('calls under way', () => {
-    it('are counted until their streams are over, however they end', async () => {
+  describe('running calls', () => {
+    it('are counted until their streams end, in any way', async () => {
       const stop = new AbortController()
       const ends: Array<[string, (answer: CallAnswer) => unknown]> = [
         ['read', ({ body }) => textOf(body)],
@@ -324,7 +324,7 @@ describe('Owner', () => {
       assert.equal(bench.owner.inFlight, 0)
     })
 
-    it('are not counted any more when they were given up while their outcome was written', async () => {
+    it('are not counted after a cancellation while their outcome was written', async () => {
       const stop = new AbortController()
       bench.beforeAppend = async () => stop.abort(new Error('gone'))
       bench.adapter.answer = async () => replyOf(streamOf('a'))
@@ -332,7 +332,7 @@ describe('Owner', () => {
       assert.equal(bench.owner.inFlight, 0)
     })
 
-    it('end as they began when their API is replaced; the old adapter closes after its last call', async () => {
+    it('finish with the old adapter when their API is replaced; it closes after the last one', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -376,7 +376,7 @@ describe('Owner', () => {
       assert.equal(bench.owner.get(ID), undefined)
     })
 
-    it('are waited for when the owner drains, which takes no new ones', async () => {
+    it('are waited for when the owner drains, which accepts no new ones', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -401,7 +401,7 @@ describe('Owner', () => {
     })
   })
 
-  it('keeps consumers apart that use the same request id', async () => {
+  it('keeps consumers separate that use the same request id', async () => {
     const { requestId } = incoming()
     await bench.handle({ requestId })
     await bench.handle({ requestId, peer: peerId('D') })

@@ -78,7 +78,7 @@ describe('streams whose events have a price', () => {
     return records.filter(({ rule }) => rule === 'events').map(({ price }) => price)
   }
 
-  it('tell the adapter, and the consumer the price', async () => {
+  it('are requested from the adapter, and announce the price to the consumer', async () => {
     const { answer, stream } = await open()
     assert.equal(answer.eventPrice, 10n)
     assert.equal(bench.adapter.reached[0]?.perEvent, true)
@@ -86,7 +86,7 @@ describe('streams whose events have a price', () => {
     assert.ok(api.state.isClosed)
   })
 
-  it('give what is included, then an event for each payment that is in the books, and comments for nothing', async () => {
+  it('send included events, one event per booked payment, and free comments', async () => {
     const { call, stream } = await open()
     api.emit('a', ':', 'b')
     assert.equal(await read(stream), 'a')
@@ -106,7 +106,7 @@ describe('streams whose events have a price', () => {
     await stream.return?.()
   })
 
-  it('charge what is there on one payment, and no more than it pays for', async () => {
+  it('charge all waiting events on one payment, up to its limit', async () => {
     const { call, stream } = await open()
     api.emit('a', 'b', 'c', 'd')
     await read(stream)
@@ -120,7 +120,7 @@ describe('streams whose events have a price', () => {
     await stream.return?.()
   })
 
-  it('charge nothing for a payment that finds no event: it is answered after a while, or with the end', async () => {
+  it('charge nothing for a payment without events, and respond after a while or at the end', async () => {
     const { call, stream } = await open()
     const early = pay(call, 5)
     await settle()
@@ -135,7 +135,7 @@ describe('streams whose events have a price', () => {
     assert.deepEqual(await bookedEvents(), [])
   })
 
-  it('end where the call pays for no more, and say so', async () => {
+  it('end with a reason when the call pays for no more', async () => {
     const { call, stream } = await open(2)
     api.emit('a', 'b', 'c', 'd')
     await read(stream)
@@ -147,7 +147,7 @@ describe('streams whose events have a price', () => {
     assert.deepEqual(await bookedEvents(), [20n])
   })
 
-  it('end at once after what is included where nothing is offered, or the payment came with the call', async () => {
+  it('end after the included events if no payment is offered, or the payment came with the call', async () => {
     const { stream } = await open(0)
     api.emit('a')
     assert.equal(await read(stream), 'a')
@@ -155,7 +155,7 @@ describe('streams whose events have a price', () => {
     assert.equal(await read(stream), undefined)
   })
 
-  it('end where the consumer says that it pays no more, and where it says nothing', async () => {
+  it('end when the consumer stops paying, or sends no payment', async () => {
     const one = await open()
     api.emit('a', 'b')
     await read(one.stream)
@@ -176,7 +176,7 @@ describe('streams whose events have a price', () => {
     assert.deepEqual(await bookedEvents(), [])
   })
 
-  it('are paid for by who reads them alone, one payment at a time', async () => {
+  it('accept payments of their reader only, one at a time', async () => {
     const { call, stream } = await open()
     const stranger = await bench.owner.handle(
       { ...incoming({ stream: call.requestId, events: 5 }), peer: peerId('X') },
@@ -191,7 +191,7 @@ describe('streams whose events have a price', () => {
     assert.equal((await first).status, EVENTS_ANSWER.over)
   })
 
-  it('wait for another payment where the till refuses one, and break where the books cannot be written', async () => {
+  it('wait for another payment after a refusal, and break if the books cannot be written', async () => {
     const metered = createMeteredTill({ log: bench.store.calls })
     let refusals = 1
     const till: typeof metered = {
@@ -224,7 +224,7 @@ describe('streams whose events have a price', () => {
     assert.ok(api.state.isClosed)
   })
 
-  it('are over when their call is given up, whoever waits', async () => {
+  it('end when their call is cancelled', async () => {
     const giveUp = new AbortController()
     const { call, stream } = await open(100, giveUp.signal)
     const waiting = pay(call, 5)
@@ -234,7 +234,7 @@ describe('streams whose events have a price', () => {
     assert.equal(await read(stream), undefined)
   })
 
-  it('answer a repeat of a payment from the books, and after a restart run none that is not there', async () => {
+  it('answer a repeated payment from the books; after a restart they run none that is missing', async () => {
     const { call, stream } = await open()
     api.emit('a', 'b')
     await read(stream)
@@ -253,7 +253,7 @@ describe('streams whose events have a price', () => {
     })
   })
 
-  it('are left as they are where events have no price', async () => {
+  it('are unchanged if events have no price', async () => {
     await bench.owner.set(servedApi(bench.adapter))
     const { answer, stream } = await open()
     api.emit('a', 'b', 'c')

@@ -81,7 +81,7 @@ describe('Provider', () => {
   const revision = (listing: { signed: { manifest: Manifest } }) => listing.signed.manifest.revision
   const idOfTicker = () => apiId('ticker', notary.provider)
 
-  it('signs, serves and announces what it is given', async () => {
+  it('signs, serves and announces a listing', async () => {
     adapter.description = { operations: [{ name: 'candles' }] }
     const listing = await provider.serve({ ...TERMS, idempotent: true }, adapter)
     const { signed, own, state, published, inFlight } = listing
@@ -117,7 +117,7 @@ describe('Provider', () => {
     assert.deepEqual(provider.listings(), [listing])
   })
 
-  it('refuses terms that cannot be, and signs nothing for them', async () => {
+  it('rejects invalid terms, and signs nothing', async () => {
     const wrong: Array<Partial<ListingInit>> = [
       { name: 'No Name' },
       { price: '-1' },
@@ -135,7 +135,7 @@ describe('Provider', () => {
   })
 
   describe('the revision', () => {
-    it('grows with what a consumer relies on, and with nothing else', async () => {
+    it('increases only when the terms for consumers change', async () => {
       const first = await provider.serve(TERMS, adapter)
       assert.equal(revision(await provider.serve(TERMS, new StubAdapter())), 1)
       assert.equal(revision(await provider.serve({ ...TERMS, requestBytesMax: 10, forwardsPaths: true }, adapter)), 1)
@@ -154,7 +154,7 @@ describe('Provider', () => {
       assert.equal(revision(await provider.serve(TERMS, other)), changes.length + 2)
     })
 
-    it('is kept over a restart, with the signature', async () => {
+    it('survives a restart, with the signature', async () => {
       const before = await provider.serve(TERMS, adapter)
       await boot()
       const after = await provider.serve(TERMS, adapter)
@@ -163,7 +163,7 @@ describe('Provider', () => {
       assert.equal(revision(await provider.serve({ ...TERMS, price: '1' }, adapter)), 2)
     })
 
-    it('grows on after the API was removed, and under another key', async () => {
+    it('continues to increase after the API was removed, and under another key', async () => {
       await provider.serve(TERMS, adapter)
       await provider.remove('ticker')
       assert.equal(revision(await provider.serve({ ...TERMS, price: '1' }, adapter)), 2)
@@ -173,7 +173,7 @@ describe('Provider', () => {
       assert.equal(listing.signed.manifest.provider, notary.provider)
     })
 
-    it('is used once, however many changes come at the same time', async () => {
+    it('is used once for concurrent changes', async () => {
       const prices = ['1', '2', '3', '4']
       const listings = await Promise.all([
         ...prices.map((price) => provider.serve({ ...TERMS, price }, adapter)),
@@ -186,7 +186,7 @@ describe('Provider', () => {
       assert.deepEqual([manifest.state, manifest.price, manifest.revision], ['paused', 5_000_000n, 6])
     })
 
-    it('is not used up by a change that fails', async () => {
+    it('is not used up by a failed change', async () => {
       await assert.rejects(provider.move('ticker', 'paused'), { code: 'api_not_found' })
       await provider.serve(TERMS, adapter)
       await assert.rejects(provider.move('ticker', 'retired'), { code: 'invalid_request' })
@@ -226,7 +226,7 @@ describe('Provider', () => {
       }
     }
 
-    it('last over new terms and a restart, but for a retired name, which starts anew', async () => {
+    it('survive new terms and a restart, but a retired name starts a new listing', async () => {
       await provider.serve(TERMS, adapter)
       await provider.move('ticker', 'paused')
       assert.equal((await provider.serve({ ...TERMS, price: '1' }, adapter)).state, 'paused')
@@ -239,7 +239,7 @@ describe('Provider', () => {
       assert.equal((await provider.serve(TERMS, adapter)).state, 'published')
     })
 
-    it('end with notice: 30 days or more before, and it says what to call instead', async () => {
+    it('end with a notice of at least 30 days and a successor', async () => {
       await provider.serve(TERMS, adapter)
       const early = { sunsetAt: clock.now() + SUNSET_MS_MIN - 1 }
       await assert.rejects(provider.move('ticker', 'deprecated', early), { code: 'invalid_request' })
@@ -255,7 +255,7 @@ describe('Provider', () => {
       assert.equal((await provider.move('ticker', 'retired')).signed.manifest.deprecation?.successor, successor)
     })
 
-    it('leave a tombstone that outlives restarts, until it is taken down or its time is over', async () => {
+    it('leave a tombstone that survives restarts until it is removed or expires', async () => {
       await provider.serve(TERMS, adapter)
       await provider.move('ticker', 'deprecated')
       await moveInTime('retired')
@@ -281,11 +281,11 @@ describe('Provider', () => {
     })
   })
 
-  describe('what it reports of itself', () => {
+  describe('the self-report', () => {
     const reportOf = (calls: number): SelfReport => ({ until: clock.now(), days: 7, calls, goodPerMille: 990 })
     const shown = () => owner.get(idOfTicker())?.signed.manifest.selfReport
 
-    it('is in the next manifest that is signed anyway', async () => {
+    it('is in every newly signed manifest', async () => {
       const before = await provider.serve(TERMS, adapter)
       reported = reportOf(20)
       const after = await provider.serve({ ...TERMS, price: '0.002' }, adapter)
@@ -293,7 +293,7 @@ describe('Provider', () => {
       assert.equal(revision(after), revision(before) + 1)
     })
 
-    it('is signed anew when it changed, once in an hour at most, and not for its date alone', async () => {
+    it('is signed again when its figures change, once an hour at most', async () => {
       const before = await provider.serve(TERMS, adapter)
       reported = reportOf(20)
       await provider.renew()
@@ -311,7 +311,7 @@ describe('Provider', () => {
       assert.equal(offers.at(-1)?.revision, revision(before) + 2)
     })
 
-    it('makes no new revision by itself when a node starts again', async () => {
+    it('makes no new revision when a node restarts', async () => {
       reported = reportOf(20)
       const before = await provider.serve(TERMS, adapter)
       await boot()
@@ -321,7 +321,7 @@ describe('Provider', () => {
   })
 
   describe('renewal', () => {
-    it('signs again in good time, and only what needs it', async () => {
+    it('signs expiring manifests again, and no others', async () => {
       await provider.serve(TERMS, adapter)
       await provider.renew()
       assert.equal(offers.length, 1)
@@ -333,14 +333,14 @@ describe('Provider', () => {
       assert.equal(offers.length, 2)
     })
 
-    it('signs again what was served before and has run out meanwhile, under a higher revision', async () => {
+    it('signs an expired listing again, under a higher revision', async () => {
       await provider.serve(TERMS, adapter)
       await clock.advance(MANIFEST_TTL_MS + 1)
       await boot()
       assert.equal(revision(await provider.serve(TERMS, adapter)), 2)
     })
 
-    it('does not bring an old state back', async () => {
+    it('does not restore an old state', async () => {
       await provider.serve(TERMS, adapter)
       await clock.advance(MANIFEST_TTL_MS / 2)
       await Promise.all([provider.move('ticker', 'paused'), provider.renew()])
@@ -358,7 +358,7 @@ describe('Provider', () => {
   })
 
   describe('delegation', () => {
-    it('is signed, kept, told with every own API, and runs out', async () => {
+    it('is signed, stored, announced with every own API, and expires', async () => {
       await provider.serve(TERMS, adapter)
       const delegation = await provider.delegate(peerId('D'))
       assert.equal(delegation.expiresAt, clock.now() + DELEGATION_TTL_MS)
@@ -380,7 +380,7 @@ describe('Provider', () => {
   })
 
   describe('a replica', () => {
-    it('serves another provider’s manifest as it is, and never signs one', async () => {
+    it('serves another provider’s manifest unchanged, and never signs one', async () => {
       const key = await keyOf('somebody else')
       const theirs = createNotary({ providerKey: key, clock })
       const manifest = manifestOf(idOf(key), {

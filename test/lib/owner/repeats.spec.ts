@@ -8,7 +8,7 @@ import { ID, incoming, NEVER, OwnerBench, replyOf } from './bench.ts'
 
 const EPOCH = 100n
 
-describe('a call that is offered again', () => {
+describe('a repeated call', () => {
   let bench: OwnerBench
   beforeEach(async () => {
     bench = await OwnerBench.open(undefined, EPOCH)
@@ -20,7 +20,7 @@ describe('a call that is offered again', () => {
   const reached = () => bench.adapter.reached.length
 
   describe('to the same process', () => {
-    it('waits for the running one, and both hear its answer', async () => {
+    it('waits for the running call and gets its response', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -41,7 +41,7 @@ describe('a call that is offered again', () => {
       assert.equal((await bench.records()).length, 1)
     })
 
-    it('hears the running one’s failure', async () => {
+    it('gets the failure of the running call', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -57,7 +57,7 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 1)
     })
 
-    it('stops waiting with its own signal; the running one goes on', async () => {
+    it('stops waiting with its own signal; the running call continues', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -75,7 +75,7 @@ describe('a call that is offered again', () => {
       assert.equal((await first).status, 200)
     })
 
-    it('finds its answer in the books', async () => {
+    it('gets the stored response', async () => {
       bench.adapter.answer = async () => replyOf('once', { status: 201, headers: [['x-a', 'b']] })
       const call = incoming()
       await bench.owner.handle(call, NEVER)
@@ -85,7 +85,7 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 1)
     })
 
-    it('finds its answer also where it does not say that it is offered again', async () => {
+    it('gets the stored response even if it is not marked as a repeat', async () => {
       bench.adapter.answer = async () => replyOf('once')
       const [first, second] = [incoming(), incoming()]
       const resent = { ...second, resentFromEpoch: EPOCH }
@@ -98,7 +98,7 @@ describe('a call that is offered again', () => {
       await assert.rejects(bench.owner.handle(other, NEVER), { code: 'idempotency_mismatch' })
     })
 
-    it('finds its failure in the books', async () => {
+    it('gets the stored failure', async () => {
       bench.adapter.answer = async () => {
         throw new SoukError('soap_fault', 'Closed.', { status: 400 })
       }
@@ -111,7 +111,7 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 1)
     })
 
-    it('is interrupted where the answer was a stream, or is not kept any more', async () => {
+    it('is interrupted if the response was a stream, or is no longer stored', async () => {
       bench.adapter.answer = async () => replyOf(streamOf('a'))
       const streamed = incoming()
       const { body } = await bench.owner.handle(streamed, NEVER)
@@ -128,7 +128,7 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 2)
     })
 
-    it('is interrupted where the running one turns out to be a stream: that has one reader', async () => {
+    it('is interrupted if the running call’s response is a stream, which has one reader', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -144,7 +144,7 @@ describe('a call that is offered again', () => {
       assert.equal(await textOf((await first).body), 'a')
     })
 
-    it('runs where it never arrived, once, however often it is offered', async () => {
+    it('runs if the call never arrived, and only once', async () => {
       const call = { ...incoming(), resentFromEpoch: EPOCH }
       const answers = await Promise.all(Array.from({ length: 50 }, () => bench.owner.handle(call, NEVER)))
       assert.deepEqual(
@@ -155,7 +155,7 @@ describe('a call that is offered again', () => {
       assert.equal((await bench.records()).length, 1)
     })
 
-    it('runs where it was refused at the door before', async () => {
+    it('runs if the first attempt was refused at admission', async () => {
       const call = incoming()
       const api = bench.owner.get(ID) ?? assert.fail()
       await bench.owner.delete(ID)
@@ -164,7 +164,7 @@ describe('a call that is offered again', () => {
       assert.equal((await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)).status, 200)
     })
 
-    it('must be the same call, running or done', async () => {
+    it('must be the same call, whether running or finished', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -185,14 +185,14 @@ describe('a call that is offered again', () => {
       assert.equal(reached(), 1)
     })
 
-    it('is another’s where another consumer offers it', async () => {
+    it('of another consumer is another call', async () => {
       const call = incoming()
       await bench.owner.handle(call, NEVER)
       await bench.owner.handle({ ...call, peer: peerId('D'), resentFromEpoch: EPOCH }, NEVER)
       assert.equal(reached(), 2)
     })
 
-    it('is answered from the books while the node drains', async () => {
+    it('gets the stored response while the node drains', async () => {
       const call = incoming()
       await bench.owner.handle(call, NEVER)
       await bench.owner.drain()
@@ -200,8 +200,8 @@ describe('a call that is offered again', () => {
     })
   })
 
-  describe('to a process that was started since', () => {
-    it('finds its answer in the books', async () => {
+  describe('to a restarted process', () => {
+    it('gets the stored response', async () => {
       const call = incoming()
       await bench.owner.handle(call, NEVER)
       const later = await OwnerBench.open(bench.store, EPOCH + 1n)
@@ -210,7 +210,7 @@ describe('a call that is offered again', () => {
       assert.equal(later.adapter.reached.length, 0)
     })
 
-    it('is interrupted where the books know nothing of it, and never run, then or later', async () => {
+    it('is interrupted if the books have no outcome, and never runs', async () => {
       const call = { ...incoming(), resentFromEpoch: EPOCH }
       const later = await OwnerBench.open(bench.store, EPOCH + 1n)
       const interrupted = { code: 'call_interrupted', status: 502 }
@@ -227,7 +227,7 @@ describe('a call that is offered again', () => {
       assert.deepEqual([later.adapter.reached.length, last.adapter.reached.length], [0, 0])
     })
 
-    it('is interrupted where its API is not served any more', async () => {
+    it('is interrupted if its API is no longer served', async () => {
       const later = await OwnerBench.open(bench.store, EPOCH + 1n)
       await later.owner.delete(ID)
       const call = { ...incoming(), resentFromEpoch: EPOCH }

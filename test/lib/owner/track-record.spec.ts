@@ -17,7 +17,7 @@ import { memoryDocuments, NOW } from '../resolve/fixtures.ts'
 const API = apiId('ticker', peerId('P'))
 const { signal: patient } = new AbortController()
 
-describe('what an owner reports of itself', () => {
+describe('an owner’s self-report', () => {
   let clock: ReturnType<typeof manualClock>
   let documents: ReturnType<typeof memoryDocuments>
   let track: TrackRecord
@@ -52,14 +52,14 @@ describe('what an owner reports of itself', () => {
     }
   }
 
-  it('says nothing of few calls', async () => {
+  it('is absent for few calls', async () => {
     await make(SELF_REPORT_CALLS_MIN - 1, answer(200))
     assert.equal(track.report(API), undefined)
     await make(1, answer(200))
     assert.equal(track.report(API)?.calls, SELF_REPORT_CALLS_MIN)
   })
 
-  it('speaks in coarse steps, and never better than it counted', async () => {
+  it('has coarse steps, and is never better than the counts', async () => {
     await make(93, answer(200, 42))
     await make(7, answer(503))
     const report = track.report(API)
@@ -77,7 +77,7 @@ describe('what an owner reports of itself', () => {
     assert.deepEqual([track.report(API)?.calls, track.report(API)?.goodPerMille], [200, 950])
   })
 
-  it('counts what the API did wrong, and nothing else as wrong', async () => {
+  it('counts errors of the API only', async () => {
     await make(40, answer(200))
     await make(20, answer(404))
     await make(20, fail(new SoukError('invalid_request')))
@@ -90,7 +90,7 @@ describe('what an owner reports of itself', () => {
     assert.deepEqual([track.report(API)?.calls, track.report(API)?.goodPerMille], [50, 800])
   })
 
-  it('counts a call that its caller ended only where that was patient', async () => {
+  it('counts a cancelled call only after a long wait', async () => {
     await make(20, answer(200))
     const ended = AbortSignal.abort(new SoukError('upstream_timeout'))
     const endsAfter = (ms: number): CallHandler => {
@@ -105,7 +105,7 @@ describe('what an owner reports of itself', () => {
     assert.equal(track.report(API)?.goodPerMille, 500)
   })
 
-  it('is about so many days, and forgets what is older, on disk as well', async () => {
+  it('covers a fixed number of days, and deletes older counts from disk', async () => {
     await make(30, answer(200))
     await clock.advance((SELF_REPORT_DAYS - 1) * DAY_MS)
     assert.equal(track.report(API)?.calls, 20)
@@ -115,7 +115,7 @@ describe('what an owner reports of itself', () => {
     assert.deepEqual(await documents.list('track_record'), [])
   })
 
-  it('is written behind, and is there after a restart', async () => {
+  it('is written asynchronously, and survives a restart', async () => {
     await make(30, answer(200))
     const before = track.report(API)
     assert.deepEqual(documents.writes, [])

@@ -9,7 +9,7 @@ const time = fc.integer({ min: at('1970-01-01T00:00:00Z'), max: at('2200-01-01T0
 const period = fc.constantFrom(...PERIODS)
 
 describe('periods', () => {
-  it('of months end when months end, and come back to their day', () => {
+  it('of months end on the last day of shorter months, and return to their day', () => {
     const ends = [1, 2, 3, 13, 25].map((count) =>
       new Date(plusPeriods(at('2023-01-31T10:20:30Z'), 'month', count)).toISOString()
     )
@@ -29,7 +29,7 @@ describe('periods', () => {
     assert.deepEqual(ends, ['2025-02-28T00:00:00.000Z', '2028-02-29T00:00:00.000Z', '2100-02-28T00:00:00.000Z'])
   })
 
-  it('keep the day of the month where it has that day, the last one where it has not, and the time of day always', () => {
+  it('keep the day of the month if it exists, else use the last day, and keep the time of day', () => {
     fc.assert(
       fc.property(
         time,
@@ -47,7 +47,7 @@ describe('periods', () => {
     )
   })
 
-  it('of days and weeks are as long as they say', () => {
+  it('of days and weeks have their exact length', () => {
     fc.assert(
       fc.property(time, fc.nat(1_000), (anchor, count) => {
         assert.equal(plusPeriods(anchor, 'day', count) - anchor, count * DAY_MS)
@@ -56,7 +56,7 @@ describe('periods', () => {
     )
   })
 
-  it('follow each other without a gap: the next end is the first one later than now', () => {
+  it('follow without a gap: the next end is the first one after now', () => {
     fc.assert(
       fc.property(time, period, fc.integer({ min: 0, max: 20 * 366 * DAY_MS }), (anchor, each, later) => {
         const end = nextBoundary(anchor, each, anchor + later)

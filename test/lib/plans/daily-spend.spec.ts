@@ -18,7 +18,7 @@ describe('the daily cap of a subscription', () => {
     documents = store.documents
   })
 
-  it('is for all that calls cost in a day, and opens with the next', async () => {
+  it('covers all calls of a day, and resets the next day', async () => {
     const spend = new DailySpend(documents, clock)
     for (let i = 0; i < 10; i++) (await spend.allow('s', CAP, 100n)).end(100n)
     await assert.rejects(spend.allow('s', CAP, 1n), { code: 'spend_cap_reached', members: { subscription: 's' } })
@@ -26,7 +26,7 @@ describe('the daily cap of a subscription', () => {
     await spend.allow('s', CAP, 1_000n)
   })
 
-  it('counts what was charged, not what was promised, once a call is over', async () => {
+  it('counts the charged amount after a call, not the promised one', async () => {
     const spend = new DailySpend(documents, clock)
     const first = await spend.allow('s', CAP, 600n)
     await assert.rejects(spend.allow('s', CAP, 600n), { code: 'spend_cap_reached' })
@@ -34,14 +34,14 @@ describe('the daily cap of a subscription', () => {
     await spend.allow('s', CAP, 600n)
   })
 
-  it('costs nothing where there is none, or nothing is paid', async () => {
+  it('does not apply without a cap or for free calls', async () => {
     const spend = new DailySpend(documents, clock)
     await spend.allow('s', undefined, 10n ** 15n)
     await spend.allow('s', 0n, 0n)
     assert.deepEqual(await documents.list('subscription-days'), [])
   })
 
-  it('has what a process did not spend again, when that stops', async () => {
+  it('gets back the unspent lease of a process that stops', async () => {
     const first = new DailySpend(documents, clock)
     const [call, other] = [await first.allow('s', CAP, 10n), await first.allow('s', CAP, 10n)]
     call.end(5n)
@@ -54,7 +54,7 @@ describe('the daily cap of a subscription', () => {
     await first.allow('s', CAP, 10n)
   })
 
-  it('is never passed: not by many calls at once, other processes, restarts, or a clock that is set back', async () => {
+  it('is never exceeded: not by concurrent calls, other processes, restarts, or a clock that is set back', async () => {
     const amounts = fc.array(
       fc.record({
         process: fc.nat(1),

@@ -7,7 +7,7 @@ import { DeskBench, planOf } from './desk-bench.ts'
 const OTHER = peerId('O')
 const [CONSUMER, STRANGER] = [new Uint8Array(16).fill(7), new Uint8Array(16).fill(8)]
 
-describe('whose a subscription is', () => {
+describe('the holder of a subscription', () => {
   const plan = planOf('basic', { included: 3 })
   const id = formatRequestId(freshIds.next())
   const subscribe = (bench: DeskBench, account?: string) =>
@@ -23,7 +23,7 @@ describe('whose a subscription is', () => {
     })
   const unknown = { code: 'subscription_inactive' }
 
-  it('is held by every node that calls for the account it was made for', async () => {
+  it('is every node that calls for its account', async () => {
     const bench = await DeskBench.open([plan])
     await subscribe(bench, accountOf(CONSUMER))
     await bench.call(id, { consumer: CONSUMER })
@@ -34,7 +34,7 @@ describe('whose a subscription is', () => {
     assert.equal(canceled.subscription.state, 'canceled')
   })
 
-  it('is not by one that calls for another, or for nobody', async () => {
+  it('is not a node that calls for another account, or for none', async () => {
     const bench = await DeskBench.open([plan])
     await subscribe(bench, accountOf(CONSUMER))
     for (const by of [{ peer: OTHER, consumer: STRANGER }, { peer: OTHER }]) {
@@ -43,14 +43,14 @@ describe('whose a subscription is', () => {
     }
   })
 
-  it('is only its node’s where no account was named', async () => {
+  it('is only the node itself without an account', async () => {
     const bench = await DeskBench.open([plan])
     await subscribe(bench)
     await assert.rejects(async () => bench.admit(id, { peer: OTHER, consumer: new Uint8Array(0) }), unknown)
     await bench.call(id)
   })
 
-  it('takes no name for a proof that could be guessed', () => {
+  it('is not proven by an account name that could be guessed', () => {
     assert.deepEqual(consumerOf(accountOf(CONSUMER)), CONSUMER)
     for (const account of ['alice', '', 'ab'.repeat(15), 'AB'.repeat(16), undefined]) {
       assert.equal(consumerOf(account), undefined)

@@ -35,7 +35,7 @@ describe('the records of a consumer’s subscriptions', () => {
     }
   }
 
-  it('are never kept at hand as they were before a change that came while they were read', async () => {
+  it('are not cached if they changed during the read', async () => {
     const another = new OwnRecords(documents, clock)
     const { id } = record.subscription
     const letGo = slowReads()
@@ -46,7 +46,7 @@ describe('the records of a consumer’s subscriptions', () => {
     assert.equal((await another.find(id))?.maxPrice, 5n)
   })
 
-  it('take an alert without taking back what is changed meanwhile', async () => {
+  it('store an alert without reverting concurrent changes', async () => {
     const { id } = record.subscription
     await clock.advance(60_000)
     const letGo = slowReads()

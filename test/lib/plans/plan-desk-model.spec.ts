@@ -256,8 +256,8 @@ const COMMANDS = [
   fc.constant(new Restart())
 ]
 
-describe('a subscription at its owner, whatever is done with it', () => {
-  it('moves by the table of states, counts and costs what its plan says, and outlives the process', async () => {
+describe('a subscription at its owner, under random operations', () => {
+  it('follows the table of states, counts and charges as its plan says, and survives restarts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 60, size: 'max' }), async (commands) => {
         const bench = await DeskBench.open(PLANS)

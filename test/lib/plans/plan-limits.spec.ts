@@ -11,7 +11,7 @@ const FAST: PlanInit = { id: 'fast', rateLimit: { calls: 4, perMs: MINUTE }, ove
 const SLOW: PlanInit = { id: 'slow', included: 100, rateLimit: { calls: 1, perMs: MINUTE }, inFlightMax: 1 }
 const LIKE: PlanInit = { id: 'like', included: 100 }
 
-describe('a plan with limits of its own, between two nodes', () => {
+describe('a plan with its own limits, between two nodes', () => {
   let bench: PlansBench
   beforeEach(async () => {
     bench = await plansBench()
@@ -27,7 +27,7 @@ describe('a plan with limits of its own, between two nodes', () => {
   const call = (subscription?: string) =>
     bench.consumer.souk.call({ api: 'double', body: 4, ...(subscription === undefined ? {} : { subscription }) })
 
-  it('holds its calls to them, and to nothing that the listing says; they are told by its name', async () => {
+  it('limits its calls instead of the listing, and reports its own name', async () => {
     const { id, plan } = await subscribe('fast')
     assert.deepEqual(plan.rateLimit, { calls: 4, perMs: MINUTE })
     for (const left of [3, 2, 1, 0]) {
@@ -41,21 +41,21 @@ describe('a plan with limits of its own, between two nodes', () => {
     assert.deepEqual([(await call()).rate?.policy, (await call()).rate?.remaining], ['default', 0])
   })
 
-  it('counts nothing of what they refuse', async () => {
+  it('does not count refused calls', async () => {
     const { id } = await subscribe('slow')
     assert.equal((await call(id)).quota?.used, 1)
     for (let i = 0; i < 3; i++) await assert.rejects(call(id), { code: 'rate_limited' })
     assert.equal((await bench.consumer.souk.subscriptions.get(id))?.quota?.used, 1)
   })
 
-  it('leaves a plan without them to what the listing says', async () => {
+  it('uses the listing’s limits if it has none', async () => {
     const { id } = await subscribe('like')
     await call(id)
     assert.deepEqual([(await call(id)).rate?.policy], ['default'])
     await assert.rejects(call(id), { code: 'rate_limited' })
   })
 
-  it('holds the calls under way at once', async () => {
+  it('limits concurrent calls', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     let reached = 0
     const slow: Adapter = handler(async () => {
@@ -76,7 +76,7 @@ describe('a plan with limits of its own, between two nodes', () => {
     assert.equal(await (await first).json(), 1)
   })
 
-  it('is the same in a signed manifest that was sent and read', async () => {
+  it('survives encoding in a signed manifest', async () => {
     const { signed } = await bench.consumer.souk.resolve('double')
     const { plans } = decodeManifest(encodeManifest(signed.manifest))
     assert.deepEqual(

@@ -26,7 +26,7 @@ describe('subscriptions, between two nodes', () => {
     souk().call({ api: 'double', body: 4, subscription, ...more })
   const priceOfLast = async () => (await bench.owner.souk.store.calls.recent({ limit: 1 }))[0]?.price
 
-  it('count what succeeds, say what is left, and end at a hard limit', async () => {
+  it('count successful calls, report the rest, and end at a hard limit', async () => {
     const { id, state, plan } = await subscribe('free')
     assert.deepEqual([state, plan.included], ['active', 3])
     for (const used of [1, 2]) {
@@ -44,7 +44,7 @@ describe('subscriptions, between two nodes', () => {
     assert.equal(await (await souk().call({ api: 'double', body: 2 })).json(), 4)
   })
 
-  it('warn at 85 percent, once in a period', async () => {
+  it('warn at 85 percent, once per period', async () => {
     const { id } = await subscribe('pro')
     const alerts = []
     for (let i = 0; i < 10; i++) alerts.push((await call(id)).alert)
@@ -57,7 +57,7 @@ describe('subscriptions, between two nodes', () => {
     )
   })
 
-  it('sell calls beyond the included ones by tiers, and never above the holder’s limit', async () => {
+  it('charge calls beyond the included ones by tiers, up to the holder’s limit', async () => {
     const { id } = await subscribe('soft', { maxPrice: '0.001' })
     for (const price of [0n, 0n]) {
       await call(id)
@@ -72,7 +72,7 @@ describe('subscriptions, between two nodes', () => {
     assert.equal((await souk().subscriptions.get(id))?.quota?.used, 6)
   })
 
-  it('are renewed by the first call of the next period; a month nobody calls in is not billed', async () => {
+  it('are renewed by the first call of the next period; a month without calls is free', async () => {
     const { id, periodEnd } = await subscribe('soft')
     await call(id)
     bench.clock.shift(periodEnd - bench.clock.now() + 60_000)
@@ -93,7 +93,7 @@ describe('subscriptions, between two nodes', () => {
     assert.ok((late?.periodStart ?? 0) >= now)
   })
 
-  it('begin with a trial that costs nothing: one for each consumer', async () => {
+  it('start with a free trial, one per consumer', async () => {
     const { id, state, periodEnd, createdAt } = await subscribe('trial')
     assert.deepEqual([state, periodEnd - createdAt], ['trialing', 7 * DAY_MS])
     await call(id)
@@ -106,7 +106,7 @@ describe('subscriptions, between two nodes', () => {
     assert.equal((await subscribe('trial', { trial: false })).state, 'active')
   })
 
-  it('bring free calls to each consumer by one of them at a time', async () => {
+  it('give each consumer free calls with one subscription at a time', async () => {
     const { subscriptions } = souk()
     const { id } = await subscribe('free')
     await assert.rejects(subscribe('free'), { code: 'payment_required' })
@@ -122,7 +122,7 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(subscribe('free'), { code: 'payment_required' })
   })
 
-  it('are cancelled at the end of the period or at once, and resumed before that', async () => {
+  it('are cancelled at the end of the period or at once, and can be resumed before', async () => {
     const { id } = await subscribe('pro')
     const { subscriptions } = souk()
     assert.equal((await subscriptions.cancel(id)).subscription.state, 'canceling')
@@ -142,7 +142,7 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(call(other.id), { code: 'subscription_inactive' })
   })
 
-  it('change to a dearer plan at once, and to a cheaper one when the period ends', async () => {
+  it('change to a higher fee at once, and to a lower one at the end of the period', async () => {
     const { id } = await subscribe('soft')
     for (let i = 0; i < 4; i++) await call(id)
     const { subscriptions } = souk()
@@ -159,7 +159,7 @@ describe('subscriptions, between two nodes', () => {
     assert.equal((await subscriptions.get(id))?.plan.id, 'free')
   })
 
-  it('are nobody else’s, and nothing of them is told', async () => {
+  it('are visible to their holder only', async () => {
     const { id } = await subscribe('pro')
     const stranger = await bench.net.add({ clock: bench.clock })
     await assert.rejects(stranger.souk.call({ api: 'double', body: 1, subscription: id }), {
@@ -168,14 +168,14 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(call(id, { api: 'other' }), { code: 'invalid_request' })
   })
 
-  it('are one, however often the same is asked for', async () => {
+  it('are created once, however often the same request is repeated', async () => {
     const { id } = await subscribe('pro')
     const before = (await bench.owner.souk.subscriptions.sold({ limit: 100 })).subscriptions.length
     assert.equal((await subscribe('pro', { id })).id, id)
     assert.equal((await bench.owner.souk.subscriptions.sold({ limit: 100 })).subscriptions.length, before)
   })
 
-  it('outlive their terms by 14 days, and are moved only as far as their holder agreed', async () => {
+  it('keep their terms for 14 days, and change only as their holder agreed', async () => {
     await bench.serve({ plans: [FREE, PRO, { ...SOFT, id: 'weekly', period: 'week' }] })
     const { id } = await subscribe('weekly', { maxFee: '1.5' })
     const dearer = { ...SOFT, id: 'weekly', period: 'week', fee: '1.2' } as const
@@ -193,7 +193,7 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(call(id), { code: 'price_exceeds_limit' })
   })
 
-  it('are needed where nobody may pay call by call, and are to one major', async () => {
+  it('are required without pay-per-call, and are bound to one major version', async () => {
     await bench.serve({ plans: [FREE, PRO], payPerCall: false })
     await assert.rejects(souk().call({ api: 'double', body: 1 }), { code: 'subscription_required' })
     const { id } = await subscribe('pro')

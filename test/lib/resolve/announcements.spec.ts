@@ -41,14 +41,14 @@ describe('announcements', () => {
     return encodeAnnouncement({ record: await author.write(offerOf(signed)), manifest: signed.envelope })
   }
 
-  it('make a listing known everywhere at once, without anybody asking', async () => {
+  it('make a listing known to all nodes at once, without queries', async () => {
     await seller.serve({ name: 'news' })
     assert.deepEqual(bench.hub.verdicts, ['accept'])
     assert.deepEqual(await buyer.search(), ['news'])
     assert.deepEqual(seller.link.askedBy, [])
   })
 
-  it('bring a new revision and a pause, and take a listing back', async () => {
+  it('publish a new revision, a pause and a withdrawal', async () => {
     await seller.serve({ name: 'news', price: 1n })
     await bench.clock.advance(10)
     await seller.serve({ name: 'news', price: 2n, revision: 2 })
@@ -68,7 +68,7 @@ describe('announcements', () => {
     assert.equal(await buyer.index.prune(bench.clock.now()), 1)
   })
 
-  it('of a large manifest carry its hash; who lacks it asks whoever told', async () => {
+  it('of a large manifest carry its hash; nodes without the manifest query the sender', async () => {
     const input = { type: 'object', description: 'x'.repeat(ANNOUNCED_MANIFEST_BYTES_MAX) }
     const signed = await seller.serve({ name: 'large', api: { operations: [{ name: 'get', input }] } })
     assert.deepEqual(bench.hub.verdicts, ['accept'])
@@ -76,7 +76,7 @@ describe('announcements', () => {
     assert.deepEqual(await buyer.search(), ['large'])
   })
 
-  it('are taken of a delegated node, but not that it takes the listing back', async () => {
+  it('are accepted from a delegated node, except withdrawals', async () => {
     const replica = await keyOf('replica')
     const delegation = await signDelegation({ peer: idOf(replica), expiresAt: NOW + 1e9 }, seller.key)
     const signed = await seller.sign({ name: 'shared' })
@@ -99,7 +99,7 @@ describe('announcements', () => {
     assert.deepEqual(await buyer.search(), ['shared'])
   })
 
-  it('go no further when they are known, old, or run out', async () => {
+  it('are not forwarded when they are known, old or expired', async () => {
     const signed = await seller.sign()
     const message = await announcementOf(signed)
     assert.equal(await judged(message), 'accept')
@@ -111,7 +111,7 @@ describe('announcements', () => {
     assert.equal(await judged(message), 'ignore')
   })
 
-  it('are held against whoever sends them when they are forged, garbled, too large or of another network', async () => {
+  it('count against their sender when they are forged, malformed, too large or of another network', async () => {
     const signed = await seller.sign()
     const message = await announcementOf(signed)
     const thief = await keyOf('thief')
@@ -136,7 +136,7 @@ describe('announcements', () => {
     assert.deepEqual(await buyer.search(), [])
   })
 
-  it('of one peer, and of one publisher, are heard so often and no more; others are not held up', async () => {
+  it('are rate-limited per peer and per publisher, without delaying others', async () => {
     const messages: Uint8Array[] = []
     for (let i = 0; i < ANNOUNCEMENTS_PER_PUBLISHER_BURST + 5; i++) {
       messages.push(await announcementOf(await seller.sign({ name: `spam-${i}` })))

@@ -32,7 +32,7 @@ describe('catalogue', () => {
     shop = await bench.add('shop', { withGossip: false })
   })
 
-  it('asks connected peers and those whom the directory names', async () => {
+  it('queries connected peers and those that the directory names', async () => {
     await shop.serve({ name: 'one' })
     bench.connect(self, shop)
     assert.deepEqual(await self.search(), ['one'])
@@ -43,7 +43,7 @@ describe('catalogue', () => {
     assert.deepEqual(await self.search(), ['one', 'two'])
   })
 
-  it('asks those whom the directory names for a tag', async () => {
+  it('queries the peers that the directory names for a tag', async () => {
     await shop.serve({ name: 'tagged', tags: ['Weather'] })
     self.tagged.push(addressOf(shop))
     assert.deepEqual(await self.search(), [])
@@ -52,7 +52,7 @@ describe('catalogue', () => {
     assert.equal(shop.link.askedBy.length, 2, 'the records, then the manifest')
   })
 
-  it('asks again only when what it knows is old, each peer once, and only for what is new', async () => {
+  it('queries again only when it is old, each peer once, and only for changes', async () => {
     await shop.serve()
     bench.connect(self, shop)
     self.named.push(addressOf(shop), addressOf(self))
@@ -66,7 +66,7 @@ describe('catalogue', () => {
     assert.deepEqual(self.link.askedBy, [])
   })
 
-  it('passes on what it learnt: a listing outlives every peer it came through but the last', async () => {
+  it('forwards listings, so they survive the peers they came from', async () => {
     const late = await bench.add('late', { withGossip: false })
     await shop.serve({ name: 'far' })
     bench.connect(self, shop)
@@ -76,14 +76,14 @@ describe('catalogue', () => {
     assert.deepEqual(await late.search(), ['far'])
   })
 
-  it('holds what this node serves itself, drafts left out, and what it does not serve any more no longer', async () => {
+  it('contains what this node serves, without drafts, until it stops serving', async () => {
     self.local.push(await self.sign({ name: 'mine' }), await self.sign({ name: 'draft', state: 'draft' }))
     assert.deepEqual(await self.search(), ['mine'])
     self.local.splice(0, 1)
     assert.deepEqual(await self.search(), [])
   })
 
-  it('takes all pages of a peer', async () => {
+  it('reads all pages of a peer', async () => {
     const sellers = await Promise.all([1, 2, 3].map((i) => keyOf(`seller ${i}`)))
     for (let i = 0; i < 300; i++) {
       const key = sellers[i % sellers.length]
@@ -118,7 +118,7 @@ describe('catalogue', () => {
     }
   }
 
-  it('does not wait for peers that hang, and takes what they say later', async () => {
+  it('does not wait for silent peers, and stores their later responses', async () => {
     bench.connect(self, shop)
     shop.link.mood = 'hangs'
     self.catalogue.learn(await shop.sign({ name: 'known' }))
@@ -127,7 +127,7 @@ describe('catalogue', () => {
     assert.deepEqual(await searching, ['known'])
   })
 
-  it('leaves with the caller', async () => {
+  it('stops with the caller', async () => {
     bench.connect(self, shop)
     shop.link.mood = 'hangs'
     const controller = new AbortController()
@@ -136,7 +136,7 @@ describe('catalogue', () => {
     await assert.rejects(searching, /enough/)
   })
 
-  it('keeps up unasked: with some peers now and then, and with one that has just joined', async () => {
+  it('queries some peers from time to time, and each new peer', async () => {
     await shop.serve({ name: 'first' })
     self.catalogue.start()
     bench.connect(self, shop)
@@ -152,14 +152,14 @@ describe('catalogue', () => {
     assert.equal(bench.clock.pending, 0)
   })
 
-  it('refuses a limit, a cursor, a text or a quality that is none', async () => {
+  it('rejects an invalid limit, cursor, text or quality', async () => {
     const bad = [{ limit: 0 }, { limit: PAGE_MAX + 1 }, { limit: 1.5 }, { cursor: '!' }, { minQuality: 2 }]
     for (const query of [...bad, { text: 'x'.repeat(1_000) }]) {
       await assert.rejects(self.search(query), { code: 'invalid_request' }, JSON.stringify(query))
     }
   })
 
-  it('keeps the newest revision, and forgets what has expired or was not seen for long', async () => {
+  it('keeps the newest revision, and deletes expired and unconfirmed listings', async () => {
     self.catalogue.learn(await shop.sign({ name: 'ticker', revision: 2, price: 2n }))
     self.catalogue.learn(await shop.sign({ name: 'ticker', revision: 1, price: 1n }))
     self.catalogue.learn(await shop.sign({ name: 'brief', expiresAt: NOW + 1_000 }))
@@ -171,7 +171,7 @@ describe('catalogue', () => {
     assert.deepEqual(await self.search(), [])
   })
 
-  it('gives no publisher more than its share', async () => {
+  it('limits the listings of one publisher', async () => {
     for (let i = 0; i < CATALOGUE_PER_PUBLISHER_MAX + 10; i++) {
       self.catalogue.learn(await shop.sign({ name: `spam-${String(i).padStart(3, '0')}` }))
     }
@@ -186,7 +186,7 @@ describe('catalogue', () => {
     assert.equal(count, CATALOGUE_PER_PUBLISHER_MAX)
   })
 
-  describe('towards a liar', () => {
+  describe('with a malicious peer', () => {
     /** Answers as it likes. */
     async function liar(answer: (request: ReturnType<typeof decodeCatalogueRequest>) => Uint8Array) {
       const link = bench.links.join('liar')
@@ -201,7 +201,7 @@ describe('catalogue', () => {
     }
     const reply = { epoch: 'e', records: [], through: 0, hasMore: false, manifests: [] }
 
-    it('does not ask for ever: one that always has more, or says the same again, is left alone', async () => {
+    it('stops querying a peer that always has more, or repeats itself', async () => {
       const asked = await liar(() => encodeCatalogueReply({ ...reply, through: 1, hasMore: true }))
       assert.deepEqual(await self.search(), [])
       assert.ok(asked() <= 3, String(asked()))
@@ -210,7 +210,7 @@ describe('catalogue', () => {
       assert.ok(asked() <= 3, String(asked()))
     })
 
-    it('takes no manifest that nobody asked for, and none that is not the one named', async () => {
+    it('rejects a manifest that was not requested, or that the record does not name', async () => {
       const signed = await shop.sign()
       const { record } = await recordPut(shop.key, signed)
       const other = await shop.sign({ price: 1n })
@@ -223,7 +223,7 @@ describe('catalogue', () => {
       assert.equal(asked(), 2)
     })
 
-    it('takes nothing that is forged, garbled, or of another network', async () => {
+    it('rejects anything forged, malformed, or of another network', async () => {
       const signed = await shop.sign()
       const { record } = await recordPut(shop.key, signed)
       const forged = record.bytes.slice()
@@ -239,7 +239,7 @@ describe('catalogue', () => {
       }
     })
 
-    it('answers nobody who asks too often, too much, or from another network', async () => {
+    it('refuses a peer that queries too often, too much, or from another network', async () => {
       await shop.serve()
       const exchange = shop.link.handlerOf('/souk/catalogue/1.0.0')
       assert.ok(exchange !== undefined)

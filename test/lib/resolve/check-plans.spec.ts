@@ -17,7 +17,7 @@ describe('a manifest with plans', () => {
   const check = (changes: Partial<Manifest>) => checkManifest(manifestOf(provider, changes))
   const refused = (changes: Partial<Manifest>) => assert.throws(() => check(changes), { code: 'invalid_request' })
 
-  it('is good with all there can be', () => {
+  it('is valid with all fields present', () => {
     const full = { ...PLAN, id: 'full', description: 'All\nof it', included: 5, trialDays: 14, closedAt: NOW }
     check({
       plans: [PLAN, { ...full, overage: [{ upTo: 1, price: 0n }, { upTo: 2, price: PRICE_ATOMS_MAX }, TIER] }],
@@ -64,14 +64,14 @@ describe('a manifest with plans', () => {
     it(`is refused for a plan with ${what}`, () => refused({ plans: [{ ...PLAN, ...change }] }))
   }
 
-  it('is refused for too many plans, two of an id, or none where one is needed', () => {
+  it('is refused for too many plans, duplicate ids, or no plan where one is required', () => {
     refused({ plans: Array.from({ length: PLANS_MAX + 1 }, (_, i) => ({ ...PLAN, id: `p${i}` })) })
     refused({ plans: [PLAN, PLAN] })
     refused({ plans: [] })
     refused({ payPerCall: false })
   })
 
-  it('is refused for a major or a notice that cannot be', () => {
+  it('is refused for an invalid major version or notice', () => {
     for (const major of [0, 1, 1.5, 1_001]) refused({ major })
     const good = { at: NOW, sunsetAt: NOW + SUNSET_MS_MIN }
     refused({ deprecation: { ...good, sunsetAt: NOW + SUNSET_MS_MIN - 1 } })

@@ -30,40 +30,40 @@ describe('choice of an owner', () => {
     for (const [owner, ms] of Object.entries(latencies)) choice.worked(API, owner, ms)
   }
 
-  it('tries everybody who answered and was not measured yet before anybody who was', () => {
+  it('tries responding owners without a measurement before measured ones', () => {
     measure({ a: 1, b: 5 })
     choice.answered('c')
     const { a = 0, b = 0, c = 0 } = leads(320)
     assert.ok(c > 280 && a + b < 40, `${a} ${b} ${c}`)
   })
 
-  it('relies on nobody never heard of while somebody else works', () => {
+  it('avoids unknown owners while another one works', () => {
     measure({ b: 50 })
     const { a = 0, b = 0, c = 0 } = leads(320)
     assert.ok(b > 280 && a + c > 0, `${a} ${b} ${c}`)
   })
 
-  it('takes who answered again for alive', () => {
+  it('treats an owner that responds again as alive', () => {
     measure({ a: 1, b: 10, c: 50 })
     choice.failed('a')
     choice.answered('a')
     assert.equal(order()[0], 'a')
   })
 
-  it('leads with the fastest, and now and then with another, to see whether it changed', () => {
+  it('prefers the fastest, and occasionally tries another to measure it again', () => {
     measure({ a: 100, b: 10, c: 200 })
     assert.deepEqual(order(), ['b', 'a', 'c'])
     const { a = 0, b = 0, c = 0 } = leads(3_200)
     assert.ok(b > 3_000 && a > 10 && c > 10, `${a} ${b} ${c}`)
   })
 
-  it('shares the load among those that are about as fast', () => {
+  it('divides the load among owners of similar latency', () => {
     measure({ a: 10, b: 11, c: 200 })
     const { a = 0, b = 0 } = leads(1_000)
     assert.ok(a > 350 && b > 350, `${a} ${b}`)
   })
 
-  it('follows a change of latency within some calls, and is not moved by one outlier', () => {
+  it('follows a change of latency within some calls, but not a single outlier', () => {
     measure({ a: 10, b: 20, c: 50 })
     choice.worked(API, 'a', 30)
     assert.equal(order()[0], 'a')
@@ -71,7 +71,7 @@ describe('choice of an owner', () => {
     assert.equal(order()[0], 'b')
   })
 
-  it('puts who failed last, for a while, or until it worked again', async () => {
+  it('puts a failed owner last, for a while or until it works again', async () => {
     measure({ a: 1, b: 10, c: 50 })
     choice.failed('a')
     assert.deepEqual(order(), ['b', 'c', 'a'])
@@ -82,14 +82,14 @@ describe('choice of an owner', () => {
     assert.equal(order()[0], 'a')
   })
 
-  it('never leads with one in its cooldown while another is left', () => {
+  it('never starts with an owner in its cooldown while another is left', () => {
     measure({ a: 1, b: 10, c: 50 })
     choice.failed('a')
     choice.failed('b')
     assert.deepEqual(leads(500), { a: 0, b: 0, c: 500 })
   })
 
-  it('orders the same from the same seed', () => {
+  it('gives the same order for the same seed', () => {
     const run = () => {
       const seeded = createOwnerChoice({ clock, random: seededRandom(7) })
       return Array.from({ length: 20 }, () =>
@@ -103,7 +103,7 @@ describe('choice of an owner', () => {
     assert.ok(new Set(run()).size > 1)
   })
 
-  it('returns all it was given, also none and one', () => {
+  it('returns all given owners, also none and one', () => {
     assert.deepEqual(order().sort(), ['a', 'b', 'c'])
     assert.deepEqual(choice.order(API, []), [])
     assert.deepEqual(choice.order(API, owners.slice(0, 1)), owners.slice(0, 1))

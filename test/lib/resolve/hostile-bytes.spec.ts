@@ -17,7 +17,7 @@ import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { mutated } from '../../helpers/mutated.ts'
 import { idOf, keyOf, manifestOf, NOW, sealAs } from './fixtures.ts'
 
-describe('bytes of a hostile peer', () => {
+describe('bytes of a malicious peer', () => {
   let key: Ed25519PrivateKey
 
   before(async () => {
@@ -124,7 +124,7 @@ describe('bytes of a hostile peer', () => {
       ]
     ]
   for (const [what, message, decode] of decoders) {
-    it(`that are no ${what} are an error, never a large or endless read`, function () {
+    it(`that are no ${what} give an error, never a large or endless read`, function () {
       this.timeout(0)
       const runs = fuzzRuns(1_000)
       const startedAt = performance.now()

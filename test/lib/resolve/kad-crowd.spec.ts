@@ -22,8 +22,8 @@ function slowDht() {
   return { dht, counts, answer: () => [...running].forEach((end) => end()), running }
 }
 
-describe('a crowd of questions to the DHT', () => {
-  it('is asked so many at a time, and all of it in the end', async () => {
+describe('many concurrent DHT lookups', () => {
+  it('run a limited number at a time, and all finish', async () => {
     const { dht, counts, answer, running } = slowDht()
     const privateKey = await keyOf('asker')
     const directory = createKadDirectory({ dht, privateKey, clock: manualClock() })

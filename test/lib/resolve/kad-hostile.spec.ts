@@ -12,7 +12,7 @@ import { joinKadNetwork, type KadNode, kadNetwork, stopAll } from './kad-network
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000)
 
-describe('the DHT among hostile peers', () => {
+describe('the DHT with malicious peers', () => {
   let nodes: KadNode[]
   let owner: KadNode
   let attacker: KadNode
@@ -49,13 +49,13 @@ describe('the DHT among hostile peers', () => {
     return stored
   }
 
-  it('stores no record that was forged for somebody else', async () => {
+  it('stores no record forged in another provider’s name', async () => {
     const forged = recordOf('forged', owner.self, BigInt(Date.now()))
     assert.equal(await put(attacker, forged.id, await signRecord(forged, attacker.privateKey)), 0)
     assert.equal(await reader.directory.record(forged.id, soon()), undefined)
   })
 
-  it('stores no old record over its successor, not even at its publisher', async () => {
+  it('stores no older record over a newer one, not even at its publisher', async () => {
     const offer = offerNamed('replayed', owner.self)
     const old = await signRecord(recordOf('replayed', owner.self, BigInt(Date.now()) - 1n), owner.privateKey)
     const { asked, stored } = await owner.directory.publish(offer, soon())
@@ -66,7 +66,7 @@ describe('the DHT among hostile peers', () => {
     assert.deepEqual(record.manifestHash, Uint8Array.from(offer.manifestHash))
   })
 
-  it('publishes above the record it finds when its clock has gone back, before and after a restart', async () => {
+  it('publishes above the existing record when its clock has gone back, before and after a restart', async () => {
     const { id } = offerNamed('clock', owner.self)
     await owner.directory.publish(offerNamed('clock', owner.self), soon())
     const newcomer = await joinKadNetwork(nodes)
@@ -83,7 +83,7 @@ describe('the DHT among hostile peers', () => {
     }
   })
 
-  it('answers with the first record at once, and tells of a higher one that comes later', async () => {
+  it('returns the first record at once, and reports a later, higher one', async () => {
     const seq = BigInt(Date.now())
     const { id } = recordOf('upgraded', owner.self, seq)
     const [old, current] = await Promise.all(
@@ -100,7 +100,7 @@ describe('the DHT among hostile peers', () => {
     assert.equal((await higher.promise).seq, seq)
   })
 
-  it('gives up when the caller does, whatever the peers do', async () => {
+  it('stops with the caller, whatever the peers do', async () => {
     const controller = new AbortController()
     const asking = reader.directory.record(apiId('nothing', owner.self), controller.signal)
     controller.abort(new Error('enough'))

@@ -35,7 +35,7 @@ describe('manifest exchange', () => {
   const fetch = (request: ManifestRequest) =>
     fetchManifests({ id: 'server', addresses: [] }, request, { link: client, clock, signal })
 
-  it('gives the API that is asked for, or all of a name', async () => {
+  it('returns the requested API, or all with a name', async () => {
     const stranger = await keyOf('stranger')
     const mine = await sign({})
     const theirs = await signManifest(manifestOf(idOf(stranger)), stranger)
@@ -51,7 +51,7 @@ describe('manifest exchange', () => {
     assert.deepEqual((await fetch({ name: 'ticker' })).manifests, [])
   })
 
-  it('gives of one name as many as fit, and nothing where none is named', async () => {
+  it('returns as many manifests of one name as fit, and none without a name', async () => {
     const api = { operations: [{ name: 'a', description: 'x'.repeat(250_000) }] }
     const keys = await Promise.all(['1', '2', '3', '4', '5', '6'].map((word) => keyOf(word)))
     local = await Promise.all(keys.map((key) => signManifest(manifestOf(idOf(key), { api }), key)))
@@ -60,7 +60,7 @@ describe('manifest exchange', () => {
     assert.deepEqual((await fetch({ name: '' })).manifests, [])
   })
 
-  it('leaves out what is forged, expired or was not asked for', async () => {
+  it('leaves out forged, expired and unrequested manifests', async () => {
     const stranger = await keyOf('stranger')
     const forged = await sealAs('manifest', encodeManifest(manifestOf(idOf(provider))), stranger)
     const expired = await sign({ issuedAt: NOW - 100, expiresAt: NOW })
@@ -72,7 +72,7 @@ describe('manifest exchange', () => {
     assert.deepEqual((await fetch({ name: 'ticker', provider: idOf(provider) })).manifests, [good])
   })
 
-  it('says that a node that answers nonsense, or too many, could not be asked', async () => {
+  it('reports a node with an invalid or too large response as unreachable', async () => {
     const crowd = Array.from({ length: PAGE_MAX + 1 }, () => utf8('x'))
     const answers = [utf8('nonsense'), encodeManifestReply({ manifests: crowd.slice(1) }), new Uint8Array([0x0a, 0x7f])]
     const tooMany = new Uint8Array([...(answers[1] ?? []), 0x0a, 1, 0x78])

@@ -36,7 +36,7 @@ describe('manifest', () => {
     })
   })
 
-  it('comes back from its bytes as it went in, and gives the same bytes every time', () => {
+  it('decodes to the encoded value, and encodes to the same bytes every time', () => {
     const bytes = encodeManifest(manifest)
     assert.deepEqual(decodeManifest(bytes), manifest)
     assert.deepEqual(encodeManifest(manifest), bytes)
@@ -55,7 +55,7 @@ describe('manifest', () => {
     assert.deepEqual(decodeManifest(later), manifest)
   })
 
-  it('is verified by whoever gets its envelope', async () => {
+  it('can be verified by anybody who has its envelope', async () => {
     const signed = await signManifest(manifest, key)
     const verified = await verifyManifest(signed.envelope, { now: NOW, id: `ticker@${idOf(key)}` })
     assert.deepEqual(verified, signed)
@@ -72,7 +72,7 @@ describe('manifest', () => {
     )
   })
 
-  it('is refused with any bit changed, cut short, or with something added', async () => {
+  it('is refused with any bit changed, truncated, or with bytes added', async () => {
     const { envelope } = await signManifest(manifest, key)
     for (let at = 0; at < envelope.length; at += 7) {
       const changed = envelope.slice()
@@ -84,12 +84,12 @@ describe('manifest', () => {
     await assert.rejects(verifyManifest(padded, { now: NOW }), refused(/canonical/))
   })
 
-  it('is not taken for anything else that the provider signs', async () => {
+  it('is not accepted as any other document that the provider signs', async () => {
     const asRecord = await sealAs('record', encodeManifest(manifest), key)
     await assert.rejects(verifyManifest(asRecord, { now: NOW }), refused(/signature/))
   })
 
-  it('holds from when it was issued to when it expires, but for a difference of clocks', async () => {
+  it('is valid from its issue to its expiry, with a tolerance for clocks', async () => {
     const { envelope } = await signManifest(manifest, key)
     await verifyManifest(envelope, { now: manifest.issuedAt - CLOCK_SKEW_MS })
     await verifyManifest(envelope, { now: manifest.expiresAt - 1 })
@@ -97,12 +97,12 @@ describe('manifest', () => {
     await assert.rejects(verifyManifest(envelope, { now: NOW - CLOCK_SKEW_MS - 1 }), refused(/future/))
   })
 
-  it('is refused when it is that of another API than asked for', async () => {
+  it('is refused when it belongs to another API than requested', async () => {
     const { envelope } = await signManifest(manifest, key)
     await assert.rejects(verifyManifest(envelope, { now: NOW, id: `other@${idOf(key)}` }), refused(/another API/))
   })
 
-  it('is refused over its size limit, whoever signs it', async () => {
+  it('is refused above its size limit, whoever signed it', async () => {
     const api = { operations: [{ name: 'a', description: 'x'.repeat(MANIFEST_BYTES_MAX) }] }
     const large = { ...manifest, api }
     await assert.rejects(signManifest(large, key), refused(/has \d+ bytes/))
@@ -148,7 +148,7 @@ describe('manifest', () => {
     })
   }
 
-  it('is refused when its payload is no manifest', async () => {
+  it('is refused when its payload is not a manifest', async () => {
     const tooManyTags = encodeManifest({ ...manifest, tags: Array.from({ length: 17 }, (_, i) => `t${i}`) })
     const schemaIsNoObject = new Uint8Array([0x4a, 7, 0x0a, 1, 0x61, 0x1a, 2, ...utf8('[]')])
     const nonsense = [utf8('hello'), new Uint8Array([0x0a, 0xff]), new Uint8Array(100).fill(0x0b), tooManyTags]
@@ -158,7 +158,7 @@ describe('manifest', () => {
     }
   })
 
-  it('is signed and checked by the notary of a provider key', async () => {
+  it('is signed and verified by the manifest signer of a provider key', async () => {
     const clock = manualClock()
     const notary = createNotary({ providerKey: key, clock })
     assert.equal(notary.provider, idOf(key))

@@ -19,7 +19,7 @@ describe('why an API was not found', function () {
     ['rolled_back', { asked: 1, answered: 1, hasOlder: true }]
   ]
   for (const [reason, seen] of cases) {
-    it(`names the step: ${reason}`, () => assert.equal(reasonOf({ ...trail, ...seen }), reason))
+    it(`gives the reason ${reason}`, () => assert.equal(reasonOf({ ...trail, ...seen }), reason))
   }
 
   describe('on a network', () => {
@@ -29,7 +29,7 @@ describe('why an API was not found', function () {
     })
     after(() => testnet.stop())
 
-    it('tells of a name that nobody uses, and of an owner that is gone', async () => {
+    it('reports an unknown name, and an owner that is offline', async () => {
       const [first, owner, consumer] = testnet.nodes
       assert.ok(first !== undefined && owner !== undefined && consumer !== undefined)
       await assert.rejects(consumer.souk.resolve('nobody-has-this'), (error: { code: string; members: object }) => {
@@ -49,7 +49,7 @@ describe('why an API was not found', function () {
       })
     })
 
-    it('does not say that an API is missing where no node could be asked', async () => {
+    it('does not report an API as missing if no node could be queried', async () => {
       const [first] = testnet.nodes
       assert.ok(first !== undefined)
       const gone = await testnet.add()
@@ -70,7 +70,7 @@ describe('why an API was not found', function () {
       }
     })
 
-    it('does not say so either once all neighbours are gone', async () => {
+    it('does not report it as missing after all neighbours left', async () => {
       const pair = await createTestnet({ nodes: 2 })
       const [first, second] = pair.nodes
       assert.ok(first !== undefined && second !== undefined)

@@ -28,7 +28,7 @@ describe('owner cache', () => {
   }
   const get = (loader = load) => cache.get('key', loader, { signal })
 
-  it('loads once for many who ask at the same time, and once for as long as the answer is fresh', async () => {
+  it('loads once for concurrent callers, and once while the value is fresh', async () => {
     const answers = await Promise.all([get(), get(), get()])
     assert.deepEqual(answers, ['answer 1', 'answer 1', 'answer 1'])
     await clock.advance(RESOLUTION_FRESH_MS - 1)
@@ -36,7 +36,7 @@ describe('owner cache', () => {
     assert.equal(loads, 1)
   })
 
-  it('gives a stale answer at once, and has a fresh one the next time', async () => {
+  it('returns a stale value at once, and a fresh one the next time', async () => {
     await get()
     await clock.advance(RESOLUTION_FRESH_MS)
     assert.equal(await get(), 'answer 1')
@@ -45,13 +45,13 @@ describe('owner cache', () => {
     assert.equal(loads, 2)
   })
 
-  it('gives no answer that is too old', async () => {
+  it('returns no value that is too old', async () => {
     await get()
     await clock.advance(RESOLUTION_STALE_MS)
     assert.equal(await get(), 'answer 2')
   })
 
-  it('keeps a stale answer when looking again fails, and does not try again at once', async () => {
+  it('keeps a stale value when a reload fails, and delays the next attempt', async () => {
     await get()
     await clock.advance(RESOLUTION_FRESH_MS)
     for (let i = 0; i < 5; i++) {
@@ -65,7 +65,7 @@ describe('owner cache', () => {
     assert.equal(await get(), 'answer 3')
   })
 
-  it('believes that there is nothing for a moment only', async () => {
+  it('caches "not found" only briefly', async () => {
     await assert.rejects(get(fail), { code: 'api_not_found' })
     await assert.rejects(get(), { code: 'api_not_found' })
     assert.equal(loads, 1)
@@ -73,7 +73,7 @@ describe('owner cache', () => {
     assert.equal(await get(), 'answer 2')
   })
 
-  it('asks again on demand, past what it has and past that there is nothing', async () => {
+  it('reloads on demand, past cached values and errors', async () => {
     await get()
     assert.equal(await cache.get('key', load, { signal, refresh: true }), 'answer 2')
     assert.equal(await get(), 'answer 2')
@@ -82,7 +82,7 @@ describe('owner cache', () => {
     assert.equal(await cache.get('key', load, { signal, refresh: true }), 'answer 4')
   })
 
-  it('uses nothing of what was dropped, not even what was on its way', async () => {
+  it('uses nothing that was dropped, not even a running load', async () => {
     await get()
     cache.drop('key')
     assert.equal(await get(), 'answer 2')
@@ -98,7 +98,7 @@ describe('owner cache', () => {
     assert.equal(await get(), 'answer 3')
   })
 
-  it('looks again behind the next answer when something newer is known to exist', async () => {
+  it('reloads in the background when a newer value is known', async () => {
     await get()
     cache.expire('key')
     assert.equal(await get(), 'answer 1')
@@ -106,7 +106,7 @@ describe('owner cache', () => {
     assert.equal(await get(), 'answer 2')
   })
 
-  it('gives up the load, not the caller, after its time; and a caller by its own signal at once', async () => {
+  it('ends the load at its timeout, and a caller at its own signal', async () => {
     const controller = new AbortController()
     const stuck: Loader<string> = (signal) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -119,7 +119,7 @@ describe('owner cache', () => {
     await outcome
   })
 
-  it('lets the least used go when there is no room', async () => {
+  it('evicts the least recently used value', async () => {
     const small = createOwnerCache<string>({ clock, bytesMax: 2_000, bytesOf: () => 1_000 })
     for (const key of ['a', 'b']) await small.get(key, load, { signal })
     assert.equal(await small.get('b', load, { signal }), 'answer 2')

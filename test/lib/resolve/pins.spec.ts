@@ -10,7 +10,7 @@ describe('pins', () => {
     return signManifest(manifestOf(idOf(key), changes), key)
   }
 
-  it('refuse a revision below the highest one seen, also after a restart', async () => {
+  it('reject a revision below the highest one seen, also after a restart', async () => {
     const documents = memoryDocuments()
     const pins = createPins(documents)
     const [one, two] = [await signed({ revision: 1 }), await signed({ revision: 2 })]
@@ -21,7 +21,7 @@ describe('pins', () => {
     assert.equal(await createPins(documents).allows(one), false)
   })
 
-  it('refuse an earlier signing of the same revision', async () => {
+  it('reject an earlier signature of the same revision', async () => {
     const pins = createPins(memoryDocuments())
     const later = await signed({ issuedAt: NOW + 1 })
     await pins.raise(later)
@@ -29,7 +29,7 @@ describe('pins', () => {
     assert.equal(await pins.allows(await signed({ issuedAt: NOW + 2 })), true)
   })
 
-  it('are never lowered, and write only what changed', async () => {
+  it('never decrease, and write only changes', async () => {
     const documents = memoryDocuments()
     const pins = createPins(documents)
     const [one, two] = [await signed({ revision: 1 }), await signed({ revision: 2 })]
@@ -41,13 +41,13 @@ describe('pins', () => {
     assert.equal(documents.writes.length, before)
   })
 
-  it('hold each API apart', async () => {
+  it('are separate per API', async () => {
     const pins = createPins(memoryDocuments())
     await pins.raise(await signed({ name: 'other', revision: 9 }))
     assert.equal(await pins.allows(await signed({ revision: 1 })), true)
   })
 
-  it('bind a name to a provider for good', async () => {
+  it('bind a name to a provider permanently', async () => {
     const documents = memoryDocuments()
     const pins = createPins(documents)
     const provider = idOf(await keyOf('provider'))

@@ -47,13 +47,13 @@ describe('a node that probes', () => {
   const round = () => clock.advance(2 * PROBE_PAUSE_MS)
   const again = () => clock.advance(PROBE_AGAIN_MS + 2 * PROBE_PAUSE_MS)
 
-  it('asks for nothing that nobody here wanted', async () => {
+  it('probes only APIs that somebody here used', async () => {
     await again()
     assert.deepEqual(owner.askedBy, [])
     assert.equal(prober.of(signed.id), undefined)
   })
 
-  it('tells whether its owner was there, and when', async () => {
+  it('reports whether the owner was reachable, and when', async () => {
     prober.want(signed.id)
     await round()
     const first = prober.of(signed.id)
@@ -66,7 +66,7 @@ describe('a node that probes', () => {
     assert.equal(first === undefined || second === undefined ? false : second.lastAt > first.lastAt, true)
   })
 
-  it('counts an API that nobody serves any more as not reached', async () => {
+  it('counts an API that no node serves any more as unreachable', async () => {
     prober.want(signed.id)
     lost = new SoukError('owner_unreachable')
     await round()
@@ -74,7 +74,7 @@ describe('a node that probes', () => {
     assert.deepEqual(owner.askedBy, [])
   })
 
-  it('blames nobody while it is cut off, or too busy to look', async () => {
+  it('counts nothing while it is offline or too busy', async () => {
     prober.want(signed.id)
     self.connected = []
     await again()
@@ -85,7 +85,7 @@ describe('a node that probes', () => {
     assert.equal(prober.of(signed.id), undefined)
   })
 
-  it('asks one at a time, each rarely, and nobody for ever', async () => {
+  it('probes one API at a time, each rarely, and stops after a while', async () => {
     assert.ok(PROBE_AGAIN_MS > RESOLUTION_FRESH_MS)
     const apis = Array.from({ length: 40 }, (_, i) => `api-${i}@${idOf(key)}` as const)
     for (const api of apis) prober.want(api)

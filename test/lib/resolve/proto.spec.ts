@@ -51,7 +51,7 @@ describe('docs/reference/souk-directory.proto', () => {
     return Uint8Array.from(message.encode(message.fromObject(value)).finish())
   }
 
-  it('describes a manifest, both ways', async () => {
+  it('describes a manifest, in both directions', async () => {
     const operation = { name: 'get', description: '', input: { type: 'object' }, output: { type: 'number' } }
     const manifest: Manifest = manifestOf(idOf(await keyOf('a')), {
       protocol: 'GraphQL',
@@ -75,7 +75,7 @@ describe('docs/reference/souk-directory.proto', () => {
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
   })
 
-  it('describes plans and what else a listing says of its life', async () => {
+  it('describes plans and deprecation, in both directions', async () => {
     const plain0 = { id: 'free', name: 'Free', fee: 0n, period: 'day', trialDays: 0, overage: [], since: NOW } as const
     const tiers = [{ upTo: 10, price: 5n }, { price: 10n ** 15n }]
     const full: Plan = {
@@ -117,7 +117,7 @@ describe('docs/reference/souk-directory.proto', () => {
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
   })
 
-  it('describes a record and a delegation, both ways', async () => {
+  it('describes a record and a delegation, in both directions', async () => {
     const record = {
       id: 'ticker@12D3KooW',
       seq: BigInt(NOW),
@@ -137,7 +137,7 @@ describe('docs/reference/souk-directory.proto', () => {
     assert.deepEqual(plain(decodeMessage(write('Delegation', delegation), delegationCodec)), plain(delegation))
   })
 
-  it('describes the manifest exchange, both ways', () => {
+  it('describes the manifest exchange, in both directions', () => {
     const request = { name: 'ticker', provider: 'p' }
     assert.deepEqual(read('ManifestRequest', encodeManifestRequest(request)), request)
     assert.deepEqual(decodeManifestRequest(write('ManifestRequest', request)), request)
@@ -147,7 +147,7 @@ describe('docs/reference/souk-directory.proto', () => {
     assert.deepEqual(plain(decodeManifestReply(write('ManifestReply', reply))), plain(reply))
   })
 
-  it('describes announcements and the catalogue exchange, both ways', () => {
+  it('describes announcements and the catalogue exchange, in both directions', () => {
     const announcement = { record: utf8('record'), manifest: utf8('manifest') }
     assert.deepEqual(read('Announcement', encodeAnnouncement(announcement)), plain(announcement))
     assert.deepEqual(plain(decodeAnnouncement(write('Announcement', announcement))), plain(announcement))
@@ -159,7 +159,7 @@ describe('docs/reference/souk-directory.proto', () => {
     assert.deepEqual(plain(decodeCatalogueReply(write('CatalogueReply', reply))), plain(reply))
   })
 
-  it('uses no field of the wire that the codecs do not know', () => {
+  it('uses no field that the codecs do not know', () => {
     const fields = Object.fromEntries(
       [
         'Manifest',

@@ -38,12 +38,12 @@ describe('quality by own calls', () => {
     book = await open()
   })
 
-  it('says nothing of an API that was never called, and takes it for the prior', () => {
+  it('is the prior for an API that was never called', () => {
     assert.deepEqual(book.of(API), { score: 0.8, calls: 0 })
     assert.deepEqual(book.gradeOf(API), { quality: 0.8 })
   })
 
-  it('shrinks small samples: one bad call is no verdict, a hundred are', () => {
+  it('shrinks small samples: one failed call changes little, a hundred change much', () => {
     observe(1, false)
     const after1 = book.of(API)
     assert.ok(after1.score > 0.7 && after1.score < 0.8)
@@ -52,14 +52,14 @@ describe('quality by own calls', () => {
     assert.ok(book.of(API).score < 0.1)
   })
 
-  it('puts few good calls above none, and many above few', () => {
+  it('ranks few successful calls above none, and many above few', () => {
     observe(2, true)
     const few = book.of(API).score
     observe(200, true)
     assert.ok(few > 0.8 && few < book.of(API).score && book.of(API).score < 1)
   })
 
-  it('tells percentiles to a tenth, of good calls', () => {
+  it('has percentiles of successful calls, accurate to 10%', () => {
     for (let ms = 1; ms <= 1_000; ms++) observe(1, true, ms)
     const { p50Ms = 0, p95Ms = 0 } = book.of(API)
     assert.ok(Math.abs(p50Ms / 500 - 1) < 0.11, String(p50Ms))
@@ -68,7 +68,7 @@ describe('quality by own calls', () => {
     assert.equal(book.of(API).p95Ms, p95Ms)
   })
 
-  it('orders by a latency that few calls say little of', () => {
+  it('ranks by a latency that few calls change little', () => {
     observe(1, true, 10)
     const once = book.gradeOf(API).latencyMs ?? 0
     observe(500, true, 10)
@@ -76,7 +76,7 @@ describe('quality by own calls', () => {
     assert.ok(once > 100 && often < 12, `${once} ${often}`)
   })
 
-  it('fades: after a month a bad day is nearly forgotten', async () => {
+  it('decays: a bad day is almost forgotten after a month', async () => {
     observe(50, false)
     await clock.advance(28 * DAY)
     const { calls, successRate } = book.of(API)
@@ -86,7 +86,7 @@ describe('quality by own calls', () => {
     assert.ok(book.of(API).score > 0.85)
   })
 
-  it('sees a change within a thousand calls, however many there were', () => {
+  it('shows a change within a thousand calls, however many there were', () => {
     observe(20_000, true)
     observe(1_000, false)
     const { successRate = 1, calls } = book.of(API)
@@ -94,13 +94,13 @@ describe('quality by own calls', () => {
     assert.ok(calls <= 1_000)
   })
 
-  it('sums owners, and remembers so many of them', async () => {
+  it('sums a limited number of owners', async () => {
     for (let i = 0; i < SERVERS_MAX + 4; i++) observe(1, i % 2 === 0, 50, `owner ${i}`)
     assert.equal(Math.round(book.of(API).calls), SERVERS_MAX)
     assert.equal(Math.round((book.of(API).successRate ?? 0) * 10), 5)
   })
 
-  it('is written behind, with the index, and is there after a restart', async () => {
+  it('is written asynchronously, with the index, and survives a restart', async () => {
     observe(9, true, 50)
     observe(1, false)
     assert.deepEqual(documents.writes, [])
@@ -118,7 +118,7 @@ describe('quality by own calls', () => {
     assert.equal(clock.pending, 0)
   })
 
-  it('forgets the API not called for longest when there are too many, also on disk', async () => {
+  it('evicts the API not called for longest, also from disk', async () => {
     book.observe(API, OWNER, { isGood: true })
     await book.stop()
     for (let i = 0; i < QUALITY_APIS_MAX; i++) book.observe(apiId(`api-${i}`, peerId('P')), OWNER, { isGood: true })

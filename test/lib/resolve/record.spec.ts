@@ -52,7 +52,7 @@ describe('delegation', () => {
     await assert.rejects(verifyDelegation(delegation.envelope, idOf(stranger)), refused(/another provider/))
   })
 
-  it('is refused when changed, and for what is no Ed25519 node', async () => {
+  it('is refused when changed, and for a node that is not Ed25519', async () => {
     const { envelope } = await signDelegation({ peer: idOf(node), expiresAt: NOW }, provider)
     const changed = envelope.slice()
     changed[70]! ^= 1
@@ -76,7 +76,7 @@ describe('delegation', () => {
 describe('directory record', () => {
   before(makeKeys)
 
-  it('is verified with all it says', async () => {
+  it('is verified with all its fields', async () => {
     const delegation = await signDelegation({ peer: idOf(node), expiresAt: NOW + 1_000 }, provider)
     const record = recordOf({ delegations: [delegation] })
     const bytes = await signRecord(record, provider)
@@ -84,7 +84,7 @@ describe('directory record', () => {
     assert.deepEqual(verified, { record, signer: idOf(provider), bytes })
   })
 
-  it('fits its limit with as many delegations as are allowed and the longest name', async () => {
+  it('fits its limit with the maximum of delegations and the longest name', async () => {
     const delegations = await Promise.all(
       Array.from({ length: DELEGATIONS_MAX }, async (_, i) =>
         signDelegation({ peer: idOf(await keyOf(`node ${i}`)), expiresAt: NOW + RECORD_TTL_MS }, provider)
@@ -96,7 +96,7 @@ describe('directory record', () => {
     assert.deepEqual((await verifyRecord(bytes, { now: NOW })).record, record)
   })
 
-  it('counts when signed by a node whose delegation is inside, as long as that holds', async () => {
+  it('is valid with the signature of a node that has an unexpired delegation', async () => {
     const delegation = await signDelegation({ peer: idOf(node), expiresAt: NOW + 1_000 }, provider)
     const bytes = await signRecord(recordOf({ delegations: [delegation] }), node)
     assert.equal((await verifyRecord(bytes, { now: NOW })).signer, idOf(node))
@@ -104,13 +104,13 @@ describe('directory record', () => {
     await assert.rejects(verifyRecord(await signRecord(recordOf(), node), { now: NOW }), refused(/without permission/))
   })
 
-  it('does not count with a delegation by somebody else', async () => {
+  it('is not valid with a delegation by another provider', async () => {
     const own = await signDelegation({ peer: idOf(stranger), expiresAt: NOW + 1_000 }, stranger)
     const bytes = await signRecord(recordOf({ delegations: [own] }), stranger)
     await assert.rejects(verifyRecord(bytes, { now: NOW }), refused(/another provider/))
   })
 
-  it('leaves out delegations that have expired', async () => {
+  it('leaves out expired delegations', async () => {
     const old = await signDelegation({ peer: idOf(node), expiresAt: NOW }, provider)
     const { record } = await verifyRecord(await signRecord(recordOf({ delegations: [old] }), provider), { now: NOW })
     assert.deepEqual(record.delegations, [])
@@ -133,7 +133,7 @@ describe('directory record', () => {
     })
   }
 
-  it('is refused over its size, changed, and when it is nonsense', async () => {
+  it('is refused when it is too large, changed or malformed', async () => {
     const long = { ...recordOf(), id: 'x'.repeat(RECORD_BYTES_MAX), delegations: [] }
     await assert.rejects(signRecord(long as never, provider), refused(/has \d+ bytes/))
     const sealed = await sealAs('record', encodeMessage(long, recordCodec), provider)
@@ -152,7 +152,7 @@ describe('record rules', () => {
 
   const id = () => apiId('ticker', idOf(provider))
 
-  it('know a key of ours from others', () => {
+  it('recognise Souk’s keys', () => {
     assert.equal(parseRecordKey(recordKey(id())), id())
     for (const key of ['/souk/ticker', '/pk/a', `/souk/${idOf(provider)}/A`, `/souk/${idOf(provider)}/a/b`, '']) {
       assert.equal(parseRecordKey(utf8(key)), undefined, key)
@@ -167,7 +167,7 @@ describe('record rules', () => {
     await assert.rejects(async () => validate(utf8('/souk/ticker'), bytes), refused(/does not name an API/))
   })
 
-  it('refuse a replayed lower sequence number, and the same one with other bytes', async () => {
+  it('reject a lower sequence number, and the same one with other bytes', async () => {
     const { validate } = createRecordRules(manualClock())
     const key = recordKey(id())
     const old = await signRecord(recordOf({ seq: 5n }), provider)
@@ -180,14 +180,14 @@ describe('record rules', () => {
     await assert.rejects(async () => validate(key, twin), refused(/A different record/))
   })
 
-  it('are not moved by a forged higher sequence number', async () => {
+  it('ignore a forged higher sequence number', async () => {
     const { validate } = createRecordRules(manualClock())
     const forged = await signRecord(recordOf({ seq: 9n }), stranger)
     await assert.rejects(async () => validate(recordKey(id()), forged), refused(/without permission/))
     await validate(recordKey(id()), await signRecord(recordOf({ seq: 5n }), provider))
   })
 
-  it('take a record that was fine and has expired no more', async () => {
+  it('still know a valid record after its expiry', async () => {
     const clock = manualClock()
     const { validate } = createRecordRules(clock)
     const bytes = await signRecord(recordOf(), provider)

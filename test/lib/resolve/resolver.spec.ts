@@ -114,14 +114,14 @@ describe('resolver', () => {
     )
   }
 
-  it('finds an API by its id, with its manifest and who serves it', async () => {
+  it('finds an API by its id, with its manifest and its owners', async () => {
     const signed = await publish(owner)
     const found = await find()
     assert.deepEqual(found, { signed, owners: [{ id: owner.self, addresses: [] }] })
     assert.deepEqual(consumer.learned, [signed])
   })
 
-  it('asks nobody twice while what it found is fresh, and looks again behind a later answer', async () => {
+  it('uses a fresh result without queries, and reloads in the background later', async () => {
     await publish(owner)
     await find()
     await publish(owner, { revision: 2 })
@@ -134,7 +134,7 @@ describe('resolver', () => {
     assert.equal((await find()).signed.manifest.revision, 2)
   })
 
-  it('returns delegated nodes only, however many others say they serve it', async () => {
+  it('returns delegated nodes only, however many others claim to serve it', async () => {
     const signed = await publishTwice()
     // The squatter has the manifest and claims to serve it.
     squatter.local.push(signed)
@@ -150,7 +150,7 @@ describe('resolver', () => {
     assert.deepEqual(squatter.link.askedBy, [])
   })
 
-  it('stops returning a node whose delegation has run out', async () => {
+  it('no longer returns a node whose delegation has expired', async () => {
     const delegation = await delegate(replica, owner, 10)
     const signed = await publish(owner, {}, [delegation])
     replica.local.push(signed)
@@ -159,7 +159,7 @@ describe('resolver', () => {
     assert.deepEqual(idsOf((await find()).owners), [owner.self])
   })
 
-  it('takes the manifest from a replica when the provider is away', async () => {
+  it('uses the manifest of a replica when the provider is offline', async () => {
     const signed = await publishTwice()
     links.links.delete(owner.self)
     const found = await find()
@@ -170,14 +170,14 @@ describe('resolver', () => {
     )
   })
 
-  it('knows itself as the owner of what it serves, without asking anybody', async () => {
+  it('returns itself for its own APIs, without queries', async () => {
     const signed = await publish(owner)
     const mine = { signed, owners: [{ id: owner.self, addresses: [] }] }
     assert.deepEqual(await owner.resolver.resolve({ name: 'ticker', provider: owner.self }, { signal: signal() }), mine)
     assert.deepEqual(await findBare(owner), mine)
   })
 
-  it('says that there is no such API, and finds it soon after it appears', async () => {
+  it('reports an unknown API, and finds it soon after it appears', async () => {
     assert.equal(await codeOf(find()), 'api_not_found')
     await publish(owner)
     assert.equal(await codeOf(find()), 'api_not_found')
@@ -185,7 +185,7 @@ describe('resolver', () => {
     assert.equal(await codeOf(find()), 'found')
   })
 
-  it('tells an API that nobody serves now from one that does not exist', async () => {
+  it('distinguishes an API without a reachable node from an unknown one', async () => {
     await publish(owner)
     owner.link.mood = 'refuses'
     assert.equal(await codeOf(find()), 'owner_unreachable')
@@ -196,7 +196,7 @@ describe('resolver', () => {
     assert.equal(await codeOf(find()), 'api_not_found')
   })
 
-  it('refuses a rollback, whoever offers it', async () => {
+  it('rejects an older revision from any node', async () => {
     const old = await publishTwice({ revision: 1 })
     const current = await publishTwice({ revision: 2 })
     await find()
@@ -223,7 +223,7 @@ describe('resolver', () => {
     assert.equal((await find()).signed.manifest.revision, 2)
   })
 
-  it('uses the other owner first once one failed, and asks the network again', async () => {
+  it('prefers another owner after a failure, and queries the network again', async () => {
     await publishTwice()
     const first = (await find()).owners[0]
     assert.ok(first !== undefined)
@@ -234,7 +234,7 @@ describe('resolver', () => {
     assert.ok(owner.link.askedBy.length + replica.link.askedBy.length > before)
   })
 
-  it('leads with the owner that answers faster', async () => {
+  it('prefers the owner that responds faster', async () => {
     await publishTwice()
     await find()
     consumer.resolver.report(`ticker@${owner.self}`, owner.self, { ok: true, ms: 100 })
@@ -242,13 +242,13 @@ describe('resolver', () => {
     assert.equal((await find()).owners[0]?.id, replica.self)
   })
 
-  it('resolves a bare name to the only provider who claims it', async () => {
+  it('resolves a bare name to its only provider', async () => {
     const signed = await publish(owner)
     const found = await findBare()
     assert.deepEqual(found, { signed, owners: [{ id: owner.self, addresses: [] }] })
   })
 
-  it('refuses a bare name that several claim, and names them', async () => {
+  it('rejects a bare name with several providers, and lists them', async () => {
     await publish(owner)
     await publish(squatter, { price: 0n })
     await assert.rejects(findBare(), (error) => {
@@ -263,7 +263,7 @@ describe('resolver', () => {
     })
   })
 
-  it('keeps to a pinned provider, whoever else claims the name', async () => {
+  it('uses the pinned provider, whoever else claims the name', async () => {
     await publish(squatter)
     await consumer.resolver.pin('ticker', owner.self)
     assert.equal(await codeOf(findBare()), 'api_not_found')
@@ -272,14 +272,14 @@ describe('resolver', () => {
     assert.equal((await findBare()).signed.manifest.provider, owner.self)
   })
 
-  it('means its own API by a bare name, even when others claim it and though it asked before', async () => {
+  it('resolves a bare name to its own API, even if others claim it', async () => {
     await publish(squatter)
     assert.equal((await findBare()).signed.manifest.provider, squatter.self)
     await publish(consumer)
     assert.equal((await findBare()).signed.manifest.provider, consumer.self)
   })
 
-  it('does not let a replayed manifest of a provider who left make a conflict', async () => {
+  it('ignores a replayed manifest of a provider that left', async () => {
     const gone = await sign(replica)
     await publish(owner)
     const claims = { address: { id: squatter.self, addresses: [] }, byId: new Map([[gone.id, offerOf(gone)]]) }
@@ -288,7 +288,7 @@ describe('resolver', () => {
     assert.equal((await findBare()).signed.manifest.provider, owner.self)
   })
 
-  it('passes over a retired API when another one has its name', async () => {
+  it('skips a retired API when another one has its name', async () => {
     await publish(replica, { state: 'retired' })
     assert.equal((await findBare()).signed.manifest.state, 'retired')
     await publish(owner)
@@ -296,14 +296,14 @@ describe('resolver', () => {
     assert.equal((await findBare()).signed.manifest.provider, owner.self)
   })
 
-  it('asks the provider itself when it is connected and the directory does not know it yet', async () => {
+  it('queries a connected provider that the directory does not know yet', async () => {
     const signed = await sign(owner)
     owner.local.push(signed)
     consumer.link.connected = [{ id: owner.self, addresses: ['/ip4/127.0.0.1/tcp/1'] }]
     assert.deepEqual(await find(), { signed, owners: consumer.link.connected })
   })
 
-  it('asks those whom the record names when nobody announced it', async () => {
+  it('queries the nodes named in the record when no node announced the API', async () => {
     const signed = await publishTwice()
     for (const self of [owner.self, replica.self]) directories.offers.get(self)?.byId.clear()
     const found = await find()
@@ -311,13 +311,13 @@ describe('resolver', () => {
     assert.deepEqual(idsOf(found.owners), [owner.self, replica.self].sort())
   })
 
-  it('is done when the first answer is as good as the record says, though others hang', async () => {
+  it('ends when the first response matches the record, although others are silent', async () => {
     await publishTwice()
     replica.link.mood = 'hangs'
     assert.equal((await find()).owners[0]?.id, owner.self)
   })
 
-  it('ends a look-up that hangs after its time, with what it has by then', async () => {
+  it('ends a lookup at its timeout, with the results so far', async () => {
     await publish(owner)
     owner.link.mood = 'hangs'
     const hanging = codeOf(find())
@@ -330,7 +330,7 @@ describe('resolver', () => {
     assert.equal(await looking, 'lookup_timeout')
   })
 
-  it('leaves with the caller', async () => {
+  it('stops with the caller', async () => {
     await publish(owner)
     owner.link.mood = 'hangs'
     const controller = new AbortController()
@@ -351,7 +351,7 @@ describe('resolver', () => {
     assert.equal(await codeOf(lost.resolver.resolve(ref, { signal: signal() })), 'api_not_found')
   })
 
-  it('looks again when the directory learns of something newer after the answer', async () => {
+  it('looks up again when the directory learns of a newer record', async () => {
     const signed = await publish(owner)
     const higher = Promise.withResolvers<(record: DirectoryRecord) => void>()
     const { directory } = consumer

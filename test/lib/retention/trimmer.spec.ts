@@ -46,7 +46,7 @@ describe('the trimmer', () => {
     await running
   }
 
-  it('keeps what cost something for as long as it is told, and what cost nothing for a month', async () => {
+  it('keeps charged calls for the configured time, and free calls for a month', async () => {
     await store.ledger.book({ kind: 'lease', reference: 'a', at: 1, postings: POSTINGS })
     await store.ledger.book({ kind: 'claim', reference: 'a', at: 1, postings: POSTINGS })
     const gone = [await append(KEEP_MS + 1, true), await append(KEEP_FREE_CALLS_MS + 1, false)]
@@ -61,7 +61,7 @@ describe('the trimmer', () => {
     assert.deepEqual(kinds, ['claim', 'call', 'call', 'call'])
   })
 
-  it('deletes no call, entry or receipt where all are to be kept, and what has expired all the same', async () => {
+  it('keeps all calls, entries and receipts if configured, but deletes expired data', async () => {
     const record = await append(10 * KEEP_MS, true, { response: storedResponse() })
     await append(0, true)
     await store.documents.put('receipts', formatRequestId(idOfTime(1)), 'x')
@@ -74,7 +74,7 @@ describe('the trimmer', () => {
     assert.deepEqual(await store.documents.list('answers'), [])
   })
 
-  it('deletes responses, keys and receipts that are old enough, and none that is not', async () => {
+  it('deletes old responses, keys and receipts, and no newer ones', async () => {
     const name = (n: number) => new Uint8Array(32).fill(n)
     const claim = (n: number, age: number) =>
       store.claims.take({ name: name(n), holder: peerId('O'), epoch: 1n, at: clock.now() - age }, 0)
@@ -109,7 +109,7 @@ describe('the trimmer', () => {
     )
   })
 
-  it('asks the till before it deletes what was earned', async () => {
+  it('asks the payment scheme before it deletes earnings', async () => {
     const record = await append(KEEP_MS + 1, true)
     await append(0, true)
     const isDue = (account: string, total: bigint) => !(account === 'earned/c' && total === -5n)
@@ -117,7 +117,7 @@ describe('the trimmer', () => {
     assert.equal(await has(record), true)
   })
 
-  it('works by itself in slices, makes a pass a day, and ends when it is stopped', async () => {
+  it('runs in slices, makes one pass a day, and ends when it is stopped', async () => {
     for (let n = 0; n < 3 * TRIM_ROWS; n++) await append(KEEP_MS + 1, false)
     await append(0, true)
     const slices: number[] = []
