@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createNode, handler, type SoukNode, soukTcp } from '../../lib/index.ts'
 
-/** libp2p's TCP, which knows Unix sockets as well, for one kind of address alone: a transport of its own. */
+/** libp2p's TCP transport limited to one kind of address, because it also supports Unix sockets. */
 function only(kind: '/unix/' | '/ip4/'): ReturnType<typeof soukTcp> {
   const isOfKind = (address: { toString(): string }): boolean => address.toString().startsWith(kind)
   return (components) => {
@@ -12,7 +12,7 @@ function only(kind: '/unix/' | '/ip4/'): ReturnType<typeof soukTcp> {
     const { dialFilter, listenFilter } = transport
     transport.dialFilter = (addresses) => dialFilter.call(transport, addresses).filter(isOfKind)
     transport.listenFilter = (addresses) => listenFilter.call(transport, addresses).filter(isOfKind)
-    // No two transports of a node may have one name.
+    // Each transport of a node needs its own name.
     return Object.defineProperty(transport, Symbol.toStringTag, { value: `only ${kind}` })
   }
 }

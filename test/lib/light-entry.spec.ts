@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Imports an entry point, and prints the packages that came with it. */
+/** Imports an entry point and prints the packages that it loads. */
 const IMPORTING = (entry: string) => `
   import { registerHooks } from 'node:module'
   const packages = new Set()

@@ -18,7 +18,7 @@ import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 const EMPTY = new TextEncoder().encode('{}')
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Keeps every line, of the names that are on. */
+/** Collects every line of the enabled logs. */
 function recorder(isOn: (name: string) => boolean) {
   const lines: string[] = []
   const names = new Set<string>()
@@ -126,7 +126,7 @@ describe('a node whose logs are off', () => {
         if (!name.startsWith('souk:') || name.startsWith('souk:dht')) return log
         const written = (...args: unknown[]): void => {
           asked++
-          // Made texts would show as arguments: what is handed over while a log is off is handed over as it was.
+          // Formatted texts would appear as arguments. While a log is off, arguments must be passed unformatted.
           for (const arg of args.slice(1)) assert.ok(!/\d ms|USDC/.test(String(arg)), String(arg))
         }
         return Object.assign(written, { error: written, trace: written, enabled: false, newScope: () => log })
@@ -143,7 +143,7 @@ describe('a node whose logs are off', () => {
       assert.ok(names.has('souk:call'))
       const before = asked
       for (let i = 0; i < 10; i++) await consumer?.souk.call({ api: listing?.signed.id ?? '', body: EMPTY })
-      // The resolver says at trace whether the API was cached, by two values that exist anyway.
+      // The resolver logs at trace level whether the API was cached, with two values that exist anyway.
       assert.ok(asked - before <= 10, `${asked - before} log calls for 10 calls`)
     } finally {
       await network.stop()

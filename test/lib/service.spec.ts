@@ -10,7 +10,7 @@ import {
 import type { Adapter, Store, Till } from '../../lib/interface/index.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
 
-/** Options of a node whose parts note when they start and stop. `fails` is the step that throws. */
+/** Options of a node whose parts record when they start and stop. `fails` is the step that throws. */
 function noting(fails?: string) {
   const steps: string[] = []
   const take = (step: string): void => {

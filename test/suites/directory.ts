@@ -62,7 +62,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
 
     after(() => harness.close())
 
-    it('lets everybody find the record that one publishes', async () => {
+    it('lets every node find a published record', async () => {
       const mine = offer('found', first.self)
       const { asked, stored } = await first.directory.publish(mine, soon())
       assert.ok(asked > 0 && stored * 3 >= asked * 2, `${stored} of ${asked} stored it`)
@@ -77,7 +77,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       }
     })
 
-    it('names who serves an API, who claims a name, and who has listings', async () => {
+    it('returns the servers of an API, the claimants of a name, and the nodes with a catalogue', async () => {
       const mine = offer('named', first.self)
       await first.directory.publish(mine, soon())
       await second.directory.publish(offer('named', second.self), soon())
@@ -95,7 +95,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(catalogues, both)
     })
 
-    it('has a higher sequence number after each publish, and the last one wins', async () => {
+    it('increases the sequence number with each publish, and the highest one wins', async () => {
       const seqs: bigint[] = []
       for (let revision = 1; revision <= 3; revision++) {
         const mine = offer('changing', first.self, { revision })
@@ -114,14 +114,14 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.equal(new Set(seqs).size, seqs.length)
     })
 
-    it('knows nothing of what nobody published, and says so', async () => {
+    it('returns nothing for an unpublished API', async () => {
       const id = apiId('unknown', first.self)
       assert.equal(await second.directory.record(id, soon()), undefined)
       assert.deepEqual(await ids(second.directory.servers(id, soon())), [])
       assert.deepEqual(await ids(second.directory.claimants('unknown', soon())), [])
     })
 
-    it('takes the delegations of a provider, and a record of a node that has one', async () => {
+    it('accepts the delegations of a provider, and a record of a delegated node', async () => {
       const delegation = await harness.delegate(second.self, first.privateKey)
       const mine = offer('shared', first.self, { delegations: [delegation] })
       await first.directory.publish(mine, soon())
@@ -136,7 +136,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(servers, both)
     })
 
-    it('lets a delegated node publish when its provider is away, keeping the other delegations', async () => {
+    it('lets a delegated node publish while its provider is offline, keeping other delegations', async () => {
       const [toSecond, toThird] = await Promise.all(
         [second, third].map(({ self }) => harness.delegate(self, first.privateKey))
       )
@@ -151,7 +151,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(record?.delegations.map(({ peer }) => peer).sort(), [second.self, third.self].sort())
     })
 
-    it('refuses to publish for a provider that has not delegated', async () => {
+    it('refuses to publish for a provider without a delegation', async () => {
       const refused = { code: 'key_not_permitted' }
       const foreign = offer('foreign', first.self)
       await assert.rejects(second.directory.publish(foreign, soon()), refused)
@@ -160,7 +160,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.equal(await third.directory.record(foreign.id, soon()), undefined)
     })
 
-    it('ends at once under a signal that has aborted', async () => {
+    it('ends at once with an aborted signal', async () => {
       const gone = AbortSignal.abort(new Error('enough'))
       const { directory } = first
       await assert.rejects(directory.publish(offer('late', first.self), gone), /enough/)
@@ -168,12 +168,12 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(await ids(directory.servers(apiId('found', first.self), gone)), [])
     })
 
-    it('is ready as soon as there is somebody to ask, and gives up waiting when told to', async () => {
+    it('is ready as soon as a peer exists, and stops waiting with the signal', async () => {
       await first.directory.ready(soon())
       await first.directory.ready(AbortSignal.abort())
     })
 
-    it('withdraws what was published, and what was not, without complaint', async () => {
+    it('withdraws a published API, and ignores an unpublished one', async () => {
       const mine = offer('brief', first.self)
       await first.directory.publish(mine, soon())
       await first.directory.withdraw(mine.id, soon())
@@ -186,7 +186,7 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(servers, [first.self])
     })
 
-    it('publishes on a network of one at once, to nobody, and finds its own record', async () => {
+    it('publishes without peers at once, and finds its own record', async () => {
       const [alone] = await harness.open(1)
       assert.ok(alone !== undefined)
       const mine = offer('alone', alone.self)

@@ -10,7 +10,7 @@ import { type Bench, BOUND_MS, count, MiB, NEVER, TAG } from './link-bench.ts'
 const chunkAt = (i: number, bytes: number): Uint8Array => new Uint8Array(bytes).fill(i * 37 + 1)
 
 export function bulkCases(bench: () => Bench): void {
-  it('carry their tag and who sent them', async () => {
+  it('carry their tag and sender', async () => {
     const { ours } = await bench().connect()
     const sink = await ours.channel.openBulk(TAG, NEVER)
     const { peer, tag } = await bench().b.bulk()
@@ -19,7 +19,7 @@ export function bulkCases(bench: () => Bench): void {
     sink.abort(new Error('done'))
   })
 
-  it('go either way, whoever opened the channel', async () => {
+  it('work in both directions, whichever side opened the channel', async () => {
     const { theirs } = await bench().connect()
     const sink = await theirs.channel.openBulk(TAG, NEVER)
     const { source } = await bench().a.bulk()
@@ -28,7 +28,7 @@ export function bulkCases(bench: () => Bench): void {
     assert.equal(await textOf(source), 'backwards')
   })
 
-  it('bring 20 MiB over intact, and hold the writer back while the reader rests', async () => {
+  it('transfer 20 MiB unchanged, and pause the writer while the reader pauses', async () => {
     const { sink, source } = await bench().openBulk()
     const [sent, received] = [createHash('sha256'), createHash('sha256')]
     let written = 0
@@ -59,7 +59,7 @@ export function bulkCases(bench: () => Bench): void {
     assert.equal(received.digest('hex'), sent.digest('hex'))
   })
 
-  it('whose data and end arrive at once are whole', async () => {
+  it('are complete when data and end arrive together', async () => {
     const { ours } = await bench().connect()
     for (let i = 0; i < 20; i++) {
       const opening = ours.channel.openBulk(TAG, NEVER)
@@ -77,7 +77,7 @@ export function bulkCases(bench: () => Bench): void {
     assert.equal(await within('the end', BOUND_MS, textOf(source)), '')
   })
 
-  it('that end while nobody reads are whole later, even after the sender stopped', async () => {
+  it('that end unread can still be read completely, even after the sender stopped', async () => {
     const { sink, source } = await bench().openBulk()
     const body = chunkAt(3, 200 * 1024)
     await sink.write(body)
@@ -86,7 +86,7 @@ export function bulkCases(bench: () => Bench): void {
     assert.ok((await within('the body', BOUND_MS, bytesOf(source))).equals(body))
   })
 
-  it('that stall do not stall the others', async () => {
+  it('that stall do not delay the others', async () => {
     const { sink } = await bench().openBulk()
     const stalled = (async () => {
       for (;;) await sink.write(chunkAt(1, 64 * 1024))
@@ -120,7 +120,7 @@ export function brokenBulkCases(bench: () => Bench): void {
     await assert.rejects(sink.end())
   })
 
-  it('tell the writer when the reader never begins, or gives up while it waits', async () => {
+  it('tell the writer when the reader never starts, or aborts while it waits', async () => {
     const { ours } = await bench().connect()
     for (const stop of ['unread', 'waiting', 'aborted'] as const) {
       const sink = await ours.channel.openBulk(TAG, NEVER)
@@ -150,7 +150,7 @@ export function brokenBulkCases(bench: () => Bench): void {
     }
   })
 
-  it('throw at the reader when the channel’s peer goes away, and never end cleanly', async () => {
+  it('throw at the reader when the peer disconnects, and never end cleanly', async () => {
     const { sink, source } = await bench().openBulk()
     await sink.write(utf8('half of'))
     const reading = bytesOf(source)
@@ -159,7 +159,7 @@ export function brokenBulkCases(bench: () => Bench): void {
     await assert.rejects(within('the error', BOUND_MS, reading))
   })
 
-  it('drop what was not read when the reader aborts', async () => {
+  it('drop unread data when the reader aborts', async () => {
     const { sink, source } = await bench().openBulk()
     await sink.write(utf8('first'))
     const iterator = source[Symbol.asyncIterator]()
@@ -171,7 +171,7 @@ export function brokenBulkCases(bench: () => Bench): void {
     await assert.rejects(iterator.next(), reason)
   })
 
-  it('are not opened when the signal has aborted', async () => {
+  it('do not open with an aborted signal', async () => {
     const { ours } = await bench().connect()
     await assert.rejects(ours.channel.openBulk(TAG, AbortSignal.abort(new Error('given up'))))
   })

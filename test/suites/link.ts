@@ -8,7 +8,7 @@ import { brokenBulkCases, bulkCases } from './link-bulk.ts'
 
 /** The contract of `lib/interface/link.ts`, case by case. */
 export function linkSuite(name: string, create: () => Promise<LinkPair>): void {
-  describe(`${name} keeps the Link contract`, () => {
+  describe(`${name} fulfils the Link contract`, () => {
     let bench: Bench
     beforeEach(async () => {
       const pair = await create()
@@ -40,7 +40,7 @@ export function linkSuite(name: string, create: () => Promise<LinkPair>): void {
 }
 
 function frameCases(bench: () => Bench): void {
-  it('arrive in order, both ways, many at once', async () => {
+  it('arrive in order, in both directions, many at once', async () => {
     const { ours, theirs } = await bench().connect()
     for (let i = 0; i < 2_000; i++) {
       ours.channel.send(utf8(`a${i}`))
@@ -57,7 +57,7 @@ function frameCases(bench: () => Bench): void {
     )
   })
 
-  it('say who sent them, and who opened the channel', async () => {
+  it('carry their sender, and which side opened the channel', async () => {
     const { ours, theirs } = await bench().connect()
     const { a, b } = bench()
     assert.deepEqual([ours.channel.peer, theirs.channel.peer], [b.link.self, a.link.self])
@@ -65,7 +65,7 @@ function frameCases(bench: () => Bench): void {
     assert.deepEqual([ours.channel.open, theirs.channel.open], [true, true])
   })
 
-  it('may be empty, and as large as a frame may be', async () => {
+  it('may be empty, or have the maximum size', async () => {
     const { ours, theirs } = await bench().connect()
     const large = Uint8Array.from({ length: FRAME_BYTES_MAX }, (_, i) => i * 31)
     const frames = [utf8('before'), new Uint8Array(0), large, new Uint8Array(90 * 1024).fill(7), utf8('after')]
@@ -75,7 +75,7 @@ function frameCases(bench: () => Bench): void {
       assert.ok(Buffer.from(frame).equals(theirs.frames[i] ?? new Uint8Array()))
   })
 
-  it('are never larger: that ends the channel, and nothing of it is heard', async () => {
+  it('above the maximum size end the channel and are not delivered', async () => {
     const { ours, theirs } = await bench().connect()
     ours.channel.send(new Uint8Array(FRAME_BYTES_MAX + 1))
     await Promise.all([closed(ours), closed(theirs)])
@@ -83,7 +83,7 @@ function frameCases(bench: () => Bench): void {
     assert.ok(ours.closes[0] instanceof Error && theirs.closes[0] instanceof Error)
   })
 
-  it('that a handler chokes on end the channel, and the frames behind it are not heard', async () => {
+  it('whose handler throws end the channel, and later frames are not delivered', async () => {
     const { ours, theirs } = await bench().connect()
     const heard: string[] = []
     theirs.channel.onFrame = (frame) => {
@@ -96,7 +96,7 @@ function frameCases(bench: () => Bench): void {
     assert.equal(theirs.closes[0]?.message, 'not a frame')
   })
 
-  it('that wait are counted', async () => {
+  it('are counted while they wait', async () => {
     const { ours, theirs } = await bench().connect()
     ours.channel.send(new Uint8Array(1_000))
     assert.ok(ours.channel.queuedBytes >= 1_000)
@@ -106,7 +106,7 @@ function frameCases(bench: () => Bench): void {
 }
 
 function endCases(bench: () => Bench): void {
-  it('by close comes after everything sent, without an error, once for each side', async () => {
+  it('by close follows all sent frames, without an error, once per side', async () => {
     const { ours, theirs } = await bench().connect()
     for (let i = 0; i < 100; i++) ours.channel.send(utf8(`${i}`))
     await within('close', BOUND_MS, ours.channel.close())
@@ -141,7 +141,7 @@ function endCases(bench: () => Bench): void {
     await assert.rejects(theirs.channel.openBulk(TAG, AbortSignal.abort(new Error('given up'))))
   })
 
-  it('comes to all channels of a link that stops', async () => {
+  it('reaches all channels of a link that stops', async () => {
     const { ours, theirs } = await bench().connect()
     ours.channel.send(utf8('last words'))
     await within('stop', BOUND_MS, bench().a.link.stop())
@@ -152,7 +152,7 @@ function endCases(bench: () => Bench): void {
     await assert.rejects(a.link.connect(pair.address(b.link), NEVER), { code: 'owner_unreachable' })
   })
 
-  it('leaves room for a new channel', async () => {
+  it('allows a new channel', async () => {
     const { ours } = await bench().connect()
     await ours.channel.close()
     const { a, b, pair } = bench()
@@ -164,7 +164,7 @@ function endCases(bench: () => Bench): void {
 }
 
 function connectCases(bench: () => Bench): void {
-  it('again gives the same channel, to whichever side asks', async () => {
+  it('again returns the same channel on either side', async () => {
     const { ours, theirs } = await bench().connect()
     const { a, b, pair } = bench()
     const again = await Promise.all([
@@ -183,7 +183,7 @@ function connectCases(bench: () => Bench): void {
     assert.equal(a.heard.length, 1)
   })
 
-  it('from both sides at once leaves both able to send', async () => {
+  it('from both sides at once lets both sides send', async () => {
     const { a, b, pair } = bench()
     const [ours, theirs] = await Promise.all([
       a.link.connect(pair.address(b.link), NEVER),
@@ -200,13 +200,13 @@ function connectCases(bench: () => Bench): void {
     )
   })
 
-  it('to a peer that is not there fails with owner_unreachable, in time', async () => {
+  it('to an unreachable peer fails with owner_unreachable, in time', async () => {
     const { a, pair } = bench()
     const connecting = within('an answer', HELLO_MS, a.link.connect(pair.nobody, NEVER))
     await assert.rejects(connecting, { code: 'owner_unreachable' })
   })
 
-  it('ends with the signal, which harms nobody else who waits', async () => {
+  it('ends with the signal, without effect on other callers', async () => {
     const { a, b, pair } = bench()
     const reason = new Error('changed my mind')
     await assert.rejects(a.link.connect(pair.nobody, AbortSignal.abort(reason)), reason)
@@ -218,7 +218,7 @@ function connectCases(bench: () => Bench): void {
     assert.equal((await kept).open, true)
   })
 
-  it('makes peers of both', async () => {
+  it('makes both nodes peers of each other', async () => {
     const { a, b } = bench()
     assert.deepEqual([a.link.peers(), b.link.peers()], [[], []])
     await bench().connect()
@@ -236,18 +236,18 @@ function exchangeCases(bench: () => Bench): void {
   }
   const unreachable = { code: 'owner_unreachable' }
 
-  it('bring a request over and its answer back, many at once', async () => {
+  it('transfer requests and responses, many at once', async () => {
     const asked = Array.from({ length: 20 }, (_, i) => ask(PROTOCOL, `${i}`))
     const expected = asked.map((_, i) => `${i} from ${bench().a.link.self}`)
     assert.deepEqual((await Promise.all(asked)).map(text), expected)
   })
 
-  it('fail with owner_unreachable where the answer or the request is too large', async () => {
+  it('fail with owner_unreachable if the response or the request is too large', async () => {
     await assert.rejects(ask(PROTOCOL, 'hello', 10), unreachable)
     await assert.rejects(ask(PROTOCOL, 'x'.repeat(101)), unreachable)
   })
 
-  it('fail with owner_unreachable where nobody answers such requests, or the answerer throws', async () => {
+  it('fail with owner_unreachable if no handler is registered, or the handler throws', async () => {
     await assert.rejects(ask('/test/unknown/1.0.0', 'hello'), unreachable)
     await assert.rejects(ask('/test/broken/1.0.0', 'hello'), (error: Error) => {
       assert.ok(!error.message.includes('secret'))
@@ -255,13 +255,13 @@ function exchangeCases(bench: () => Bench): void {
     })
   })
 
-  it('fail with owner_unreachable where the peer is not there', async () => {
+  it('fail with owner_unreachable if the peer is unreachable', async () => {
     const { a, pair } = bench()
     const asking = a.link.exchange(pair.nobody, PROTOCOL, utf8('hello'), { responseBytesMax: 100, signal: NEVER })
     await assert.rejects(within('an answer', BOUND_MS, asking), unreachable)
   })
 
-  it('do not wait for a silent peer longer than they should', async () => {
+  it('end at the default timeout with a silent peer', async () => {
     let isOver = false
     const asking = assert.rejects(
       ask('/test/silent/1.0.0', 'hello').finally(() => {
@@ -275,7 +275,7 @@ function exchangeCases(bench: () => Bench): void {
     await within('giving up', BOUND_MS, asking)
   })
 
-  it('wait as long as they are told to', async () => {
+  it('wait for the configured timeout', async () => {
     let isOver = false
     const { a, b, pair } = bench()
     const options = { responseBytesMax: 100, signal: NEVER, timeoutMs: 2 * EXCHANGE_MS }

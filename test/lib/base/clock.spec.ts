@@ -4,7 +4,7 @@ import { type Clock, deadline, sleep, systemClock } from '../../../lib/base/cloc
 
 const DAY_MS = 86_400_000
 
-/** A clock whose timers fire when told; `pending` shows what was not let go. */
+/** A clock whose timers the test fires. `pending` shows timers that were not cancelled. */
 function manualClock() {
   const timers = new Map<object, { atMs: number; task: () => void }>()
   let nowMs = 0
@@ -27,7 +27,7 @@ function manualClock() {
   return { clock, pass, pending: () => timers.size }
 }
 
-/** A signal that counts who listens. */
+/** A signal that counts its listeners. */
 function countedController() {
   const controller = new AbortController()
   const { signal } = controller
@@ -69,7 +69,7 @@ describe('the system clock', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     let runs = 0
     systemClock.after(60 * DAY_MS, () => runs++)
-    // By the day, as the mock counts a timer that is set while it ticks from the end of the tick.
+    // In steps of a day: the mock counts a timer set during a tick from the tick's end.
     for (let days = 0; days < 59; days++) mock.timers.tick(DAY_MS)
     assert.equal(runs, 0)
     for (let days = 0; days < 3; days++) mock.timers.tick(DAY_MS)

@@ -11,7 +11,7 @@ import {
   withUnknownCharge
 } from '../../../lib/base/errors.ts'
 
-/** Statuses that clients were promised; a change here is a change of the interface. */
+/** Documented statuses. A change here changes the interface for clients. */
 const PROMISED: Record<number, readonly ErrorCode[]> = {
   400: ['invalid_request', 'payment_malformed'],
   401: ['key_missing', 'key_invalid', 'key_expired', 'key_revoked', 'admin_token_invalid'],

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { checkRateLimit, type RateLimit, RateLimiter } from '../../../lib/base/gcra.ts'
 import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from '../../../lib/base/limits.ts'
 
-/** A clock in microseconds, which a limiter reads in milliseconds. */
+/** A clock that counts microseconds and returns milliseconds, as the limiter expects. */
 function microClock(at = 0) {
   return { at, elapsed: () => clock.at / 1_000 } as { at: number; elapsed(): number } & typeof clock
 }
@@ -95,7 +95,10 @@ describe('RateLimiter', () => {
     )
   })
 
-  /** The virtual scheduling form of the same algorithm, in exact fractions: theoretical arrival times as numerators over `calls`. */
+  /**
+   * The virtual-scheduling form of the algorithm in exact fractions: theoretical arrival times as numerators over
+   * `calls`.
+   */
   class Scheduler {
     #next = 0n
     takes({ calls, perMs, burst = calls }: RateLimit, atUs: number): boolean {
@@ -137,7 +140,7 @@ describe('RateLimiter', () => {
     assert.equal(flood.filter(Boolean).length, 1, 'a flood got more than one share')
     assert.equal(rates.take('a', limit, 'x').isWithin, false, 'a flood gave others their limit anew')
     assert.equal(rates.take('honest', limit, 'y').isWithin, true, 'a flood by one group took that of another')
-    // All of it has drained: newcomers have limits of their own again.
+    // All counters have drained, so new keys have limits of their own again.
     clock.at = 1_000_000
     assert.deepEqual(
       ['n', 'm'].map((key) => rates.take(key, limit, 'flooder').isWithin),

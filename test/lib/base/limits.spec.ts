@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as limits from '../../../lib/base/limits.ts'
 
-/** Left of the relation must be smaller than the right; the reason is what breaks otherwise. */
+/** The first limit must be smaller than the second. The text says what breaks otherwise. */
 const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, string]> = [
   ['REQUEST_BYTES_MAX', 'REQUEST_BYTES_CEILING', 'a listing could not raise the default'],
   ['REQUEST_BYTES_CEILING', 'UPLOAD_BYTES_CEILING', 'a body that is passed on could be smaller than one that is held'],

@@ -18,7 +18,9 @@ class BusyLoop {
     return this.clock.elapsed()
   }
 
-  /** A turn with so many milliseconds of work for each request that is admitted, and for each other; returns how many are. */
+  /**
+   * Runs a turn with the given milliseconds of work per admitted and per refused request. Returns the number admitted.
+   */
   turn(callers: readonly string[], admittedMs: number, refusedMs = 0): number {
     let admitted = 0
     for (const caller of callers) {
@@ -69,7 +71,7 @@ describe('LoadControl', () => {
       admitted += loop.turn(many(500), 0.5, 0.02)
       if (turn > 20) assert.ok(loop.at - before < LOAD_LATE_MS, `a turn took ${loop.at - before} ms`)
     }
-    // Half of what the loop can do, at least: work is not displaced by refusals.
+    // At least half of the loop's capacity, because refusals must not displace all work.
     assert.ok(admitted / (loop.at - from) > 0.5, `${admitted} in ${loop.at - from} ms`)
   })
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../lib/base/clock.ts'
 import { type Random, systemRandom } from '../../../lib/base/random.ts'
 import { formatRequestId, requestIds } from '../../../lib/base/request-id.ts'
 
-/** A clock that reads the given times in turn, then stands still. */
+/** A clock that returns the given times in turn, then the last one. */
 const readings = (...times: number[]) => {
   let last = 0
   return { ...systemClock, now: () => (last = times.shift() ?? last) }
@@ -45,7 +45,7 @@ describe('request ids', () => {
         assert.equal(millisecondsOf(requestIds(readings(ms), systemRandom).next()), ms)
       })
     )
-    // The example of RFC 9562, appendix A.6: 017F22E2-79B0-7CC3-98C4-DC0C0C07398F is of this time.
+    // The example of RFC 9562, appendix A.6: 017F22E2-79B0-7CC3-98C4-DC0C0C07398F has this time.
     const id = requestIds(readings(1_645_557_742_000), zeros).next()
     assert.equal(formatRequestId(id), '017f22e2-79b0-7000-8000-000000000000')
   })

@@ -20,7 +20,7 @@ describe('slots', () => {
     leaving[1]?.()
     await settle()
     assert.deepEqual(entered, [0, 1, 2])
-    // Leaving twice makes no room twice.
+    // Leaving twice frees one place only.
     leaving[1]?.()
     await settle()
     assert.deepEqual(entered, [0, 1, 2])

@@ -4,7 +4,7 @@ import { watchBody } from '../../../lib/base/watch-body.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { within } from '../../helpers/eventually.ts'
 
-/** A body watched, and what was said of its end. */
+/** A watched body, and the ends it reported. */
 function watched(body: AsyncIterable<Uint8Array>) {
   const ends: boolean[] = []
   return { ends, body: watchBody(body, (isComplete) => ends.push(isComplete)) }

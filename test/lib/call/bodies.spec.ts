@@ -20,7 +20,7 @@ import { answered, answerOf, type CallBench, callBench, errorOf } from './bench.
 const BOUND_MS = 2_000
 const KiB = 1024
 
-/** A body without an end that counts what was taken of it, and notes when it was ended by its reader. */
+/** An endless body that counts the chunks read, and records when its reader ended it. */
 function endlessBody(chunkBytes = 64 * KiB) {
   const seen = { taken: 0, isEnded: false }
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -37,7 +37,7 @@ function endlessBody(chunkBytes = 64 * KiB) {
   return { body: chunks(), seen }
 }
 
-/** A body that sends its chunks and then nothing any more, until the signal aborts. */
+/** A body that sends its chunks and then stays silent until the signal aborts. */
 async function* silentBody(signal: AbortSignal, ...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield utf8(chunk)
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

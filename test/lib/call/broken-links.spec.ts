@@ -103,7 +103,7 @@ describe('a call whose link breaks', () => {
     const calling = bench.call({ timeoutMs: 1_000 })
     await settle()
     bench.network.cut(OWNER)
-    // Somebody under the owner's id who never says hello.
+    // A peer with the owner's id that never sends a hello.
     const mute = bench.network.link(OWNER)
     await mute.start()
     bench.network.mend(OWNER)
@@ -132,7 +132,7 @@ describe('a call whose link breaks', () => {
   })
 
   it('is not reported as not accepted if the owner is too busy for the repeat', async () => {
-    // The first attempt may be running there: another owner must not be tried.
+    // The first attempt may be running at this owner, so another owner must not be tried.
     bench.owner.handler = (call) => {
       if (call.resentFromEpoch === undefined) return new Promise(() => {})
       if (bench.owner.received.length < 5)

@@ -149,7 +149,7 @@ describe('CallProtocol', () => {
   })
 
   describe('deadlines and cancellation', () => {
-    /** A handler that ends with its signal, and the reason it ended for. */
+    /** A handler that ends with its signal, and the signal's reason. */
     const endless = () => {
       const reasons: SoukError[] = []
       bench.owner.handler = (_call, signal) =>
@@ -370,7 +370,7 @@ describe('CallProtocol', () => {
   })
 })
 
-/** Buffers and arrays of the same bytes are the same. */
+/** Compares Buffers and Uint8Arrays by their bytes. */
 function plain(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [

@@ -102,7 +102,7 @@ describe('Consumer', () => {
     assert.deepEqual([owner, call.requestId, call.isRepeat, call.authorization], [B, requestId, true, undefined])
     assert.deepEqual([more, bench.orders, bench.accepted, bench.reports], [[], [], [], []])
 
-    // Also where it serves the API no more; and nobody else is asked in its place.
+    // Also if this owner no longer serves the API. No other owner is queried.
     bench.found = [[A]]
     bench.owners = { [A]: answered(), [B]: failed('failed', 'call_interrupted') }
     await assert.rejects(bench.call({ requestId, sentTo: B }), { code: 'call_interrupted' })

@@ -47,7 +47,7 @@ describe('failover between owners', () => {
         await assert.rejects(bench.call(), { code })
         assert.deepEqual(bench.triedOwners(), [A])
         assert.equal(bench.lookUps.length, 1)
-        // What became of a lost call is not known, and the till is not told that it is.
+        // The payment scheme gets no result for a lost call, because its outcome is unknown.
         assert.equal(bench.accepted.length, fate === 'lost' ? 0 : 1)
       })
 

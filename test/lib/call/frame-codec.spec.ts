@@ -14,7 +14,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const bytes = fc.uint8Array({ maxLength: 200 })
 const amount = fc.bigInt({ min: 0n, max: U64_MAX })
 const headers = fc.array(fc.tuple(text, text), { maxLength: 5 })
-/** Absent, or something: an empty text is the same as none. */
+/** Absent or non-empty, because an empty text is encoded as absent. */
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const optionalText = optional(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }))
 
@@ -80,7 +80,10 @@ const FRAMES: { readonly [K in Frame['kind']]: fc.Arbitrary<Extract<Frame, { kin
 }
 const anyFrame: fc.Arbitrary<Frame> = fc.oneof(...Object.values(FRAMES))
 
-/** Numbers as texts, bytes as base64, headers as pairs, what is absent or empty left out: the same value, whoever read it. */
+/**
+ * Normal form: numbers as texts, bytes as base64, headers as pairs, absent and empty values left out. So values of both
+ * decoders can be compared.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (Array.isArray(value)) return value.map(plain)
@@ -96,7 +99,7 @@ describe('docs/reference/souk-call.proto and the frame codec', () => {
     frameType = (await protobuf.load('docs/reference/souk-call.proto')).lookupType('souk.call.v1.Frame')
   })
 
-  /** What protobufjs makes of the bytes, in our own shape. */
+  /** The bytes as protobufjs decodes them, converted to our types. */
   function theirs(encoded: Uint8Array): unknown {
     const message = frameType.decode(encoded)
     const object = frameType.toObject(message, { longs: String, defaults: true, arrays: true, oneofs: true })
@@ -116,7 +119,7 @@ describe('docs/reference/souk-call.proto and the frame codec', () => {
     return { kind: frame.kind, ...(plain(withoutEmpty(frame)) as object) }
   }
 
-  /** Where an empty text stands for none. */
+  /** Fields whose empty text means absent. */
   function withoutEmpty(fields: object): object {
     const optionalTexts = ['idempotencyKey', 'traceparent']
     return Object.fromEntries(
@@ -168,7 +171,7 @@ describe('docs/reference/souk-call.proto and the frame codec', () => {
 })
 
 describe('decodeFrame', () => {
-  /** A field of a later version: number 100, and a value of each wire type. */
+  /** A field of a later version: number 100, with a value of each wire type. */
   const laterFields = [
     Uint8Array.of(0xa0, 0x06, 0x96, 0x01),
     Uint8Array.of(0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8),
@@ -223,7 +226,7 @@ describe('decodeFrame', () => {
     // A number over 2^53, and one without an end.
     assert.throws(() => decodeFrame(Uint8Array.of(0x2a, 9, 0x08, 255, 255, 255, 255, 255, 255, 255, 0x7f)))
     assert.throws(() => decodeFrame(Uint8Array.of(0x2a, 11, 0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255)))
-    // A kind that is no message.
+    // A frame kind that is not a message.
     assert.throws(() => decodeFrame(Uint8Array.of(0x28, 1)))
   })
 
@@ -237,7 +240,7 @@ describe('decodeFrame', () => {
     const startedAt = performance.now()
     const strings = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
-      // Bytes that begin like a frame get further in.
+      // Bytes that start like a frame pass more checks.
       fc
         .tuple(fc.integer({ min: 1, max: 7 }), fc.uint8Array({ maxLength: 100 }))
         .map(([kind, rest]) => Uint8Array.of((kind << 3) | 2, rest.length, ...rest)),

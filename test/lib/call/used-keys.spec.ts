@@ -14,10 +14,10 @@ describe('the idempotency keys that a consumer node has sent', () => {
   })
 
   const call = (changes: Partial<CallInit> = {}) => bench.call({ idempotencyKey: KEY, ...changes })
-  /** What the owners were told of the key by the last call. */
+  /** The key's history that the last call sent to the owners. */
   const told = (): ReadonlyArray<readonly [string, KeyUse | undefined]> =>
     bench.tried.splice(0).map(({ owner, call: { keyUse } }) => [owner, keyUse])
-  /** The owner of a first call under the key, which has this fate; the other takes nothing. */
+  /** The owner of a first call with the key, which has this outcome. The other owner accepts nothing. */
   async function first(attempt: Attempt): Promise<string> {
     bench.owners = { [A]: attempt, [B]: attempt }
     await call().catch(() => {})

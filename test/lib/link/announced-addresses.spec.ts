@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { multiaddr } from '@multiformats/multiaddr'
 import { announcedAddresses } from '../../../lib/link/announced-addresses.ts'
 
-/** Interface addresses, and whether peers are told them on a network of public and on one of private addresses. */
+/** Interface addresses, and whether a node announces them on a public and on a private network. */
 const TABLE: ReadonlyArray<readonly [address: string, onPublic: boolean, onPrivate: boolean]> = [
   ['/ip4/11.1.1.2/tcp/4402', true, true],
   ['/ip4/172.32.0.1/tcp/4402', true, true],

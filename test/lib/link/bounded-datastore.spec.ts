@@ -6,7 +6,7 @@ import { PEERS_STORED_MAX } from '../../../lib/base/limits.ts'
 import { createNode } from '../../../lib/index.ts'
 import { BoundedDatastore } from '../../../lib/link/bounded-datastore.ts'
 
-/** Only its text counts here. */
+/** A key; only its text matters here. */
 const key = (path: string) => ({ toString: () => path }) as Parameters<BoundedDatastore['put']>[0]
 const bytes = Uint8Array.of(1)
 

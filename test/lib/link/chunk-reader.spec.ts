@@ -7,7 +7,7 @@ import { ChunkReader } from '../../../lib/link/chunk-reader.ts'
 const written = (chunks: readonly Uint8Array[]): Uint8Array =>
   Buffer.concat(chunks.flatMap((chunk) => [encode(chunk.length), chunk]))
 
-/** Pushes the bytes cut at the given places; gives back the chunks that came out. */
+/** Pushes the bytes, cut at the given places. Returns the chunks that were read. */
 function read(reader: ChunkReader, bytes: Uint8Array, cuts: readonly number[] = []): Buffer[] {
   const chunks: Buffer[] = []
   let chunk: Uint8Array[] = []

@@ -7,7 +7,10 @@ import { eventually } from '../../helpers/eventually.ts'
 import { type Flood, type FloodInit, flood } from '../../helpers/flood.ts'
 
 const BOUND_MS = 15_000
-/** Nodes connect from 127.0.0.1. Linux takes all of 127.0.0.0/8 for this machine, so that a crowd can be another host. */
+/**
+ * Nodes connect from 127.0.0.1. Linux assigns all of 127.0.0.0/8 to this machine, so that other addresses are other
+ * hosts.
+ */
 const CROWD = '127.0.0.2'
 
 describe('the connections of a node', function () {
@@ -23,7 +26,10 @@ describe('the connections of a node', function () {
     await node.start()
     return node
   }
-  /** An owner of few places. Each address of loopback is a host of its own, and no host comes too fast unless a test says so. */
+  /**
+   * An owner with few connections. Each loopback address counts as a host. The rate per host is unlimited unless a test
+   * sets it.
+   */
   const ownerOf = async (connections: ConnectionRules) => {
     const node = await started({ connections: { countsPrivate: true, perHostPerSecond: 1_000, ...connections } })
     await node.souk.serve(
@@ -77,7 +83,7 @@ describe('the connections of a node', function () {
     const before = owner.libp2p.getConnections(id)[0]?.id
     await crowd(owner, 30, { atOnce: 2 })
     await settled(owner, 8)
-    // Its first connection, and no new one: it was not pushed out in between.
+    // Still its first connection, so it was not closed in between.
     assert.equal(owner.libp2p.getConnections(id)[0]?.id, before)
     await call(await newcomer(owner))
     await call(customer)
@@ -109,7 +115,7 @@ describe('the connections of a node', function () {
     await eventually('all but four hung up on', BOUND_MS, () => (closed >= 76 ? true : undefined))
     assert.equal(closed, 76)
     await call(await newcomer(owner))
-    // What is hung up on gives its place back.
+    // A rejected connection frees its place.
     sockets.forEach((socket) => socket.destroy())
     const late = await crowd(owner, 1)
     assert.equal(late.refused, 0)
@@ -118,7 +124,7 @@ describe('the connections of a node', function () {
   it('limits how often one host reconnects, without effect on others', async () => {
     const owner = await ownerOf({ perHostMax: 4, perHostPerSecond: 1 })
     const all = await crowd(owner, 20)
-    // Its share at once, and one more each second that it takes.
+    // The whole share at once, then one more per second.
     assert.ok(all.refused >= 8, `${all.refused} of 20 refused`)
     await call(await newcomer(owner))
     await pause(1_500)

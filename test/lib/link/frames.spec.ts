@@ -6,7 +6,7 @@ import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits.ts'
 import { FrameReader } from '../../../lib/link/frame-reader.ts'
 import { FrameWriter } from '../../../lib/link/frame-writer.ts'
 
-/** A stream that notes what was sent and says it is full when told to. */
+/** A stream that records what was sent, and is full when the test says so. */
 class Sink {
   readonly sends: Buffer[] = []
   isFull = false

@@ -24,7 +24,7 @@ describe('the host of an address', () => {
     ['/ip6/::ffff:10.2.3.4/tcp/1', { key: '10.2.3.4', isPrivate: true }],
     ['/ip6/::1/tcp/1', { key: '0:0:0:0::/64', site: '0:0:0::/48', isPrivate: true }],
     ['/ip6zone/eth0/ip6/fe80::1/tcp/1', { key: 'fe80:0:0:0::/64', site: 'fe80:0:0::/48', isPrivate: true }],
-    // A relay is one host, whichever of its addresses was used and wherever the peer behind it is.
+    // A relay is one host, whichever of its addresses was used and wherever the relayed peer is.
     [`/ip4/1.2.3.4/tcp/1/p2p/${RELAY}/p2p-circuit/p2p/${PEER}`, { key: `relay ${RELAY}`, isPrivate: false }],
     [`/ip4/127.0.0.1/tcp/1/p2p/${RELAY}/p2p-circuit`, { key: `relay ${RELAY}`, isPrivate: false }],
     ['/dns4/node.example/tcp/4402', undefined]

@@ -13,7 +13,7 @@ const LAN = '192.168.1.5'
 const PUBLIC = '11.1.1.2'
 const PUBLIC_6 = '2a00:11:1::2'
 
-/** The system says that these are this machine's addresses; what a node listens on is real. */
+/** The test sets the machine's interface addresses. The listen addresses are real. */
 function setInterfaces(...addresses: string[]): void {
   os.networkInterfaces = () => ({
     eth0: addresses.map((address) => {

@@ -19,7 +19,7 @@ import { linkSuite } from '../../suites/link.ts'
 
 type LinkNode = Libp2p<{ link: Libp2pLink }>
 
-/** A libp2p node as `lib/create-node.ts` sets it up, with nothing but a link on it. */
+/** A libp2p node with the settings of `lib/create-node.ts`, with only a link on it. */
 function linkNode(clock: Clock): Promise<LinkNode> {
   return createLibp2p({
     start: false,
@@ -51,7 +51,7 @@ linkSuite('the libp2p link', async () => {
       const node = of === a.services.link ? a : b
       return { id: of.self, addresses: node.getMultiaddrs().map(String) }
     },
-    // The discard port: nobody listens there.
+    // The discard port, where no process listens.
     nobody: { id: stranger.toString(), addresses: ['/ip4/127.0.0.1/tcp/9'] },
     start: async () => {
       for (const node of nodes) await node.start()

@@ -20,7 +20,7 @@ describe('Neighbours', () => {
   let ids: string[]
   let direction: 'inbound' | 'outbound'
 
-  /** Over the same documents: this process, or a later one. */
+  /** Starts on the same documents: this process or a later one. */
   const boot = (bootstrap: readonly string[] = []) => {
     events = new TypedEventEmitter()
     direction = 'inbound'

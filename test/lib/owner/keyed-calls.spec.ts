@@ -35,7 +35,7 @@ describe('calls with an idempotency key', () => {
       assert.deepEqual([error.code, error.notAccepted], [code, notAccepted])
       return true
     })
-  /** The same books, after a kill. */
+  /** The same books after a kill. */
   const restarted = async (store: Store = bench.store, self = SELF, restoredAt = 0) => {
     const owner = new Owner({
       restoredAt,
@@ -284,7 +284,7 @@ describe('calls with an idempotency key', () => {
       await assert.rejects((await restarted()).handle(incoming(KEY), NEVER), { code: 'call_interrupted' })
       assert.equal((await owner.handle(incoming({ idempotencyKey: 'another' }), NEVER)).status, 200)
       assert.equal(reached(), 2)
-      // The dead process never says anything; let the bench go.
+      // The killed process never responds, so the bench can end.
       bench = await OwnerBench.open()
     })
 
@@ -323,7 +323,7 @@ describe('calls with an idempotency key', () => {
   })
 })
 
-/** Books that never say that a claim was written. */
+/** Books that never confirm a claim. */
 class OwnerDies {
   readonly claims: Store['claims']
   constructor(store: Store, isDead: () => boolean) {
@@ -337,9 +337,9 @@ class OwnerDies {
   }
 }
 
-/** What a client may do with two keys and two bodies, and what the API and a killer may do meanwhile. */
+/** Random actions of a client with two keys and two bodies, of the API and of a killer. */
 interface Model {
-  /** By key: body and answer. */
+  /** Body and response, by key. */
   readonly answers: Map<string, { body: string; answer: string }>
   readonly interrupted: Set<string>
   readonly underWay: Map<string, string>
@@ -378,7 +378,7 @@ class Real {
 
 type Command = fc.AsyncCommand<Model, Real>
 
-/** What is to be answered while nothing runs under the key. */
+/** The expected response while no call with the key is running. */
 function expected(model: Model, key: string, body: string): string | undefined {
   if (model.interrupted.has(key)) return 'call_interrupted'
   if (model.underWay.has(key)) return 'idempotency_in_flight'

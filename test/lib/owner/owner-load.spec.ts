@@ -57,7 +57,7 @@ describe('an owner whose peers send large bodies', () => {
     const store = createMemoryStore()
     await store.open()
     const adapter = new StubAdapter()
-    // As adapters do with JSON.
+    // Adapters collect JSON bodies like this.
     adapter.answer = async ({ body }) =>
       replyOf(String((await collect(body, 10 * SHARE, () => new Error('large'))).length))
     const { calls, claims } = store
@@ -68,7 +68,7 @@ describe('an owner whose peers send large bodies', () => {
     return { owner, store }
   }
 
-  /** All of a body of so many bytes; the last of it waits. */
+  /** A body of this size whose last chunk waits. */
   function body(bytes: number): AsyncIterable<Uint8Array> {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.push(resolve)

@@ -265,7 +265,7 @@ describe('Owner', () => {
         await release.promise
         return replyOf()
       }
-      // Of two consumers: none may have all of it.
+      // From two consumers, because one alone may not use the whole limit.
       const calls = Array.from({ length: IN_FLIGHT_PER_API_MAX }, (_, i) =>
         bench.handle({ peer: peerId('CD'.charAt(i % 2)) })
       )

@@ -44,7 +44,7 @@ describe('Provider', () => {
   let withdrawn: string[]
   let reported: SelfReport | undefined
 
-  /** A process over the same store; its first or a later one. */
+  /** A process on the same store, the first or a later one. */
   const boot = async (word = 'provider') => {
     await store.open()
     notary = createNotary({ providerKey: await keyOf(word), clock })
@@ -75,7 +75,7 @@ describe('Provider', () => {
     await boot()
   })
 
-  /** The signature, in a form in which equal bytes are equal. */
+  /** The signature in a form that compares by its bytes. */
   const signature = (listing: { signed: { envelope: Uint8Array } }) =>
     Buffer.from(listing.signed.envelope).toString('hex')
   const revision = (listing: { signed: { manifest: Manifest } }) => listing.signed.manifest.revision
@@ -195,7 +195,7 @@ describe('Provider', () => {
   })
 
   describe('the states', () => {
-    /** A listing is retired when its notice is over. */
+    /** A listing can be retired when its notice has ended. */
     async function moveInTime(state: ListingState) {
       if (state === 'retired' && provider.listings()[0]?.state !== state) await clock.advance(SUNSET_MS_MIN)
       return provider.move('ticker', state)

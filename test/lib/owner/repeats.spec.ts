@@ -31,7 +31,7 @@ describe('a repeated call', () => {
       const others = [
         bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER),
         bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER),
-        // Nor does one run twice whose consumer forgot to say that it is a repeat.
+        // A repeat that is not marked as one does not run twice either.
         bench.owner.handle(call, NEVER)
       ]
       await settle()
@@ -222,7 +222,7 @@ describe('a repeated call', () => {
       assert.deepEqual([tombstone?.outcome, tombstone?.code, tombstone?.charged], ['void', 'call_interrupted', 0n])
       const last = await OwnerBench.open(bench.store, EPOCH + 2n)
       await assert.rejects(last.owner.handle(call, NEVER), interrupted)
-      // Not even to who says it was first sent to this process.
+      // Not even if the repeat claims to have been sent to this process first.
       await assert.rejects(last.owner.handle({ ...call, resentFromEpoch: EPOCH + 2n }, NEVER), interrupted)
       assert.deepEqual([later.adapter.reached.length, last.adapter.reached.length], [0, 0])
     })

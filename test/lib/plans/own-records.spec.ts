@@ -20,7 +20,7 @@ describe('the records of a consumer’s subscriptions', () => {
     record = await records.put(recordOf(100n))
   })
 
-  /** What is read of the store from now on comes when it is let. */
+  /** From now on, reads of the store wait until the test releases them. */
   function slowReads(): () => void {
     const { get } = documents
     const gate = Promise.withResolvers<void>()

@@ -14,13 +14,13 @@ const PLANS = [
   planOf('pro', { fee: 1_000n, included: 6, trialDays: 5 })
 ]
 
-/** What a holder would work out with pencil and paper. */
+/** The expected state, computed independently. */
 interface Model {
   told: SubscriptionReply | undefined
-  /** Calls of the period that succeeded. */
+  /** Successful calls of the period. */
   used: number
   isTrial: boolean
-  /** Everything that was ever due, and what the plans say of it. */
+  /** The total of all prices due, and the expected total. */
   readonly seen: SubscriptionState[]
 }
 
@@ -43,7 +43,7 @@ function note(m: Model, r: Real): void {
   m.seen.push(state)
 }
 
-/** The calls there are, and what the n-th of a period costs; undefined where there is none. */
+/** Number of calls of a period, and the price of the n-th; undefined beyond the last. */
 function priceOf({ plan }: { plan: Plan }, isTrial: boolean, used: number): bigint | undefined {
   const { included = Infinity, overage } = plan
   if (used < included) return 0n
@@ -75,7 +75,7 @@ class Subscribe implements Command {
     assert.equal(due, m.isTrial ? 0n : plan.fee)
     m.told = subscription
     note(m, r)
-    // The same again is the same, and costs nothing.
+    // A repeated request gives the same result and costs nothing.
     assert.equal((await r.bench.subscribe(this.#plan, { trial: this.#trial, id: r.id })).due, 0n)
   }
   toString = () => `subscribe(${this.#plan}${this.#trial ? ', trial' : ''})`
@@ -173,7 +173,7 @@ class Change implements Command {
   toString = () => `change(${this.#plan})`
 }
 
-/** What was decided, after it was asked for in a state; undefined where that is refused. */
+/** The expected state after a request in a given state; undefined where it is refused. */
 function afterwards(
   action: string,
   decided: SubscriptionState,

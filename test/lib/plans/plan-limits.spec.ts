@@ -15,7 +15,7 @@ describe('a plan with its own limits, between two nodes', () => {
   let bench: PlansBench
   beforeEach(async () => {
     bench = await plansBench()
-    // One of them is what subscribing takes.
+    // Subscribing itself uses one of the calls.
     await bench.serve({ plans: [FAST, SLOW, LIKE], rateLimit: { calls: 3, perMs: MINUTE } })
   })
   afterEach(() => bench.net.stop())
@@ -37,7 +37,7 @@ describe('a plan with its own limits, between two nodes', () => {
     const reached = bench.reached()
     await assert.rejects(call(id), { code: 'rate_limited' })
     assert.equal(bench.reached(), reached)
-    // What is paid call by call has the listing's own limit, untouched.
+    // Pay-per-call calls still have the listing's own limit.
     assert.deepEqual([(await call()).rate?.policy, (await call()).rate?.remaining], ['default', 0])
   })
 

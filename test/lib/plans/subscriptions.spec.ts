@@ -40,7 +40,7 @@ describe('subscriptions, between two nodes', () => {
     const reached = bench.reached()
     await assert.rejects(call(id), { code: 'quota_exceeded' })
     assert.equal(bench.reached(), reached)
-    // Without it anybody may still pay call by call.
+    // Without a subscription, callers can still pay per call.
     assert.equal(await (await souk().call({ api: 'double', body: 2 })).json(), 4)
   })
 
@@ -116,7 +116,7 @@ describe('subscriptions, between two nodes', () => {
     bench.clock.shift(32 * DAY_MS)
     const next = await subscribe('free')
     assert.equal((await call(next.id)).quota?.used, 1)
-    // Renewed by calls, it keeps its place.
+    // Renewed by calls, it keeps the free calls.
     bench.clock.shift(32 * DAY_MS)
     await call(next.id)
     await assert.rejects(subscribe('free'), { code: 'payment_required' })
@@ -149,7 +149,7 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(subscriptions.change(id, { plan: 'pro' }), { code: 'price_exceeds_limit' })
     const up = await subscriptions.change(id, { plan: 'pro', maxFee: '5' })
     assert.deepEqual([up.subscription.plan.id, up.subscription.nextPlan], ['pro', undefined])
-    // All that the old fee paid for is used: nothing of it is credited.
+    // The old fee's calls are all used, so nothing is credited.
     assert.equal(await priceOfLast(), 5_000_000n)
     assert.equal((await call(id)).quota?.used, 1)
     const down = await subscriptions.change(id, { plan: 'free' })

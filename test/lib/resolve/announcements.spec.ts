@@ -29,7 +29,7 @@ describe('announcements', () => {
     buyer = await bench.add('buyer')
   })
 
-  /** What `buyer` makes of a message. */
+  /** The verdict of `buyer` on a message. */
   async function judged(message: Uint8Array, from = 'somebody'): Promise<string | undefined> {
     bench.hub.verdicts.length = 0
     const judge = bench.hub.members.get(buyer.link.self)

@@ -187,7 +187,7 @@ describe('catalogue', () => {
   })
 
   describe('with a malicious peer', () => {
-    /** Answers as it likes. */
+    /** A peer that returns any response the test sets. */
     async function liar(answer: (request: ReturnType<typeof decodeCatalogueRequest>) => Uint8Array) {
       const link = bench.links.join('liar')
       let asked = 0

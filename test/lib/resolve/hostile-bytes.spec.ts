@@ -58,7 +58,7 @@ describe('bytes of a malicious peer', () => {
     encodeMessage({ peer: peerIdFromString(idOf(key)).toMultihash().bytes, expiresAt: NOW + 60_000 }, delegationCodec)
   ]
 
-  /** The peer signs what it made of it, with the key that it is checked with. */
+  /** The peer signs the changed payload with the key that the verifier expects. */
   const sealed: ReadonlyArray<
     readonly [noun: string, payloads: () => readonly Uint8Array[], verify: (envelope: Uint8Array) => Promise<unknown>]
   > = [

@@ -5,7 +5,7 @@ import { createKadDirectory } from '../../../lib/resolve/kad-directory.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import { idOf, keyOf } from './fixtures.ts'
 
-/** A DHT that answers when it is told to, and counts. */
+/** A DHT that responds when the test tells it to, and counts lookups. */
 function slowDht() {
   const running = new Set<() => void>()
   const counts = { most: 0, asked: 0 }

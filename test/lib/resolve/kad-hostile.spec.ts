@@ -40,7 +40,7 @@ describe('the DHT with malicious peers', () => {
     }
   }
 
-  /** Puts as a modified node would: whatever the bytes, to whoever is near the key. Tells how many stored them. */
+  /** Puts any bytes like a modified node would. Returns how many peers stored them. */
   async function put(node: KadNode, id: `${string}@${string}`, bytes: Uint8Array): Promise<number> {
     let stored = 0
     for await (const event of node.dht.put(recordKey(id), bytes, { signal: soon() })) {
@@ -92,7 +92,7 @@ describe('the DHT with malicious peers', () => {
     assert.ok(old !== undefined && current !== undefined)
     await put(owner, id, current)
     const newcomer = await joinKadNetwork(nodes)
-    // Nobody takes the old one, but the newcomer now holds it itself.
+    // No peer accepts the old record, but the new node now holds it itself.
     await put(newcomer, id, old)
     const higher = Promise.withResolvers<DirectoryRecord>()
     const first = await newcomer.directory.record(id, soon(), higher.resolve)

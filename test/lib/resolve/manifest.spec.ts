@@ -42,7 +42,7 @@ describe('manifest', () => {
     assert.deepEqual(encodeManifest(manifest), bytes)
     const graph = manifestOf(idOf(key), { protocol: 'GraphQL', api: { operations: [], sdl: 'type Query { a: Int }' } })
     assert.deepEqual(decodeManifest(encodeManifest(graph)), graph)
-    // An owner may speak a protocol of a later version: nobody else has to know it.
+    // An owner may use a protocol of a later version. Other nodes need not know it.
     const unknown = manifestOf(idOf(key), { protocol: 'gRPC-Web' })
     assert.deepEqual(decodeManifest(encodeManifest(unknown)), unknown)
     checkManifest(unknown)

@@ -16,7 +16,7 @@ describe('a node that probes', () => {
   let owner: StubLink
   let self: StubLink
   let prober: Prober
-  /** What looking an API up ends with, where it does not find it. */
+  /** The result of a lookup that fails. */
   let lost: SoukError | undefined
 
   before(async () => {

@@ -23,7 +23,7 @@ import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-co
 import { recordCodec } from '../../../lib/resolve/record.ts'
 import { idOf, keyOf, manifestOf, NOW } from './fixtures.ts'
 
-/** Numbers as texts, bytes as base64: the same value, whoever read it. */
+/** Numbers as texts, bytes as base64, so values of both decoders can be compared. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, member: unknown) => {

@@ -33,9 +33,9 @@ interface Node {
   readonly link: StubLink
   readonly directory: Directory
   readonly resolver: PinningResolver
-  /** What it serves. */
+  /** The manifests it serves. */
   readonly local: SignedManifest[]
-  /** What its resolver told of. */
+  /** The manifests its resolver reported. */
   readonly learned: SignedManifest[]
 }
 
@@ -81,7 +81,7 @@ describe('resolver', () => {
 
   const sign = ({ key, self }: Node, changes: Partial<Manifest> = {}) => signManifest(manifestOf(self, changes), key)
 
-  /** Serves a manifest of its own, in place of an earlier one, and tells the directory. */
+  /** Serves a new manifest instead of an earlier one, and announces it. */
   async function publish(at: Node, changes: Partial<Manifest> = {}, delegations: Delegation[] = []) {
     const signed = await sign(at, changes)
     at.local.splice(0, at.local.length, ...at.local.filter(({ id }) => id !== signed.id), signed)
@@ -92,7 +92,7 @@ describe('resolver', () => {
   const delegate = (to: Node, by: Node, ms = 1_000_000) =>
     signDelegation({ peer: to.self, expiresAt: NOW + ms }, by.key)
 
-  /** Published by the owner and served by the replica as well. */
+  /** Published by the owner, and also served by the replica. */
   async function publishTwice(changes: Partial<Manifest> = {}): Promise<SignedManifest> {
     const delegation = await delegate(replica, owner)
     const signed = await publish(owner, changes, [delegation])
@@ -106,7 +106,7 @@ describe('resolver', () => {
   const findBare = (at = consumer) => at.resolver.resolve({ name: 'ticker' }, { signal: signal() })
   const idsOf = (peers: readonly PeerAddress[]) => peers.map(({ id }) => id).sort()
 
-  /** What a listener gets who asks for a code. */
+  /** The error that a caller receives, by code. */
   async function codeOf(promise: ReturnType<Resolver['resolve']>): Promise<string> {
     return promise.then(
       () => 'found',
