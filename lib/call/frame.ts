@@ -52,7 +52,7 @@ export interface RequestFrame {
    * Time a call with the same idempotency key was first sent, milliseconds since the epoch. 0: this call is the first.
    */
   readonly keyFirstAt: number
-  /** That earlier call got a response. */
+  /** The earlier call with this key got a response. */
   readonly keyAnswered: boolean
   /** 0: the API itself. 1: its subscriptions. */
   readonly service: number

@@ -74,7 +74,7 @@ export interface OwnSubscription extends Subscription {
   readonly maxFee: Atoms
   /** Limit of calls and fees in one day (UTC). Absent: none. */
   readonly dailyCap?: Atoms
-  /** As the owner last reported it. */
+  /** Quota as the owner last reported it. */
   readonly quota?: Quota
 }
 

@@ -401,7 +401,7 @@ function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
   return { payment: { text, requestHash: hashOf(call), ...key } }
 }
 
-/** For a record that nobody paid for. */
+/** The call without its payment, for a record that no payment covers. */
 function withoutPayment({ payment: _, ...call }: IncomingCall): IncomingCall {
   return call
 }

@@ -35,7 +35,7 @@ export interface TrackRecordInit {
  */
 export class TrackRecord {
   readonly #init: TrackRecordInit
-  /** By API, then by day number. */
+  /** Counts by API, then by day number. */
   readonly #apis = new Map<ApiId, Map<number, Tally>>()
   readonly #changed = new Set<ApiId>()
   #writing: Timer | undefined

@@ -96,7 +96,7 @@ export class OwnRecords {
     const document = await this.#documents.get(OWN, id)
     if (document === undefined) return undefined
     const record = read(document)
-    // Not cached where it changed meanwhile, so that it is read again.
+    // A record that changed meanwhile is not cached, so that it is read again.
     return seen === this.#changes ? this.#cache(record, seenAt) : record
   }
 

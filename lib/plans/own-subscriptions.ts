@@ -50,7 +50,7 @@ interface Wish {
 export class OwnSubscriptions implements Subscriptions {
   readonly #init: OwnSubscriptionsInit
   readonly #renewing = new Map<string, Promise<SubscriptionChange>>()
-  /** By subscription. */
+  /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
   readonly sold: Subscriptions['sold']
 

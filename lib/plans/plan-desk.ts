@@ -48,7 +48,7 @@ export class PlanDesk implements Desk {
   readonly #init: PlanDeskInit
   readonly #log: Logger
   readonly #book: SoldBook
-  /** By subscription. */
+  /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
 
   constructor(init: PlanDeskInit) {

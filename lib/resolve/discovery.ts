@@ -35,7 +35,7 @@ export interface DiscoveryInit {
   readonly random: Random
 }
 
-/** What a node knows of others' listings, and how it announces its own. */
+/** Others' listings as this node knows them, and the announcement of its own. */
 export interface Discovery {
   readonly catalogue: LearningCatalogue
   readonly announcements: Announcements

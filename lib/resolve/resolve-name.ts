@@ -75,7 +75,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   await within(Promise.all(asking), signal)
   signal.throwIfAborted()
   const isSilent = asking.length > 0 && answers === 0
-  // These peers made no claim, so they do not count as asked.
+  // These peers made no claim, so they are not counted.
   const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
   return { seeds, isSilent, trail: { ...named, refusals, hasOlder, isCutOff: init.isCutOff() } }
 }
