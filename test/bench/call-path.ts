@@ -6,15 +6,15 @@ import { median } from './statistics.ts'
 import type { Ratio, Suite, SuiteContext, SuiteResult } from './suite.ts'
 
 const CONCURRENCIES = [1, 32, 256]
-/** Of each subject, before the first round. With one call at a time it would take for ever. */
+/** Calls per subject before the first round, made in parallel because single calls would take too long. */
 const FIRST_CALLS = 15_000
 const FIRST_CONCURRENCIES = [256, 32]
 
 type SubjectName = keyof CallPeers['subjects']
 
 /**
- * The way of a call, against its peers, in one run: subjects take turns within each round, and a ratio is the median of the
- * ratios of the rounds, so that whatever slows the machine for a while slows both sides of it.
+ * The latency of a call compared with its peers in one run. Subjects alternate within each round, and a ratio is the median of
+ * the rounds' ratios, so that a temporary slowdown affects both sides.
  */
 export const callPath: Suite = {
   name: 'path',

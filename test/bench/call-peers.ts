@@ -2,7 +2,7 @@ import { startMarket } from './market.ts'
 import type { Reachable } from './roles/overlay-owner.ts'
 import type { Subject } from './subject.ts'
 
-/** Each plays in a process of its own. */
+/** Each runs in a separate process. */
 const ROLES = {
   upstream: new URL('./roles/upstream.ts', import.meta.url),
   overlayOwner: new URL('./roles/overlay-owner.ts', import.meta.url),

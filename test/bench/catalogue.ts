@@ -17,7 +17,7 @@ const PUBLISHERS = 100
 const PUT_AT_ONCE = 100
 const SEARCHES = 1_000
 const PAGE = 20
-/** What a search may take, in the slowest twentieth of cases. */
+/** The maximum duration of a search at the 95th percentile. */
 const AIM_MS = 20
 const WORDS =
   `account address air alert archive bank book candle card city clock code company country currency customer data date
@@ -25,7 +25,7 @@ const WORDS =
   list loan location market media message money music name news number order parcel payment person phone photo place price product
   quote rate receipt recipe region report review risk road route sale school score search shop sport station stock store street
   tax team text ticket time tool track trade train travel user vat video weather word`.split(/\s+/)
-/** Searches as people make them: one word of many listings, several words, a tag, a price, an order, no word at all. */
+/** Typical searches: one common word, several words, a tag, a price, an order, no word. */
 const QUERIES: ReadonlyArray<Partial<ListingQuery> & { readonly text?: string }> = [
   { text: 'weather' },
   { text: 'a' },
@@ -44,7 +44,7 @@ interface Subject {
   readonly store: Store
 }
 
-/** Searching ten thousand signed listings, page by page, with every manifest of the page read. */
+/** Searches ten thousand signed listings page by page, and parses every manifest of a page. */
 export const catalogue: Suite = {
   name: 'catalogue',
   async run({ directory, say }): Promise<SuiteResult> {
@@ -104,7 +104,7 @@ export const catalogue: Suite = {
 
 async function measure(store: Store): Promise<{ p50: number; p95: number; cpuP95: number; max: number }> {
   const times: number[] = []
-  // Of the whole process, other threads too: what a search costs, however busy the machine is.
+  // CPU time of the whole process with its threads, so that other load does not matter.
   const cpuTimes: number[] = []
   let cursor: string | undefined
   for (let i = 0; i < SEARCHES; i++) {

@@ -1,15 +1,15 @@
 import { quantile } from './statistics.ts'
 
 export interface LoadShape {
-  /** Workers, each with one call under way at any time. */
+  /** Number of workers, each with one call in flight. */
   readonly concurrency: number
-  /** Not counted: connections open, caches fill. */
+  /** Not counted, because connections open and caches fill. */
   readonly warmUpMs: number
   readonly measureMs: number
 }
 
 export interface LoadResult {
-  /** Calls completed in the measured time, and in all. */
+  /** Calls completed in the measured time, and in total. */
   readonly calls: number
   readonly callsWithWarmUp: number
   readonly perSecond: number
@@ -18,8 +18,8 @@ export interface LoadResult {
 }
 
 /**
- * Closed loop: every worker calls again as soon as it has its answer. `call` must throw for any answer but the right one; the
- * first failure ends the run, because a benchmark with errors measures something else.
+ * Closed loop: each worker calls again after each response. `call` must throw for a wrong response. The first failure ends the
+ * run, because a benchmark with errors measures something else.
  */
 export async function closedLoop(shape: LoadShape, call: (worker: number) => Promise<void>): Promise<LoadResult> {
   const { concurrency, warmUpMs, measureMs } = shape

@@ -5,13 +5,13 @@ import { median } from './statistics.ts'
 const WRITES = 100
 const PAGE = Buffer.alloc(4_096)
 
-/** How long this disk takes to make one page durable, median in microseconds: a call of the full path waits for it once. */
+/** The median time to make one page durable, in microseconds. A call of the full path waits for it once. */
 export function diskWaitUs(directory: string): number {
   const path = join(directory, 'disk-wait')
   const file = openSync(path, 'w')
   writeSync(file, Buffer.alloc(WRITES * PAGE.length))
   fdatasyncSync(file)
-  // Written over, as SQLite does with its log: a file that grows takes longer.
+  // Overwrites pages, as SQLite does in its log, because a growing file takes longer.
   const waits = Array.from({ length: WRITES }, (_, page) => {
     writeSync(file, PAGE, 0, PAGE.length, page * PAGE.length)
     const startedAt = performance.now()

@@ -1,6 +1,6 @@
 import type { Adapter } from '../../lib/interface/index.ts'
 
-/** An API in code: gives back the bytes it gets, as the `node:http` server it is compared to does. */
+/** An API in code: returns the bytes it gets, like the `node:http` server that it is compared with. */
 export const echo: Adapter = {
   protocol: 'REST',
   description: { operations: [{ name: 'call' }] },

@@ -9,7 +9,7 @@ import { corked } from '../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../lib/link/libp2p-link.ts'
 import { noiseCrypto } from '../../lib/link/noise-crypto.ts'
 
-/** Souk's link and nothing above it: frames of bytes over libp2p, as `createNode` sets it up. */
+/** Only Souk's link: frames of bytes over libp2p, configured as by `createNode`. */
 export async function framesNode(): Promise<{ libp2p: Libp2p; link: Libp2pLink }> {
   const libp2p = await createLibp2p({
     start: false,

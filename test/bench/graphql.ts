@@ -7,8 +7,8 @@ const ANSWER = JSON.stringify({
 })
 
 /**
- * A query checked against the schema. GraphQL gateways as peers, Hive Gateway and GraphQL Mesh, want graphql 16 and do not install
- * beside the graphql 17 that Souk has.
+ * A query checked against the schema. GraphQL gateways such as Hive Gateway and GraphQL Mesh need graphql 16, so they cannot be
+ * installed beside Souk's graphql 17.
  */
 export const graphql: Suite = oneHopSuite({
   name: 'graphql',

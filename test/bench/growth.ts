@@ -13,7 +13,7 @@ import type { Suite } from './suite.ts'
 
 const ROWS = [10_000, 10_000_000] as const
 const ROUNDS = 5
-/** Calls of a round, and how many are under way at once. */
+/** Calls per round, and the number in flight. */
 const APPENDS = 4_000
 const AT_ONCE = 64
 const READS = 2_000
@@ -31,7 +31,7 @@ interface Figures {
   readonly mebibytes: number
 }
 
-/** What a store costs that has grown: opening it, writing to it, reading from it and deleting from it. */
+/** The costs of a large store: opening, writing, reading and deleting. */
 export const growth: Suite = {
   name: 'growth',
   async run({ directory, say }) {
@@ -99,7 +99,7 @@ async function measure(path: string): Promise<Figures> {
   return figures
 }
 
-/** The median of some rounds, in microseconds for each of `count`. */
+/** The median of several rounds, in microseconds per item. */
 async function perOne(count: number, task: () => Promise<void>): Promise<number> {
   const rounds: number[] = []
   for (let n = 0; n < ROUNDS; n++) {

@@ -7,7 +7,7 @@ export interface Origin {
   readonly origin: string
 }
 
-/** Longer than any pause between two measurements: no peer is to pay for new connections. */
+/** Longer than any pause between two measurements, so that no peer has to reconnect. */
 const KEEP_ALIVE_MS = 600_000
 
 /** The server on a free port of this machine, as a role. */

@@ -13,13 +13,13 @@ const USAGE = `usage: npm run bench -- [suite…] [--json]\nsuites: ${[...SUITES
 const EXIT_USAGE = 64
 
 async function run({ suites, json }: Asked): Promise<void> {
-  // The result alone goes to standard output.
+  // Only the result goes to standard output.
   const say = (line: string) => (json ? console.error(line) : console.log(line))
   const results: Record<string, SuiteResult> = {}
   const directory = await mkdtemp(join(tmpdir(), 'souk-bench-'))
   const leave = () => {
     rmSync(directory, { recursive: true, force: true })
-    // The processes of the suite hear that this one is gone, and follow.
+    // The suite's processes end when this one does.
     process.exit(1)
   }
   process.once('SIGINT', leave).once('SIGTERM', leave)
@@ -40,7 +40,7 @@ interface Asked {
   readonly json: boolean
 }
 
-/** Undefined when it makes no sense. */
+/** Undefined for invalid arguments. */
 function readArguments(): Asked | undefined {
   try {
     const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } })
@@ -54,7 +54,7 @@ function readArguments(): Asked | undefined {
   }
 }
 
-/** Keys of all suites stand beside each other in `ratios`. */
+/** Ratios of all suites share one object. */
 function summary(results: Readonly<Record<string, SuiteResult>>) {
   const ratios = Object.values(results).flatMap((result) =>
     result.ratios.map(({ name, value }) => [name, round(value)])

@@ -4,27 +4,27 @@ import type { Origin } from './loopback.ts'
 import { Player } from './player.ts'
 import type { Registration } from './roles/node.ts'
 
-/** Each plays in a process of its own. */
+/** Each runs in a separate process. */
 const ROLES = {
   proxy: new URL('./roles/proxy.ts', import.meta.url),
   node: new URL('./roles/node.ts', import.meta.url),
   httpLoad: new URL('./roles/http-load.ts', import.meta.url)
 }
 
-/** An API, a node that sells it, a node that calls it, a plain proxy before the same API, and a client. */
+/** An API, its owner node, a consumer node, a plain proxy for the same API, and a client. */
 export interface Market extends AsyncDisposable {
   readonly upstream: Player<Origin>
   readonly proxy: Player<Origin>
   readonly owner: Player<NodeInfo>
   readonly consumer: Player<NodeInfo>
   readonly caller: Player<unknown>
-  /** A consumer's, at the consumer node. */
+  /** A consumer's key at the consumer node. */
   readonly key: string
-  /** One more process, which ends with the market. */
+  /** Starts one more process, which ends with the market. */
   start<Info>(role: URL, args?: unknown): Promise<Player<Info>>
 }
 
-/** @param api - what is registered of the API that plays `role` */
+/** @param api the registration of the API that plays `role` */
 export async function startMarket(directory: string, role: URL, api: Omit<Registration, 'origin'>): Promise<Market> {
   await using undo = new AsyncDisposableStack()
   const start = async <Info>(role: URL, args?: unknown): Promise<Player<Info>> => {

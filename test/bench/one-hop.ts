@@ -10,10 +10,10 @@ const FIRST_CALLS = 5_000
 
 export interface OneHopInit {
   readonly name: string
-  /** Plays the API. */
+  /** The module that plays the API. */
   readonly role: URL
   readonly api: Omit<Registration, 'origin'>
-  /** What is sent to the API itself, and through Souk where that is something else; and what comes back. */
+  /** The request body for the API itself, and for Souk if it differs; and the response. */
   readonly body: string
   readonly bodyThroughSouk?: string
   readonly answer: string
@@ -22,7 +22,7 @@ export interface OneHopInit {
 
 type Name = 'direct' | 'proxy' | 'path'
 
-/** A call through Souk, checked against the API's description and metered, beside a reverse proxy that does neither. */
+/** A call through Souk, checked and metered, compared with a reverse proxy that does neither. */
 export function oneHopSuite(init: OneHopInit): Suite {
   const { name, role, api, body, bodyThroughSouk = body, answer } = init
   return {

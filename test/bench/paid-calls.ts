@@ -14,12 +14,12 @@ const CONCURRENCIES = [1, 32, 256]
 const PEER_CONCURRENCY = 32
 const FIRST_CALLS = 15_000
 const FIRST_PEER_CALLS = 300
-/** Until the owner has looked at the chain again: from then on the whole deposit counts. */
+/** The time until the owner's next read of the chain, after which the whole deposit counts. */
 const LOOK_MS = 6_000
-/** Writers that wait for the disk together. */
+/** Number of writers that share a disk wait. */
 const WRITERS = 64
 
-/** What paying costs: the same calls paid and unpaid, and the same work as sold today, in one run. */
+/** The cost of payment in one run: paid and unpaid calls, and the same work with other payment software. */
 export const paidCalls: Suite = {
   name: 'pay',
   async run(context) {

@@ -11,7 +11,7 @@ import type { X402LoadArgs } from './roles/x402-load.ts'
 import type { X402ServerArgs } from './roles/x402-server.ts'
 import type { Subject } from './subject.ts'
 
-/** Each plays in a process of its own. */
+/** Each runs in a separate process. */
 const ROLES = {
   upstream: new URL('./roles/upstream.ts', import.meta.url),
   node: new URL('./roles/paying-node.ts', import.meta.url),
@@ -21,10 +21,10 @@ const ROLES = {
   moneyWork: new URL('./roles/money-work.ts', import.meta.url)
 }
 
-/** 0.0001 USDC, the least that is said to work. */
+/** 0.0001 USDC, the lowest supported price. */
 const PRICE = '0.0001'
 const PURSE = parseUsdc('5000')
-/** More than workers there are at a time, so that no payer and no settling account is waited for. */
+/** More than workers, so that no call waits for a payer or a settling account. */
 const PAYERS = 32
 const SETTLERS = 8
 /** The deposit counts in full once it is final. */
@@ -34,11 +34,11 @@ const FINAL_BLOCKS = 8
 export interface PaidPeers extends AsyncDisposable {
   readonly subjects: Readonly<Record<'free' | 'paid' | 'freeCode' | 'paidCode' | 'x402', Subject>>
   readonly moneyWork: Player
-  /** Puts blocks on top of the deposits of the first paid calls. */
+  /** Mines blocks on top of the deposits of the first paid calls. */
   finalize(): Promise<void>
 }
 
-/** A wallet as nobody else has it on this chain: its number, so that runs are alike. */
+/** A deterministic wallet with this number, unique on this chain. */
 const keyOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const addressOf = (key: Hex) => keySigner(fromHex(key, 32)).address
 const KEYS = { owner: keyOf(1001), consumer: keyOf(1002), provider: keyOf(1003) }
@@ -51,7 +51,7 @@ export async function startPaidPeers(directory: string): Promise<PaidPeers> {
     undo.defer(() => player.stop())
     return player
   }
-  // A block for each transaction: the fastest chain there is, for whoever settles each call.
+  // One block per transaction: the fastest chain for software that settles each call.
   const chain = await startDevChain({ mining: 'instant' })
   undo.defer(() => chain.close())
   const [payers, settlers] = [keysFrom(2001, PAYERS), keysFrom(3001, SETTLERS)]

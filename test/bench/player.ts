@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { basename } from 'node:path'
 import type { Answer, Question } from './role.ts'
 
-/** How long a process may take for its own end before it is killed. */
+/** The maximum time for a process to end before it is killed. */
 const STOP_MS = 10_000
 
-/** One process of a benchmark, and how it is spoken to. */
+/** One process of a benchmark, with its IPC. */
 export class Player<Info = unknown> {
   readonly info: Info
   readonly #child: ChildProcess
@@ -18,11 +18,11 @@ export class Player<Info = unknown> {
     this.#ask = ask
   }
 
-  /** Runs a module that calls `play` in a process of its own. */
+  /** Runs a module that calls `play` in a separate process. */
   static async start<Info>(role: URL, args: unknown = {}): Promise<Player<Info>> {
     const child = fork(role, {
       execArgv: [...process.execArgv],
-      // Standard output is the result's alone.
+      // Standard output is only for the result.
       stdio: ['ignore', 2, 2, 'ipc']
     })
     const ask = questions(basename(role.pathname, '.ts'), child)
@@ -38,7 +38,7 @@ export class Player<Info = unknown> {
     return this.#ask(operation, args) as Promise<Result>
   }
 
-  /** CPU time of all its threads so far, microseconds. */
+  /** CPU time of all its threads so far, in microseconds. */
   async cpuUs(): Promise<number> {
     const { user, system } = await this.ask<NodeJS.CpuUsage>('cpu')
     return user + system

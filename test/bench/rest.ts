@@ -4,7 +4,7 @@ import type { Suite } from './suite.ts'
 const FIELDS = { id: 'order-1', note: 'x'.repeat(900), amount: 12.5, tags: ['a', 'b', 'c'] }
 const BODY = JSON.stringify(FIELDS)
 
-/** The operation that a call names: its fields are the members of the body. */
+/** The operation that a call names. Its fields are the members of the body. */
 const OPENAPI = JSON.stringify({
   openapi: '3.1.0',
   info: { title: 'Orders', version: '1' },

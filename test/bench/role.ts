@@ -1,11 +1,11 @@
-/** The child's side of `player.ts`: one process of a benchmark, told what to do over IPC. */
+/** The child's side of `player.ts`: one process of a benchmark, controlled over IPC. */
 
 type Operation = (args: never) => unknown
 
 export interface Role {
-  /** What the others need to know of this process, such as its port. JSON. */
+  /** Information about this process for the others, such as its port. JSON. */
   readonly info: unknown
-  /** What it can be asked to do once it runs. Arguments and results are JSON. */
+  /** The operations of the running process. Arguments and results are JSON. */
   readonly operations?: Readonly<Record<string, Operation>>
   stop(): unknown
 }
@@ -22,7 +22,7 @@ export interface Answer {
   readonly error?: string
 }
 
-/** Plays a role until the parent says `stop`, or is gone. */
+/** Plays a role until the parent sends `stop` or ends. */
 export function play(start: (args: never) => Role | Promise<Role>): void {
   let role: Role | undefined
 
@@ -31,7 +31,7 @@ export function play(start: (args: never) => Role | Promise<Role>): void {
       role = await start(args as never)
       return role.info
     }
-    // Of the whole process: its threads for the disk, for hashing and for the garbage collector are part of a call's price.
+    // CPU time of the whole process, because threads for disk, hashing and garbage collection are part of a call's cost.
     if (operation === 'cpu') return process.cpuUsage()
     if (operation === 'rss') return process.memoryUsage.rss()
     if (operation === 'stop') return role?.stop()

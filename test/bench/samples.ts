@@ -1,10 +1,10 @@
 import { median } from './statistics.ts'
 import { measure, type Measurement, type Subject } from './subject.ts'
 
-/** What is measured: a subject's name, and how many calls are under way at any time. */
+/** A measurement: a subject's name, and the number of calls in flight. */
 export type Key<Name extends string = string> = `${Name}@${number}`
 
-/** Enough that a median stands against a disturbance in two of them. */
+/** Enough that the median is robust against disturbances in two rounds. */
 export const ROUNDS = 5
 export const MEASURE_MS = 800
 const WARM_UP_MS = 100
@@ -12,8 +12,8 @@ const FIRST_SLICE_MS = 500
 const FIRST_SLICES_MAX = 12
 
 /**
- * Measurements of a run, by round: a ratio is the median of the ratios of the rounds, so that whatever slows the machine for
- * a while slows both sides of it.
+ * The measurements of a run, by round. A ratio is the median of the rounds' ratios, so that a temporary slowdown affects both
+ * sides.
  */
 export class Samples<Name extends string> {
   readonly #byKey = new Map<Key<Name>, Measurement[]>()
@@ -33,7 +33,7 @@ export class Samples<Name extends string> {
     return median(this.#values(ours, of).map((value, round) => value / (peers[round] ?? Number.NaN)))
   }
 
-  /** For programs. */
+  /** The data for programs. */
   details() {
     const medians = [...this.#byKey.keys()].map((key) => [
       key,
@@ -53,7 +53,7 @@ export class Samples<Name extends string> {
   }
 }
 
-/** Calls until a subject has had so many: fewer, and V8 is still compiling what is measured; that was three times as slow. */
+/** Runs calls until a subject has had this many. With fewer, V8 is still compiling, which measured three times slower. */
 export async function warmUp(subject: Subject, concurrencies: readonly number[], callsMin: number): Promise<void> {
   let calls = 0
   for (let slice = 0; slice < FIRST_SLICES_MAX && calls < callsMin; slice++) {

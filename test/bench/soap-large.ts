@@ -1,9 +1,9 @@
-/** As the largest public WSDL that was seen. */
+/** The size of the largest known public WSDL. */
 export const LARGE_OPERATIONS = 1_500
 
 /**
- * A WSDL as large services publish them: document/literal, each operation with an element for its request and its answer, a
- * type of its own, shared ones, documentation. `LARGE_OPERATIONS` of them are about 4 MB.
+ * A WSDL like those of large services: document/literal, with elements, types and documentation per operation, and shared types.
+ * `LARGE_OPERATIONS` of them are about 4 MB.
  */
 export function largeWsdl(operations: number): string {
   const each = (write: (n: number) => string) => Array.from({ length: operations }, (_, n) => write(n)).join('')

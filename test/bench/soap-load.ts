@@ -13,7 +13,7 @@ import { median } from './statistics.ts'
 import type { Ratio } from './suite.ts'
 
 const ROUNDS = 5
-/** The first rounds are for the compiler. */
+/** The first rounds warm up the compiler. */
 const WARM_UPS = 1
 
 export interface Loads {
@@ -25,8 +25,8 @@ export interface Loads {
 }
 
 /**
- * How long it takes from the address of a large WSDL until calls can be made, in turns; and from what a registration keeps
- * until the first request is built, as at a second start.
+ * The time from a large WSDL's address until calls are possible, and from a stored registration to the first request, as at a
+ * second start. The subjects alternate.
  */
 export async function measureLoads(upstream: URL): Promise<Loads> {
   const wsdl = largeWsdl(LARGE_OPERATIONS)

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { soapFactory } from '../../protocols/index.ts'
 
-/** One operation `order`, whose answer has the shape of its request. */
+/** One operation `order`, whose response has the shape of its request. */
 export const ORDER_WSDL = `<?xml version="1.0"?>
 <wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:t="urn:t" xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t">
 <wsdl:types><xs:schema targetNamespace="urn:t" elementFormDefault="qualified">
@@ -33,12 +33,12 @@ export function orderOf(items: number): Order {
   }
 }
 
-/** The same order as libraries want it that keep attributes apart. */
+/** The same order for libraries that separate attributes. */
 export function withAttributes({ id, item }: Order, key: 'attributes' | '$attributes'): object {
   return { id, item: item.map(({ line, ...rest }) => ({ [key]: { line }, ...rest })) }
 }
 
-/** What the libraries are used for here; their types come with `any`. */
+/** The used parts of the libraries, whose own types contain `any`. */
 export interface NodeSoap {
   createClientAsync(url: string, options?: { readonly disableCache: boolean }): Promise<NodeSoapClient>
 }
@@ -65,7 +65,7 @@ export interface SoapPeers {
   close(): Promise<void>
 }
 
-/** Clients of the service at `origin`, each ready to call. */
+/** Clients of the service at `origin`, ready to call. */
 export async function connectPeers(origin: string): Promise<SoapPeers> {
   const load = createRequire(import.meta.url)
   const endpoint = `${origin}/svc?wsdl`

@@ -17,7 +17,7 @@ type Library = 'souk' | 'node-soap' | 'strong-soap' | 'fast-xml-parser'
 type Work = () => unknown
 
 const UPSTREAM = new URL('./roles/soap-upstream.ts', import.meta.url)
-/** Orders of about that many bytes as XML. */
+/** Orders of about this many bytes as XML. */
 const ITEMS = { '1k': 4, '1m': 5_000 }
 type Size = keyof typeof ITEMS
 const ROUNDS = 7
@@ -26,8 +26,8 @@ const SMALL_TURNS = 8
 const SMALL_TURN_MS = 750
 
 /**
- * Requests built, answers read and whole calls to a service in another process, in CPU time of this one, threads included;
- * and how long small calls take while a large one is under way.
+ * Building requests, reading responses, and whole calls to a service in another process, in CPU time of this process including
+ * threads; and the latency of small calls during a large one.
  */
 export const soap: Suite = {
   name: 'soap',
@@ -71,7 +71,7 @@ const shown = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(1))
 
 const parsed = (json: string) => JSON.parse(json) as object
 
-/** From JSON text to JSON text, both. strong-soap builds and reads only as a part of a call. */
+/** Conversions from and to JSON text. strong-soap builds and reads only as a part of a call. */
 function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Library, Work>>> {
   const service = openService(planService(parseWsdlFiles([{ url: 'http://x.invalid/', text: ORDER_WSDL }])))
   const order = orderOf(ITEMS[size])
@@ -110,7 +110,7 @@ function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Li
   }
 }
 
-/** Microseconds of CPU of each, rounds in turn, so that whatever slows the machine slows all of them. */
+/** CPU microseconds of each library, in alternating rounds, so that a slowdown affects all of them. */
 async function compare(works: Partial<Record<Library, Work>>): Promise<Record<Library, number>> {
   const samples = new Map<Library, number[]>(LIBRARIES.map((library) => [library, []]))
   for (let round = 0; round <= ROUNDS; round++) {
@@ -118,7 +118,7 @@ async function compare(works: Partial<Record<Library, Work>>): Promise<Record<Li
       const work = works[library]
       if (work === undefined) continue
       const us = await cpuUs(work)
-      // The first round is for the compiler.
+      // The first round warms up the compiler.
       if (round > 0) own.push(us)
     }
   }
@@ -160,10 +160,7 @@ function ratiosOf(costs: ReadonlyMap<string, Record<Library, number>>): Ratio[] 
   })
 }
 
-/**
- * Times of small calls alone, and of small calls while there is always a large one under way, by turns: so what else the
- * machine does falls on both. All of them count.
- */
+/** Latencies of small calls alone, and during a large call, alternating, so that other load affects both. All of them count. */
 async function smallCalls(peers: SoapPeers) {
   const small = utf8(JSON.stringify({ operation: 'order', ...orderOf(ITEMS['1k']) }))
   const large = utf8(JSON.stringify({ operation: 'order', ...orderOf(ITEMS['1m'] * 0.8) }))
@@ -178,7 +175,7 @@ async function smallCalls(peers: SoapPeers) {
       times.push(performance.now() - startedAt)
     }
   }
-  // The first of both are for the compiler.
+  // The first calls of both warm up the compiler.
   for (let i = 0; i < ROUNDS; i++) await peers.souk(large)
   await callsInto([])
   for (let turn = 0; turn < SMALL_TURNS; turn++) {

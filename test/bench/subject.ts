@@ -1,10 +1,10 @@
 import type { LoadResult, LoadShape } from './closed-loop.ts'
 import type { Player } from './player.ts'
 
-/** What calls are sent through, and by whom. */
+/** The way of the calls under test, and their caller. */
 export interface Subject {
   readonly title: string
-  /** Asked to `run`: generates the load. */
+  /** Generates the load on `run`. */
   readonly caller: Player
   /** Added to the load's shape. */
   readonly target: object
@@ -13,7 +13,7 @@ export interface Subject {
 }
 
 export interface Measurement {
-  /** With those of the warm-up. */
+  /** Including the warm-up. */
   readonly calls: number
   readonly perSecond: number
   readonly p50Us: number
@@ -28,7 +28,7 @@ export async function measure({ caller, target, servers }: Subject, shape: LoadS
   const before = await cpuUs()
   const { perSecond, p50Us, p99Us, callsWithWarmUp } = await caller.ask<LoadResult>('run', { ...target, ...shape })
   const after = await cpuUs()
-  // Whoever has begun to wait is counted from the warm-up on, and so are the calls.
+  // CPU time includes the warm-up, and so do the calls.
   const [callerCpuUs = 0, ...serverCpuUs] = after.map((us, index) => (us - (before[index] ?? 0)) / callsWithWarmUp)
   return {
     calls: callsWithWarmUp,

@@ -1,31 +1,31 @@
-/** One number of a table; `better` says which way, `aim` where it should be. */
+/** One figure of a table. `better` is the good direction, `aim` the target. */
 export interface Ratio {
   readonly name: string
   readonly value: number
   readonly better: 'lower' | 'higher'
   readonly aim?: number
-  /** What is divided by what. */
+  /** Numerator and denominator. */
   readonly of: string
 }
 
 export interface SuiteResult {
   readonly ratios: readonly Ratio[]
-  /** Rows of equal length, the first with the headings; for people. */
+  /** Rows of equal length for people; the first has the headings. */
   readonly table: ReadonlyArray<readonly string[]>
-  /** What has to be known to read the table. */
+  /** Explanations of the table. */
   readonly notes: readonly string[]
-  /** Everything measured, for programs. */
+  /** All measurements, for programs. */
   readonly details: unknown
 }
 
 export interface SuiteContext {
-  /** A fresh directory, removed after the run. */
+  /** A new directory, removed after the run. */
   readonly directory: string
-  /** Progress, for people. */
+  /** Prints progress for people. */
   say(line: string): void
 }
 
-/** A set of measurements that are taken together. Throws when anything failed: a benchmark with errors is none. */
+/** A set of measurements taken together. Throws on any failure, because a benchmark with errors is invalid. */
 export interface Suite {
   readonly name: string
   run(context: SuiteContext): Promise<SuiteResult>

@@ -7,10 +7,10 @@ import { rest } from './rest.ts'
 import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
 
-/** What `npm run bench` runs when nobody says. */
+/** The suites of `npm run bench` without arguments. */
 export const DEFAULT_SUITES = ['path', 'pay']
 
-/** Name on the command line → suite. */
+/** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
   [callPath, paidCalls, soap, graphql, rest, catalogue, growth].map((suite) => [suite.name, suite])
 )

@@ -1,6 +1,6 @@
 import type { Ratio } from './suite.ts'
 
-/** Columns under each other: the first to the left, numbers to the right. */
+/** Aligned columns: the first to the left, numbers to the right. */
 export function renderTable(rows: ReadonlyArray<readonly string[]>): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows

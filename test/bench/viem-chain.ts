@@ -1,7 +1,7 @@
 import type { Chain } from 'viem'
 import type { ChainParameters } from '../../lib/interface/index.ts'
 
-/** A dev chain as viem wants to know it. */
+/** A dev chain in viem's form. */
 export function viemChain({ chainId, rpcUrl }: ChainParameters): Chain {
   return {
     id: chainId,

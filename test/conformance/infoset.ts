@@ -2,8 +2,8 @@ import { NS } from '../../protocols/soap/names.ts'
 import { type XmlElement, elements, textOf } from '../../protocols/soap/xml-tree.ts'
 
 /**
- * Where two lists of elements first differ: by names, namespaces, attributes, text or order. Prefixes, `xsi:type` and layout
- * say nothing. Undefined when they are the same.
+ * The first difference between two lists of elements: names, namespaces, attributes, text or order. Prefixes, `xsi:type` and
+ * layout do not count. Undefined if they are equal.
  */
 export function difference(
   actual: readonly XmlElement[],

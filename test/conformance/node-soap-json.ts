@@ -4,13 +4,13 @@ import type { MessageModel } from '../../protocols/soap/message.ts'
 type Json = { readonly [name: string]: unknown }
 
 /**
- * Parameters in our JSON from those in node-soap's: there, attributes stand in an object `attributes`, and text beside them
- * is `$value`. The model tells such an object from an element of that name.
+ * Converts node-soap's JSON to ours. There, attributes are in an object `attributes`, and text beside them is `$value`. The model
+ * distinguishes such an object from an element with that name.
  */
 export function fromNodeSoap(message: MessageModel, json: unknown): Json {
   const shape = message.content.shape()
   const [only] = shape.members.values()
-  // A message that is one text with attributes: there, they stand without the element's name.
+  // A message of one text with attributes, which node-soap writes without the element's name.
   const isText = message.wrapper === undefined && isJson(json) && Object.hasOwn(json, '$value')
   if (isJson(json) && !isText) return convertObject(shape, json)
   return only === undefined ? {} : { [only.json]: convert(only.element, json) }

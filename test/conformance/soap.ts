@@ -1,6 +1,6 @@
 /**
- * `npm run conformance:soap -- DIR`: builds the request of each case in DIR/cases.jsonl from its JSON and compares it with
- * the XML that is expected there. Lists what differs; the last line is `{"total", "exact", "loadFailed", …}` as JSON.
+ * `npm run conformance:soap -- DIR`: builds the request of each case in DIR/cases.jsonl from its JSON and compares it with the
+ * expected XML. Lists the differences; the last line is `{"total", "exact", "loadFailed", …}` as JSON.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { fromNodeSoap } from './node-soap-json.ts'
 
 interface Case {
   readonly wsdl: string
-  /** Null where the WSDL gives it no name. */
+  /** Null if the WSDL gives it no name. */
   readonly service: string | null
   readonly port: string
   readonly operation: string
@@ -25,7 +25,7 @@ interface Case {
   readonly xml: string
 }
 
-/** A folder of files as if a server had them; what is imported by another server's address is looked for by its name. */
+/** Serves a folder of files like a server. Imports from other servers' addresses are matched by file name. */
 const ORIGIN = 'http://conformance.invalid'
 
 function loader(directory: string, wsdl: string): LoadFile {
@@ -59,7 +59,7 @@ async function openWsdl(directory: string, wsdl: string): Promise<Opened> {
   return { plan, service: openService(plan) }
 }
 
-/** What is wrong with the request that is built for a case; undefined when nothing is. Of overloads, one has to be right. */
+/** The problem of the request built for a case; undefined if there is none. One overload has to match. */
 function judge(opened: Opened, { service, port, operation: name, json, xml }: Case): string | undefined {
   const overloads = opened.plan.everywhere
     .filter((one) => one.name === name && one.port === port && one.service === (service ?? ''))

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { limits, createNode, handler, type SoukNode } from '../../lib/index.ts'
 import { flood } from '../helpers/flood.ts'
 
-/** More identities than a node has places. */
+/** More identities than a node has connection slots. */
 const IDENTITIES = 600
-/** Nodes of this process connect from 127.0.0.1. Linux takes 127.0.0.2 for this machine as well: another host. */
+/** Nodes of this process connect from 127.0.0.1. On Linux, 127.0.0.2 is this machine as well, but counts as another host. */
 const CROWD = '127.0.0.2'
 const CALLS = 50
 
 /**
- * 600 idle identities of one host connect to an owner, each holding a stream of calls, while a customer calls. Then a newcomer from
- * another host joins by that owner, finds its API and calls it.
+ * 600 idle identities of one host connect to an owner, each with an open call stream, while a consumer calls. Then a new node
+ * from another host joins through that owner, finds its API and calls it.
  */
 export async function run(): Promise<Record<string, number>> {
-  // The rule of the Internet, on loopback: each address is a host, with the share and the pace of one.
+  // The rules for public addresses, applied to loopback: each address is a host with its own share and rate.
   const owner = await createNode({ connections: { countsPrivate: true } })
   const nodes: SoukNode[] = [owner]
   const start = async (options: Parameters<typeof createNode>[0]) => {

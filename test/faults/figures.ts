@@ -4,7 +4,7 @@ import { between, code, read, ROOT, table } from '../docs/markdown.ts'
 import { type Row, ROWS } from './rows.ts'
 import type { RowResult } from './run-row.ts'
 
-/** What the last run at full length measured of a row. */
+/** The results of a row's last full run. */
 interface Measured extends Pick<RowResult, 'ok' | 'figures'> {
   readonly at: string
   readonly cores: number
@@ -18,7 +18,7 @@ async function readFigures(): Promise<Figures> {
   return JSON.parse(await readFile(FIGURES, 'utf8')) as Figures
 }
 
-/** Keeps the figures of other rows. */
+/** Writes new figures; keeps those of other rows. */
 export async function writeFigures(measured: Figures): Promise<void> {
   const all = { ...(await readFigures()), ...measured }
   const known = ROWS.filter(({ name }) => all[name] !== undefined).map(({ name }) => [name, all[name]])
@@ -26,7 +26,7 @@ export async function writeFigures(measured: Figures): Promise<void> {
   await writeFile(resolve(ROOT, PAGE), await reliabilityPage())
 }
 
-/** The page with its table of today. */
+/** The page with the current table. */
 export async function reliabilityPage(): Promise<string> {
   const figures = await readFigures()
   const lines = ROWS.map((row) => [

@@ -9,15 +9,15 @@ const UPSTREAM = new URL('../bench/roles/upstream.ts', import.meta.url)
 const HOLDER = new URL('./roles/body-holder.ts', import.meta.url)
 const API = { name: 'held', price: '0.001' }
 const MIB = 2 ** 20
-/** How often the node's memory is looked at. */
+/** The interval for sampling the node's memory. */
 const LOOK_MS = 100
 
 type Attack = Pick<HeldBodies, 'connections' | 'bytes'> & {
-  /** Keys that the bodies come with. None: they come with a payment that nobody has verified. */
+  /** Keys for the bodies. Without keys, they carry an unverified payment. */
   readonly keys: number
 }
 
-/** Bodies of which the last byte never comes: how much memory they take, and whether others are answered meanwhile. */
+/** Bodies without their last byte: measures their memory, and whether other calls get responses meanwhile. */
 export async function run(): Promise<Record<string, number>> {
   return {
     ...(await attack('one_key', { connections: 120, bytes: 10 * MIB, keys: 1 })),
@@ -26,7 +26,7 @@ export async function run(): Promise<Record<string, number>> {
   }
 }
 
-/** Each on nodes of its own: memory that a process had once, it keeps. */
+/** Each attack on new nodes, because a process does not return its memory. */
 async function attack(name: string, { connections, bytes, keys }: Attack): Promise<Record<string, number>> {
   const directory = await mkdtemp(join(tmpdir(), 'souk-held-'))
   try {
@@ -65,7 +65,7 @@ async function attack(name: string, { connections, bytes, keys }: Attack): Promi
   }
 }
 
-/** Another consumer's call; its milliseconds, or NaN where it was not answered. */
+/** Another consumer's call: its duration in milliseconds, or NaN without a response. */
 async function call(url: URL, key: string): Promise<number> {
   const startedAt = performance.now()
   const headers = { 'content-type': 'application/json', 'x-consumer-key': key }

@@ -4,7 +4,7 @@ import { figuresText, writeFigures } from './figures.ts'
 import { ROWS } from './rows.ts'
 import { runRow } from './run-row.ts'
 
-/** `npm run faults [-- NAME…] [--short]`: `--short` runs the length of `npm test`, and writes no figures. */
+/** `npm run faults [-- NAME…] [--short]`: `--short` uses the duration of `npm test`, and writes no figures. */
 const { values, positionals } = parseArgs({ options: { short: { type: 'boolean' } }, allowPositionals: true })
 const isShort = values.short === true
 const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -3,7 +3,7 @@ import { FAULTS } from '../sim/one-fault.ts'
 
 const SEEDS = 10
 
-/** Scripted runs in which one thing goes wrong, at each commit and each message in turn. */
+/** Scripted runs with a single fault, at each commit and each message in turn. */
 export async function run(): Promise<Record<string, number>> {
   const runs: Record<string, number> = {}
   for (const what of FAULTS) {

@@ -7,20 +7,20 @@ import type { Flood, FloodResult } from './roles/http-flood.ts'
 
 const UPSTREAM = new URL('../bench/roles/upstream.ts', import.meta.url)
 const FLOOD = new URL('./roles/http-flood.ts', import.meta.url)
-/** One key has only so many calls under way; many keys are many consumers. */
+/** One key has a limit of concurrent calls; many keys are many consumers. */
 const KEYS = 50
 const API = { name: 'flooded', price: '0.001' }
 
 export interface OverloadInit {
-  /** Clients with a connection each. Default 1,500. */
+  /** Clients with one connection each. Default 1,500. */
   readonly connections?: number
-  /** Of the flood. Default 15 s. */
+  /** Duration of the flood. Default 15 s. */
   readonly ms?: number
-  /** Of the capacity that was measured before. Default 10. */
+  /** Multiple of the measured capacity. Default 10. */
   readonly times?: number
 }
 
-/** Ten times as many calls as an ingress can make, sent by another process, and the figures of what it admits and refuses. */
+/** Sends ten times an ingress's capacity from another process, and measures admitted and rejected calls. */
 export async function run({
   connections = 1_500,
   ms = 15_000,
@@ -41,7 +41,7 @@ export async function run({
     )
     const base = { port: Number(url.port), requests }
     const load = (given: Omit<Flood, 'port' | 'requests'>) => flood.ask<FloodResult>('run', { ...base, ...given })
-    // Caches fill and code is compiled.
+    // Warms up caches and compiled code.
     await load({ connections: 64, perSecond: 100_000, ms: 5_000 })
     const capacity = (await load({ connections: 64, perSecond: 100_000, ms: 3_000 })).admittedPerSecond
     const rss = () => Promise.all([consumer, owner].map((node) => node.ask<number>('rss')))

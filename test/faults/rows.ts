@@ -1,22 +1,22 @@
-/** One fault: what `npm run faults` runs for it, and what the page says of it. */
+/** One fault: its test in `npm run faults`, and its description on the page. */
 export interface Row {
   readonly name: string
   readonly fault: string
   readonly happens: string
-  /** What has to hold, as the page shows it. */
+  /** The required property, as shown on the page. */
   readonly limit: string
   readonly run: Measure | Program | Specs
-  /** The row is not ok with a figure above these, or without one of them. */
+  /** The row fails if a figure is above its maximum, or missing. */
   readonly atMost?: Readonly<Record<string, number>>
   readonly minutesMax: number
 }
 
-/** A file beside this one, whose `run` gives figures. */
+/** A file beside this one whose `run` returns figures. */
 export interface Measure {
   readonly measure: string
 }
 
-/** A program, its arguments at full length and with `--short`, and the figures that it prints as named groups. */
+/** A program, its arguments for full and `--short` runs, and a pattern whose named groups are its figures. */
 export interface Program {
   readonly program: string
   readonly args: readonly string[]
@@ -31,7 +31,7 @@ export interface Specs {
 }
 
 const NOTHING_TWICE = 'nothing lost, nothing charged twice'
-/** Cases of each parser. */
+/** Number of cases per parser. */
 const FUZZ = { FUZZ_RUNS: '100000' }
 
 export const ROWS: readonly Row[] = [

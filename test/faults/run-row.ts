@@ -12,17 +12,17 @@ import type { Row, Specs } from './rows.ts'
 export interface RowResult {
   readonly ok: boolean
   readonly figures: Readonly<Record<string, number>>
-  /** Why it is not ok, and what the process said last. */
+  /** Why it failed, and the last output of the process. */
   readonly why: string
 }
 
-/** Time for a row that is out of time to end what it started. */
+/** Time for a timed-out row to end its processes. */
 const GRACE_MS = 20_000
 const WHY_LINES = 40
 const MOCHA = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const NODE = ['--conditions=development']
 
-/** Runs a row in a process of its own, and ends it when it is out of time. */
+/** Runs a row in a separate process, and ends it after its time limit. */
 export async function runRow(row: Row, isShort: boolean): Promise<RowResult> {
   const { run, atMost = {} } = row
   const startedAt = performance.now()
@@ -98,7 +98,7 @@ async function inProcess(
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, to end what it started as well.
+    // A separate group, so that its children end with it.
     detached: true
   })
   const kill = () => end(child, 'SIGKILL')
@@ -125,7 +125,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, signal)
   } catch {
-    // It ended in between.
+    // It has ended already.
   }
 }
 

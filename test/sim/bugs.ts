@@ -7,16 +7,16 @@ import { earnedOf, PAYEE_VOUCHERS } from '../../lib/pay/payee/payee-channel.ts'
 import { PAYER_STATE } from '../../lib/pay/payer/payer-channel.ts'
 import type { Disk } from './disk.ts'
 
-/** A mistake put around the code under test, at one of its seams: the invariants have to notice it. */
+/** A mistake at one seam of the code under test, which the invariants must detect. */
 export interface Bug {
   readonly what: string
-  /** How many seeds it may hide for. */
+  /** The maximum number of seeds until it is detected. */
   readonly seeds: number
   store?(store: Store): Store
   chain?(chain: Chain): Chain
   till?(till: Till): Till
   handler?(handler: CallHandler): CallHandler
-  /** When a process died, before the next one starts. */
+  /** Called between the death of a process and the next start. */
   afterDeath?(disk: Disk): void
 }
 

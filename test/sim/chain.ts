@@ -28,13 +28,13 @@ interface SimBlock {
 }
 
 export interface ChainFaults {
-  /** How likely, at each block: that the newest ones are taken back; that a waiting transaction is left for later, or forgotten. */
+  /** Probability per block: that a reorganisation removes the newest ones; that a pending transaction is delayed, or dropped. */
   readonly reorg: number
   readonly passedOver: number
   readonly forgotten: number
-  /** How likely, at each request: that it fails, and where it was a broadcast, whether it arrived is anybody's guess. */
+  /** Probability per request that it fails. A failed broadcast may have arrived. */
   readonly away: number
-  /** An endpoint that answers of the past: so many blocks at most. */
+  /** The maximum number of blocks that an endpoint falls behind. */
   readonly lag: number
 }
 
@@ -48,18 +48,18 @@ export interface SimChainInit {
 const BLOCK_MS = 2_000
 const SAFE_BLOCKS = 3
 const FINAL_BLOCKS = 6
-/** So low that an atom is worth fetching. */
+/** So low that claiming one atom is worth its gas. */
 const FEES = { maxFee: 40n, tip: 20n }
 const GAS = 100_000n
 const RICH = 10n ** 18n
 
-/** A chain with blocks that can be taken back until they are final, and a pool of what waits for the next. */
+/** A chain with reorganisations of blocks that are not final, and a pool of pending transactions. */
 export class SimChain {
   readonly #world: World
   readonly #rng: Rng
   readonly #faults: () => ChainFaults
   readonly #invariants: Invariants
-  /** Once a transaction is known, its bytes are not read again. */
+  /** Caches parsed transactions. */
   readonly #known = new Map<Hex, Transaction>()
   #pool: Transaction[] = []
   readonly #blocks: SimBlock[]
@@ -84,7 +84,7 @@ export class SimChain {
     this.#tick()
   }
 
-  /** As of the newest block, and of what nothing takes back. */
+  /** The state at the newest block, and at the newest final block. */
   get head(): Accounts {
     return this.#at('latest').accounts
   }
@@ -92,14 +92,14 @@ export class SimChain {
     return this.#at('finalized').accounts
   }
 
-  /** Sends a call as any account: what payers do around the code under test. */
+  /** Sends a call from any account, for the actions of payers outside of the code under test. */
   send(from: Address, call: ContractCall): void {
     const waiting = this.#pool.filter((other) => other.from === from).length
     const nonce = (this.head.nonces.get(from) ?? 0) + waiting
     this.#pool.push({ hash: this.#newHash(), from, nonce, call, tip: FEES.tip })
   }
 
-  /** The endpoint as one process has it. */
+  /** The endpoint for one process. */
   endpoint(life: Life, process: Process): Chain {
     const invariants = this.#invariants
     const rng = this.#rng.fork()
@@ -125,7 +125,7 @@ export class SimChain {
       balance: (account, at) => ask((lag) => this.#at(at, lag).accounts.usdc.get(account) ?? 0n),
       gas: () => ask(() => RICH),
       authorizationUsed: (payer, nonce) => ask((lag) => this.#at('latest', lag).accounts.used.has(`${payer}/${nonce}`)),
-      // The world has no payments of the kind that asks.
+      // The simulation has no payments of the kind that needs this.
       authorizedTransfer: () => ask(() => undefined),
       nonce: (account, at) => ask((lag) => this.#at(at, lag).accounts.nonces.get(account) ?? 0),
       fees: () => ask(() => FEES),
@@ -136,7 +136,7 @@ export class SimChain {
           return reason === undefined ? { ok: true, gas: GAS } : { ok: false, reason }
         }),
       broadcast: (raw) => {
-        // It may arrive although nobody hears so, and be refused for the wire's sake although it is sound.
+        // A failed broadcast may have arrived, and the network may also reject a valid one.
         const isHeard = !rng.chance(this.#faults().away)
         return life.answer(rng.between(2, 40), () => {
           const answer = isHeard || rng.chance(0.5) ? this.#broadcast(raw) : undefined
@@ -145,7 +145,7 @@ export class SimChain {
         })
       },
       receipt: (hash) => ask((lag) => this.#receipt(hash, lag)),
-      // Only asked for what a splitter received.
+      // Used only for the amount received by a splitter.
       read: ({ to }) =>
         ask((lag) => {
           const { accounts } = this.#at('latest', lag)
@@ -201,14 +201,14 @@ export class SimChain {
     })
   }
 
-  /** Blocks that are not final go; what was in them may come back in any order, or not. */
+  /** Removes blocks that are not final. Their transactions may return in any order, or not at all. */
   #takeBack(): void {
     const depth = Math.min(this.#rng.between(1, FINAL_BLOCKS - 1), this.#blocks.length - 1)
     const gone = this.#blocks.splice(this.#blocks.length - depth, depth)
     this.#world.note('chain', `takes ${depth} blocks back`)
     const orphans = gone.flatMap(({ transactions }) => transactions).filter(() => this.#rng.chance(0.7))
     this.#pool.push(...orphans)
-    // The new branch is as long at once: heads do not go down.
+    // The new branch has the same length, because heads never go down.
     for (let i = 1; i < depth; i++) this.#mine()
   }
 
@@ -265,7 +265,7 @@ function read(raw: Hex, hash: Hex): Transaction {
   return { hash, from, nonce: unsigned.nonce ?? 0, call, tip: unsigned.maxPriorityFeePerGas ?? 0n }
 }
 
-/** Leading zeros are not written in a transaction. */
+/** Transactions omit leading zeros. */
 const word = (hex: string | undefined): Uint8Array => fromHex(`0x${(hex ?? '0x').slice(2).padStart(64, '0')}`, 32)
 
 const missing = (): never => {

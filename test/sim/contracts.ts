@@ -12,7 +12,7 @@ import { signerOf } from '../../lib/pay/signing/signature.ts'
 import { splitterFactory } from '../../lib/pay/chain/splitter.ts'
 import { tokenDomain } from '../../lib/pay/signing/token-domain.ts'
 
-/** Everything the simulated chain knows. A transaction makes a new one, so that blocks can be taken back. */
+/** The full state of the simulated chain. Transactions copy it, so that blocks can be removed. */
 export interface Accounts {
   readonly usdc: ReadonlyMap<Address, bigint>
   readonly nonces: ReadonlyMap<Address, number>
@@ -24,7 +24,7 @@ export interface Accounts {
 
 export const NO_CHANNEL: ChannelState = { balance: 0n, claimed: 0n, refundNonce: 0n }
 
-/** The contract said no: by the name of its error. */
+/** A contract's error, by name. */
 export class Revert extends Error {}
 
 type Draft = { -readonly [K in keyof Accounts]: Accounts[K] }
@@ -36,7 +36,7 @@ interface ClaimRow {
   readonly totalClaimed: bigint
 }
 
-/** The least delay of a withdrawal. */
+/** The minimum withdrawal delay. */
 export const WITHDRAW_DELAY_S = 900
 const BPS = 500n
 const SIGNATURES_KEPT = 1_000
@@ -54,7 +54,7 @@ export const parameters: ChainParameters = {
   confirmations: 1
 }
 
-/** The channel contract, the token and the splitters, by the rules that `node/demo/chain/contracts` and Solidity's have. */
+/** The channel contract, the token and the splitters, by the rules of `node/demo/chain/contracts` and Solidity's. */
 function createContracts(treasury: Address) {
   const { chainId, settlement, usdc, collector } = parameters
   const domain = settlementDomain({ chainId, address: settlement.address })
@@ -158,14 +158,14 @@ function createContracts(treasury: Address) {
   function execute(before: Accounts, from: Address, { data }: ContractCall, at: number): Accounts {
     const draft: Draft = { ...before }
     const found = abis.get(data.slice(0, 10))
-    // A transaction that does nothing fills a gap in the nonces.
+    // An empty transaction fills a gap in the nonces.
     if (data === '0x') return draft
     if (found === undefined) throw new Revert('no such method')
     methods[found.name]?.(draft, decodeAbiParameters(found.inputs, `0x${data.slice(10)}`), from, at)
     return draft
   }
 
-  /** The rows of a claim; none where it is another transaction. */
+  /** The rows of a claim; empty for another transaction. */
   function claimsOf({ data }: ContractCall): ClaimOf[] {
     const found = abis.get(data.slice(0, 10))
     if (found?.name !== 'claim') return []
@@ -178,7 +178,7 @@ function createContracts(treasury: Address) {
   return { domain, factory, execute, claimsOf }
 }
 
-/** Looked for again and again, as a transaction is tried, sent, and mined on one branch after the other. */
+/** Cached, because a transaction is simulated, sent, and mined on several branches. */
 function recovering(): typeof signerOf {
   const found = new Map<string, Address | undefined>()
   return (digest, signature) => {
@@ -191,7 +191,7 @@ function recovering(): typeof signerOf {
   }
 }
 
-/** What one row of a claim asks for. */
+/** The request of one row of a claim. */
 export interface ClaimOf {
   readonly channelId: ChannelId
   readonly total: bigint
@@ -200,7 +200,7 @@ export interface ClaimOf {
 
 export const contracts = createContracts(TREASURY)
 
-/** Looked up by four bytes: hashing every name for every transaction would take most of a run's time. */
+/** Indexed by four bytes, because hashing every name for every transaction would dominate the run time. */
 function selectors() {
   const abi: Abi = [...batchSettlementAbi, ...splitterFactoryAbi]
   const methods = abi.filter((item): item is AbiFunction => item.type === 'function')
@@ -211,7 +211,7 @@ export const channelOf = (accounts: Accounts, id: ChannelId): ChannelState => ac
 export const receiverOf = ({ receivers }: Accounts, address: Address): ReceiverState =>
   receivers.get(address) ?? { claimed: 0n, settled: 0n }
 
-/** All that it ever received is there, or was paid out. */
+/** The total received amount: the balance plus all payouts. */
 export function splitterOf({ splitters, usdc }: Accounts, address: Address): SplitterState {
   const { toProvider, toTreasury } = splitters.get(address) ?? { toProvider: 0n, toTreasury: 0n }
   return { received: (usdc.get(address) ?? 0n) + toProvider + toTreasury, toProvider, toTreasury }
@@ -228,7 +228,7 @@ function pay(draft: Draft, from: Address, to: Address, amount: bigint): void {
   draft.usdc = usdc.set(to, (usdc.get(to) ?? 0n) + amount)
 }
 
-/** Decoded addresses carry a checksum. */
+/** Decoded addresses have a checksum. */
 function lower(config: ChannelConfig): ChannelConfig {
   const text = (value: Hex) => value.toLowerCase() as Hex
   return {

@@ -6,7 +6,7 @@ import type { Life } from './life.ts'
 import type { Rng } from './rng.ts'
 import type { World } from './world.ts'
 
-/** One write, as it is on disk: whole or not at all. */
+/** One atomic write on disk. */
 export type Write =
   | { readonly kind: 'append'; readonly record: CallRecord; readonly effects: CallEffects }
   | { readonly kind: 'take'; readonly claim: Claim; readonly expired: number }
@@ -26,11 +26,11 @@ export type Write =
       readonly kind: 'book'
       readonly entry: Entry
       readonly documents: readonly DocumentPut[]
-      /** Of a draw. */
+      /** The account and amount of a draw. */
       readonly account?: string
     }
 
-/** What is on the disk of a process that died at a commit: nothing of it, all of it, a part, or nobody was told. */
+/** What survives if a process dies at a commit: nothing, everything, a part, or everything without a result. */
 const FATES = ['before', 'after', 'within', 'unknown'] as const
 
 interface Waiting {
@@ -39,7 +39,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** What became of writes, in their order: whoever asked for one waits for its own. */
+/** The results of writes, in order. Each caller waits for its own. */
 interface Results {
   readonly results: ReadonlyArray<Promise<unknown>>
 }
@@ -48,19 +48,19 @@ export interface DiskInit {
   readonly world: World
   readonly name: string
   readonly rng: Rng
-  /** How long a commit takes at most; 0 stops the process for it, as SQLite does. */
+  /** The maximum duration of a commit. 0 blocks the process, as SQLite does. */
   readonly commitMs: number
-  /** How likely a commit is the last thing its process does. */
+  /** The probability that a process dies at a commit. */
   readonly crashes: () => number
-  /** Asked at each commit: whether it is the last thing its process does, whatever `crashes` says. */
+  /** Called at each commit: decides whether its process dies there, in addition to `crashes`. */
   readonly dies?: () => 'before' | 'after' | 'unknown' | undefined
-  /** Told of every write when it is durable. */
+  /** Called with every durable write. */
   readonly onDurable: (write: Write) => void
 }
 
 /**
- * What a node keeps over its deaths. Writes of one turn are one commit; a commit that its process did not hear the end of may
- * have survived or not, and so may one that failed.
+ * A node's disk, which survives its processes. Writes of one turn are one commit. A commit without a result may have survived or
+ * not, and so may a failed one.
  */
 export class Disk {
   readonly #init: DiskInit
@@ -71,18 +71,18 @@ export class Disk {
     this.#init = init
   }
 
-  /** As it would be read after a crash now. */
+  /** The content after a crash at this moment. */
   get state(): Store {
     return this.#state
   }
 
-  /** The store of one process. `onFailure`: it must stop. */
+  /** The store of one process. `onFailure` must stop the process. */
   mount(life: Life, onFailure: () => void): Store {
     const session = new Session(this.#init, life, onFailure, (writes) => this.#apply(writes))
     return session.store(() => this.#state)
   }
 
-  /** A disk that lied: what it said was safe last is gone. For planted bugs only. */
+  /** Removes the last commit although it was reported durable. Only for planted bugs. */
   loseLastCommit(): void {
     const log = this.#log.slice(0, -1)
     this.#log = []
@@ -99,7 +99,7 @@ export class Disk {
   #commit(writes: readonly Write[]): Results {
     this.#log.push([...writes])
     const results = writes.map((write) => perform(this.#state, write))
-    // Whoever waits hears of it; a process that is dead does not.
+    // The callers get the results; a dead process does not.
     for (const result of results) result.catch(() => {})
     return { results }
   }
@@ -127,7 +127,7 @@ class Session {
   store(state: () => Store): Store {
     const read = async <T>(ask: (store: Store) => Promise<T>): Promise<T> => {
       this.#check()
-      // A process that a read is answered to later may be dead by then.
+      // The process may be dead before the read returns.
       return this.#life.isDead ? new Promise<never>(() => {}) : ask(state())
     }
     const write = <T>(write: Write) => this.#write(write) as Promise<T>
@@ -169,7 +169,7 @@ class Session {
         carried: (prefix) => read((store) => store.ledger.carried(prefix)),
         entries: (query) => read((store) => store.ledger.entries(query))
       },
-      // Of no concern to money: not simulated.
+      // Irrelevant to money, so not simulated.
       get listings() {
         return state().listings
       },
@@ -201,7 +201,7 @@ class Session {
     if (this.#isBusy || this.#life.isDead) return
     this.#isBusy = true
     const { world, rng, commitMs } = this.#init
-    // Everything asked for in this turn shares the commit; what comes while it runs waits for the next.
+    // All writes of this turn share the commit; later ones wait for the next.
     void world.after(0, () => {
       this.#underWay = this.#waiting
       this.#waiting = []
@@ -231,7 +231,7 @@ class Session {
     if (this.#waiting.length > 0) this.#schedule()
   }
 
-  /** The database said no, and nobody knows what it kept. */
+  /** The database failed, and the outcome is unknown. */
   #fail(batch: readonly Waiting[]): void {
     this.#hasFailed = true
     const lost = [...batch, ...this.#waiting]
@@ -240,7 +240,7 @@ class Session {
     this.#onFailure()
   }
 
-  /** Killed while a commit was on its way to the disk. */
+  /** The process died during a commit. */
   #die(): void {
     if (this.#underWay.length > 0 && this.#init.rng.chance(0.5)) this.#apply(this.#underWay.map(({ write }) => write))
     this.#underWay = []

@@ -4,11 +4,11 @@ import { run } from './run.ts'
 
 export interface EveryPlaceInit {
   readonly seed: number
-  /** Tries every `step`-th place. Default: each. */
+  /** Tests every `step`-th place. Default: each. */
   readonly step?: number
 }
 
-/** Runs a seed again and again without any other fault, with this one at one place after the other. Gives the number of runs. */
+/** Repeats a seed with only this fault, at one place after the other. Returns the number of runs. */
 export async function atEveryPlace(what: FaultName, { seed, step = 1 }: EveryPlaceInit): Promise<number> {
   let runs = 0
   for (let at = 1; ; at += step) {

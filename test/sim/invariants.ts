@@ -16,52 +16,52 @@ import type { Write } from './disk.ts'
 import type { Life } from './life.ts'
 import type { World } from './world.ts'
 
-/** What must never happen, happened. */
+/** A violated invariant. */
 export class Violation extends Error {}
 
-/** What one call came to, as everybody outside the nodes can tell. */
+/** The fate of one call, as visible outside of the nodes. */
 interface Fate {
-  /** The process that brought it to an upstream, and whether that did its work. */
+  /** The process that sent it to an upstream, and whether the upstream succeeded. */
   life?: Life
   succeeded: boolean
-  /** Its application made it again under the same id. */
+  /** True if its application repeated it under the same id. */
   isByHand: boolean
-  /** Its record in an owner's books, where it is durable. */
+  /** Its durable record in an owner's books. */
   record?: CallRecord
   owner?: string
   delivered?: { readonly charged: bigint; readonly body: string }
 }
 
-/** A channel, as both ends and the chain have shown it. */
+/** A channel, as seen at both ends and on the chain. */
 interface Seen {
   readonly payer: string
   readonly owner: string
   readonly config: ChannelConfig
-  /** The highest ceiling that its payer let go of. */
+  /** The highest ceiling that its payer sent. */
   signed: bigint
-  /** A and S as the owner's disk has them. */
+  /** A and S on the owner's disk. */
   ceiling: bigint
   captured: bigint
-  /** What the head of the chain showed it to hold, and when last. */
+  /** Its balances at the newest block, with the last time of each. */
   balances: Array<{ readonly balance: bigint; readonly at: number }>
 }
 
-/** An owner's process, as far as it can be told from outside what it may do. */
+/** The state of an owner's process that limits what it may do, as visible from outside. */
 export interface Process {
   readonly owner: string
-  /** A, with what came since: by channel. */
+  /** A by channel, including received vouchers. */
   readonly presented: Map<ChannelId, bigint>
-  /** Set aside for calls under way: by channel, then call. */
+  /** Amounts reserved for running calls, by channel and call. */
   readonly held: Map<ChannelId, Map<string, bigint>>
-  /** What it was told of channels at the head of the chain, and when. */
+  /** The process's reads of channels at the newest block, with their times. */
   readonly told: Map<ChannelId, Array<{ readonly state: ChannelState; readonly at: number }>>
 }
 
-/** The age at which a view of the chain is worth nothing. */
+/** The age at which a view of the chain becomes invalid. */
 const VIEW_MS = (WITHDRAW_DELAY_S * 1_000) / 4
 const EARNED = earnedOf('' as ChannelId)
 
-/** Watches everything that passes between nodes, disks and chain, and checks what must hold of it at that moment. */
+/** Observes all messages, writes and transactions, and checks the invariants at each. */
 export class Invariants {
   readonly #world: World
   readonly fates = new Map<string, Fate>()
@@ -75,7 +75,7 @@ export class Invariants {
     this.exposureMax = exposureMax
   }
 
-  /** Ends the run where it does not hold. */
+  /** Ends the run if the condition does not hold. */
   must(holds: boolean, otherwise: string): void {
     if (holds) return
     const violation = new Violation(otherwise)
@@ -89,7 +89,7 @@ export class Invariants {
     return fate
   }
 
-  /** A process begins with what its node's disk kept: everything that was durable. */
+  /** Starts a process with the durable content of its node's disk. */
   async startProcess(node: string, peer: string, { documents, ledger }: Store): Promise<Process> {
     const own = [...this.channels].filter(([, seen]) => seen.owner === peer)
     for (const [id, { captured, ceiling }] of own) {
@@ -132,7 +132,7 @@ export class Invariants {
 
   onReached(id: string, life: Life): void {
     const fate = this.fateOf(id)
-    // Who repeats by hand says nothing of where the first attempt went: that the next process of an owner cannot know.
+    // A manual repeat does not identify the owner process of the first attempt, so the next process cannot know it.
     const isUnfenced = fate.isByHand && fate.life !== life
     this.must(fate.life === undefined || isUnfenced, `${id} came to an upstream twice`)
     fate.life = life
@@ -149,7 +149,7 @@ export class Invariants {
     if (isTrue) presented.set(channelId, ceiling)
   }
 
-  /** S + R ≤ min(A, limit), with everything taken from outside. */
+  /** S + R ≤ min(A, limit), computed only from outside data. */
   onAdmitted(
     process: Process,
     id: string,
@@ -178,7 +178,7 @@ export class Invariants {
     for (const calls of held.values()) calls.delete(id)
   }
 
-  /** An owner gives its answer away. */
+  /** An owner sends its response. */
   onAnswered(owner: string, id: string, charged: bigint): void {
     const { record } = this.fateOf(id)
     this.must(record !== undefined, `${owner} answered ${id} before it was durable`)
@@ -191,7 +191,7 @@ export class Invariants {
     told.set(id, states)
   }
 
-  /** An owner tries or sends a claim. */
+  /** An owner simulates or sends a claim. */
   onClaim({ channelId, total, ceiling }: ClaimOf): void {
     const { captured, signed, balances } = this.#seen(channelId)
     this.must(total <= captured, `a claim of ${total} where ${captured} was captured`)
@@ -226,7 +226,7 @@ export class Invariants {
   #onRecord(owner: string, record: CallRecord, { documents = [], postings = [] }: CallEffects): void {
     const id = idOf(record.requestId)
     const fate = this.fateOf(id)
-    // The store keeps the first of two; the second is an error to whoever wrote it.
+    // The store keeps the first of two records; the second is an error for its writer.
     if (fate.record !== undefined && fate.owner === owner) return
     this.must(fate.record === undefined || record.outcome === 'void', `${id} is in the books of two owners`)
     if (record.outcome === 'captured') this.must(fate.succeeded, `${id} was captured and its upstream did not succeed`)
@@ -268,7 +268,7 @@ export class Invariants {
 
 export const idOf = (requestId: Uint8Array): string => Buffer.from(requestId).toString('hex')
 
-/** Written again on purpose, apart from `lib/pay/payee/channel-limit.ts`. */
+/** Implemented separately from `lib/pay/payee/channel-limit.ts` on purpose. */
 function limitOf({ latest, safe, finalized }: ChannelSnapshot): bigint {
   const counted = [
     latest.balance < COUNTED_LATEST_ATOMS_MAX ? latest.balance : COUNTED_LATEST_ATOMS_MAX,

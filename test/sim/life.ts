@@ -1,10 +1,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { World } from './world.ts'
 
-/**
- * One process, from its start to kill -9. It lives on what the world tells it: after its death no timer of it fires and
- * nothing that it asked for is answered, so nothing of it goes on.
- */
+/** One process, from its start to kill -9. After its death, no timer of it fires and no request of it gets a response. */
 export class Life {
   readonly #world: World
   readonly #onDeath: Array<() => void> = []
@@ -28,7 +25,7 @@ export class Life {
     this.#onDeath.push(task)
   }
 
-  /** `skewMs`: how far its wall clock is off. */
+  /** @param skewMs the error of its wall clock */
   clock(skewMs: number): Clock {
     const world = this.#world
     const alive = (task: () => void) => () => {
@@ -42,7 +39,7 @@ export class Life {
     }
   }
 
-  /** An answer from outside, after a while. The dead are never answered; what was asked may have been done all the same. */
+  /** A delayed response from outside. A dead process gets none, but its request may have been executed. */
   answer<T>(delayMs: number, answer: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       void this.#world.after(delayMs, () => {

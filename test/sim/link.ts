@@ -15,22 +15,22 @@ import type { Rng } from './rng.ts'
 import type { World } from './world.ts'
 
 export interface LinkFaults {
-  /** Longest way of a message, milliseconds. */
+  /** The maximum delay of a message, in milliseconds. */
   readonly delayMs: number
-  /** How likely a message is lost, comes twice, or comes after later ones, all without anybody hearing of it. */
+  /** Probability that a message is lost, duplicated or reordered, without notice. */
   readonly drop: number
   readonly duplicate: number
   readonly reorder: number
-  /** How likely it is the last of its connection. */
+  /** Probability that the connection breaks after it. */
   readonly cut: number
 }
 
-/** The network between nodes: slow, lossy, and cut at times. */
+/** The network between nodes: slow, lossy, with broken connections. */
 export class SimNetwork {
   readonly world: World
   readonly rng: Rng
   readonly faults: () => LinkFaults
-  /** Asked at each message: whether the connection breaks before or after it, whatever `faults` says. */
+  /** Called at each message: decides whether the connection breaks before or after it, in addition to `faults`. */
   readonly breaks: () => 'before' | 'after' | undefined
   readonly #links = new Map<string, SimLink>()
   readonly #severed = new Set<string>()
@@ -49,7 +49,7 @@ export class SimNetwork {
     return link
   }
 
-  /** Nobody reaches the peer, nor it anybody, until it is mended. */
+  /** Isolates the peer until it is restored. */
   sever(peer: string): void {
     this.#severed.add(peer)
     this.#links.get(peer)?.breakAll('the network is gone')
@@ -59,7 +59,7 @@ export class SimNetwork {
     this.#severed.delete(peer)
   }
 
-  /** Who can be reached from there now. */
+  /** The peer's link, if it is reachable now. */
   reach(from: SimLink, to: string): SimLink | undefined {
     const other = this.#links.get(to)
     const isCut = this.#severed.has(to) || this.#severed.has(from.self)
@@ -90,7 +90,7 @@ export class SimLink implements Link {
     this.self = self
     this.#life = life
     this.#network = network
-    // The system closes what a killed process had open; the others hear of it when it gets there.
+    // The system closes the connections of a killed process; the others notice after the delay.
     life.onDeath(() => this.breakAll('the peer is gone'))
   }
 
@@ -181,7 +181,7 @@ export class SimLink implements Link {
     })
   }
 
-  /** A request may come twice and its answer never. */
+  /** A request may arrive twice, and its response may be lost. */
   #ask(other: SimLink, protocol: string, request: Uint8Array): Promise<Uint8Array> {
     const { rng, faults, world } = this.#network
     const broken = this.#network.breaks()
@@ -219,7 +219,7 @@ class SimChannel implements Channel {
   readonly #life: Life
   readonly #network: SimNetwork
   #isOpen = true
-  /** When the last frame on its way arrives: what is sent later comes later. */
+  /** The arrival time of the last frame; later frames arrive later. */
   #arrivesAt = 0
 
   constructor(peer: string, outbound: boolean, link: SimLink, life: Life, network: SimNetwork) {
@@ -247,7 +247,7 @@ class SimChannel implements Channel {
     const isLate = rng.chance(reorder)
     const wayMs = isLate ? rng.between(1, 4 * delayMs) : this.#inOrder()
     void world.after(wayMs, arrive)
-    // At once: the second of two that are apart could be taken where the first was refused, and neither end would be wrong.
+    // At once, because a delayed duplicate could be accepted where the first was rejected, without an error at either end.
     if (rng.chance(duplicate)) void world.after(wayMs, arrive)
     if (broken === 'after') void world.after(wayMs, () => this.end(new Error('the connection broke')))
     if (rng.chance(cut)) void world.after(rng.between(0, delayMs), () => this.end(new Error('the connection broke')))
@@ -280,14 +280,14 @@ class SimChannel implements Channel {
     this.end(error)
   }
 
-  /** Over here at once, and there when word of it arrives. */
+  /** Ends here at once, and at the peer after the delay. */
   end(error?: Error): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#link.drop(this)
     const { other } = this
     const { world } = this.#network
-    // What was sent before may still arrive before that.
+    // Earlier frames may still arrive before the end.
     const wordAt = Math.max(this.#arrivesAt, world.now + this.#network.delay())
     void world.after(wordAt - world.now, () => other?.end(error ?? new Error('the peer closed the channel')))
     if (!this.#life.isDead) this.onClose(error)

@@ -6,17 +6,17 @@ const { values } = parseArgs({
   options: {
     /** One seed, line by line. */
     seed: { type: 'string' },
-    /** So many seeds, and the first of them. */
+    /** The number of seeds, and the first of them. */
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '1' },
-    /** With a mistake of `bugs.ts`, counted from 1. */
+    /** A mistake of `bugs.ts`, counted from 1. */
     bug: { type: 'string' }
   }
 })
 const bug = values.bug === undefined ? {} : { bug: BUGS[Number(values.bug) - 1] }
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** How it ended: undefined where all is well. */
+/** The error of the run; undefined if there is none. */
 async function replay(seed: number): Promise<unknown> {
   try {
     const { digest, ...totals } = await run(seed, { ...bug, onLine: print })

@@ -40,7 +40,7 @@ export interface NodeInit {
   readonly network: SimNetwork
   readonly invariants: Invariants
   readonly signed: SignedManifest
-  /** Peer ids of those who serve the API, in an order of the day. */
+  /** Peer ids of the owners of the API, in an order that varies. */
   readonly owners: () => readonly string[]
   readonly serves: boolean
   readonly isCalm: () => boolean
@@ -49,7 +49,7 @@ export interface NodeInit {
   readonly onDeath: () => void
 }
 
-/** One process of a node: the production code, put together as `lib/service.ts` does, over simulated surroundings. */
+/** One process of a node: the production code, wired as in `lib/service.ts`, in a simulated environment. */
 export interface Running {
   readonly life: Life
   readonly epoch: bigint
@@ -65,7 +65,7 @@ export interface Running {
 const RESTART_MS_MAX = 4_000
 const SKEW_MS = 500
 
-/** A node: what its disk keeps, and one process after the other. */
+/** A node: its disk, and one process after the other. */
 export class SimNode {
   readonly init: NodeInit
   #running: Running | undefined
@@ -80,7 +80,7 @@ export class SimNode {
     return this.#running
   }
 
-  /** Runs from now on: whenever it dies, it is started again a while later. */
+  /** Starts the node. Whenever it dies, it is restarted after a while. */
   start(): void {
     this.#isWanted = true
     void this.#boot()
@@ -98,7 +98,7 @@ export class SimNode {
     return new Promise((resolve) => this.#ups.push(resolve))
   }
 
-  /** In peace. */
+  /** A clean stop. */
   async stop(): Promise<void> {
     this.#isWanted = false
     await this.#running?.stop()
@@ -131,7 +131,7 @@ export class SimNode {
     const { world, name, rng, disk, signer, rules, redeemAtoms, network, peer, invariants, signed, bug } = init
     const clock = life.clock(rng.between(-SKEW_MS, SKEW_MS))
     const process = await invariants.startProcess(name, peer, disk.state)
-    // A database that failed: the process says so and goes.
+    // A failed database ends the process.
     const mounted = disk.mount(life, () => void world.after(rng.between(0, 20), () => life.kill()))
     const store = bug?.store?.(mounted) ?? mounted
     await store.open()
@@ -190,7 +190,7 @@ export class SimNode {
   }
 }
 
-/** The till, with every promise and every admission told to the invariants. */
+/** The payment scheme, with every promise and every admission reported to the invariants. */
 function watched(till: Till, invariants: Invariants, process: Process, { settlement }: ChannelTill): Till {
   const ended = (reservation: Reservation, id: string): Reservation => ({
     capture: (outcome) => reservation.capture(outcome).finally(() => invariants.onEnded(process, id)),

@@ -7,7 +7,7 @@ export const FAULTS = [
 ] as const
 export type FaultName = (typeof FAULTS)[number]
 
-/** The one thing that goes wrong in a run: at its `at`-th commit or message, counted from 1 over all nodes. */
+/** The single fault of a run, at its `at`-th commit or message, counted from 1 over all nodes. */
 export class OneFault {
   readonly what: FaultName
   readonly at: number
@@ -20,12 +20,12 @@ export class OneFault {
     this.at = at
   }
 
-  /** False where the run ended before it came to `at`. */
+  /** False if the run ended before place `at`. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** To be asked at each commit, once. */
+  /** Call it once per commit. */
   atCommit(): 'before' | 'after' | 'unknown' | undefined {
     if (this.what.startsWith('cut') || ++this.#commits !== this.at) return undefined
     this.#isOver = true
@@ -33,7 +33,7 @@ export class OneFault {
     return this.what === 'killed before a commit' ? 'before' : 'after'
   }
 
-  /** To be asked at each message, once. */
+  /** Call it once per message. */
   atMessage(): 'before' | 'after' | undefined {
     if (!this.what.startsWith('cut') || ++this.#messages !== this.at) return undefined
     this.#isOver = true

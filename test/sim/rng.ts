@@ -1,6 +1,6 @@
 import type { Random } from '../../lib/base/random.ts'
 
-/** All chance of a simulation, from one seed: the same seed, the same run. (sfc32, seeded by splitmix32) */
+/** All randomness of a simulation, from one seed, so that a seed always gives the same run. (sfc32, seeded by splitmix32) */
 export class Rng implements Random {
   readonly #state = new Uint32Array(4)
 
@@ -16,7 +16,7 @@ export class Rng implements Random {
     for (let i = 0; i < 12; i++) this.word()
   }
 
-  /** A generator of its own, so that what one part draws does not move what another does. */
+  /** A separate generator, so that draws of one part do not affect another. */
   fork(): Rng {
     return new Rng(this.word())
   }
@@ -40,7 +40,7 @@ export class Rng implements Random {
     return probability > 0 && this.fraction() < probability
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.fraction() * (high - low + 1))
   }

@@ -36,7 +36,7 @@ import { answerTo } from './upstream.ts'
 import { World } from './world.ts'
 
 export interface Run {
-  /** Of everything that happened: two runs of a seed have the same. */
+  /** A digest of all events. Two runs of a seed have the same. */
   readonly digest: string
   readonly captured: number
   readonly delivered: number
@@ -45,13 +45,13 @@ export interface Run {
 
 export interface RunOptions {
   readonly bug?: Bug | undefined
-  /** Nothing else goes wrong then. */
+  /** Replaces all other faults. */
   readonly fault?: OneFault
-  /** Gets each line of what happens. */
+  /** Called with each line of the log. */
   readonly onLine?: (line: string) => void
 }
 
-/** Runs one seed to its end. @throws Violation, or whatever else went wrong */
+/** Runs one seed to its end. @throws Violation, or any other error */
 export async function run(seed: number, { bug, fault, onLine }: RunOptions = {}): Promise<Run> {
   const world = new World(seed, onLine)
   const scenario = scenarioOf(world.rng.fork())
@@ -72,21 +72,21 @@ function withoutFaults({ outage: _, ...scenario }: Scenario): Scenario {
   return { ...scenario, link: QUIET, chain: CALM, crash: 0, kills: [], cuts: [] }
 }
 
-/** Longer than any call that was begun in trouble. */
+/** Longer than any call that began during the faults. */
 const SETTLE_MS = 17_000
 const LAST_TRIES = 8
-/** A deposit on its way is waited for as long as it may come; then the delay runs, and what goes wrong is tried again. */
+/** The validity of a pending deposit, then the withdrawal delay, then time for retries. */
 const LEFT_MS = DEPOSIT_VALID_MS + 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
-/** Before anything may be deleted, when what cost nothing may be, and when all of it may be. */
+/** Three times: before any deletion, after free calls may be deleted, and after all may be. */
 const LATER_MS = [KEEP_FREE_CALLS_MS / 2, KEEP_FREE_CALLS_MS + DAY_MS, (KEEP_DAYS + 1) * DAY_MS] as const
 
-/** Where it fails, the node goes on behind. */
+/** If it fails, the node retries in the background. */
 function ask(till: ChannelTill, how: Leave['how'] | undefined, id: ChannelId): void {
   void (how === 'closes' ? till.close(id) : till.withdraw(id)).catch(() => {})
 }
 
-/** Everything of one run: trouble, then peace, then the reckoning. */
+/** All phases of one run: faults, recovery, and the final checks. */
 class Stage {
   readonly invariants: Invariants
   deaths = 0
@@ -97,10 +97,10 @@ class Stage {
   readonly #owners: SimNode[]
   readonly #payers: SimNode[]
   readonly #fault: OneFault | undefined
-  /** Channels that are to be empty in the end. */
+  /** Channels that must be empty in the end. */
   readonly #left = new Set<ChannelId>()
   #isCalm = false
-  /** Where calls go, where not to anybody. */
+  /** The only owner of calls; undefined for any owner. */
   #only: string | undefined
 
   constructor(world: World, scenario: Scenario, bug: Bug | undefined, fault: OneFault | undefined) {
@@ -202,7 +202,9 @@ class Stage {
     return outage !== undefined && this.#world.now >= outage.at && this.#world.now < outage.at + outage.forMs
   }
 
-  /** A call as it was planned. It is made again by hand where it can go to the one owner only: nothing fences it between two. */
+  /**
+   * Makes a planned call. A call is repeated manually only if it can go to just one owner, because nothing fences it between two.
+   */
   async #use({ payer, timeoutMs, isRepeated }: PlannedCall): Promise<void> {
     const node = this.#payers[payer] as SimNode
     const running = await node.up()
@@ -213,7 +215,7 @@ class Stage {
     await this.#call(node, running, requestId, timeoutMs)
   }
 
-  /** One call, as an application at the payer's node makes it. Says whether it worked. */
+  /** One call by an application at the payer's node. Returns whether it succeeded. */
   async #call({ init }: SimNode, running: Running, requestId: Uint8Array, timeoutMs: number): Promise<boolean> {
     const id = idOf(requestId)
     const { name, signed } = init
@@ -249,16 +251,16 @@ class Stage {
     }
   }
 
-  /** Its node does not know, or takes its time: it calls nobody any more. */
+  /** True if the node's calls have ended, because its state is unknown or slow to recover. */
   #hasLeft(payer: SimNode): boolean {
     const { leave } = this.#scenario
     return leave !== undefined && leave.how !== 'closes' && payer === this.#payers[0]
   }
 
-  /** Whoever wanted out is out, with everything that was not earned. */
+  /** Every requested withdrawal has completed, with all unearned money. */
   async #allLeft(): Promise<void> {
     if (this.#scenario.leave?.how === 'deserts') return this.#desert()
-    // A node that died before the wish was on its disk has to be told again.
+    // If a node died before it saved the request, the request is repeated.
     const running = await this.#payers[0]?.up()
     for (const id of this.#left) if (running !== undefined) ask(running.till, this.#scenario.leave?.how, id)
     const until = this.#world.now + LEFT_MS
@@ -268,7 +270,7 @@ class Stage {
     }
   }
 
-  /** Of those that somebody wanted out of, what still holds money on the chain, or does for all that its node knows. */
+  /** The channels to be left that still hold money, on the chain or by their node's state. */
   #stillIn(): string[] {
     const known = this.#payers[0]?.running?.till.channels() ?? []
     return [...this.#left].flatMap((id) => {
@@ -288,12 +290,12 @@ class Stage {
     await this.#world.sleep(20_000)
   }
 
-  /** What is signed for today is signed for: who reached the cap is heard no more. */
+  /** A payer that reached the daily cap cannot sign, so it is skipped. */
   #isThrough(payer: SimNode): boolean {
     return this.#hasLeft(payer) || this.#scenario.isCapped
   }
 
-  /** Once there is peace everybody can be paid again, and hears what the other has in its books. */
+  /** After recovery, every owner can be paid again and reports its books. */
   async #lastCalls(): Promise<void> {
     for (const payer of this.#payers.filter((node) => !this.#isThrough(node))) {
       for (const owner of this.#owners) {
@@ -312,7 +314,7 @@ class Stage {
     return this.#call(payer, running, running.ids.next(), 20_000)
   }
 
-  /** What was charged and never arrived, its payer gets when it asks again. */
+  /** A payer gets each charged but missing response by repeating the call. */
   async #checkRetrievable(): Promise<void> {
     for (const [id, { record, owner, delivered }] of this.invariants.fates) {
       if (record === undefined || record.charged === 0n || delivered !== undefined) continue
@@ -331,7 +333,7 @@ class Stage {
     }
   }
 
-  /** Everything earned is fetched; a payer that left has to have paid first. */
+  /** Claims all earnings, after departing payers have paid. */
   async #settle(): Promise<void> {
     for (const { running } of this.#owners) await running?.till.settlement.redeemer.settleNow()
     await this.#world.sleep(20_000)
@@ -354,7 +356,7 @@ class Stage {
     }
   }
 
-  /** Later, when old rows are deleted: the books still balance, and no call that is in the books runs again, deleted or not. */
+  /** After old rows are deleted, the books still balance, and no booked call runs again. */
   async #checkTrimmed(node: SimNode): Promise<void> {
     const { store, clock, till } = await node.up()
     const { name, peer, signed } = node.init
@@ -408,7 +410,7 @@ class Stage {
     }
   }
 
-  /** Balances are what is carried for deleted entries, and the entries that are left. */
+  /** Each balance equals the carried sum of deleted entries plus the remaining entries. */
   async #checkCarried({ init }: SimNode): Promise<void> {
     const { ledger } = init.disk.state
     const [balances, carried, entries] = await Promise.all([
@@ -427,7 +429,7 @@ class Stage {
     )
   }
 
-  /** Earned less written off is what the chain paid, and what can still be claimed. */
+  /** Earnings minus write-offs equal the chain's payouts plus claimable amounts. */
   async #checkCollected(): Promise<void> {
     for (const { init, running } of this.#owners) {
       await running?.till.settlement.bookkeeper.look()

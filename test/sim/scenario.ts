@@ -7,30 +7,30 @@ import { WITHDRAW_DELAY_S } from './contracts.ts'
 import type { LinkFaults } from './link.ts'
 import type { Rng } from './rng.ts'
 
-/** What a seed makes of a run, before anything of it happens. */
+/** The plan of a run, drawn from the seed. */
 export interface Scenario {
   readonly owners: number
   readonly payers: number
   readonly price: bigint
   readonly rules: Partial<PayRules> & Pick<PayRules, 'exposureMax' | 'dailyMax'>
-  /** The cap of the day may be reached. */
+  /** True if the daily cap may be reached. */
   readonly isCapped: boolean
-  /** What an owner claims from on. */
+  /** The minimum amount that an owner claims. */
   readonly redeemAtoms: bigint
-  /** What each payer's wallet begins with. */
+  /** The initial balance of each payer's wallet. */
   readonly wallet: bigint
   readonly link: LinkFaults
   readonly chain: ChainFaults
-  /** How likely a commit kills its process, and how long it takes. */
+  /** The probability that a commit kills its process, and the duration of a commit. */
   readonly crash: number
   readonly commitMs: number
   readonly upstreamMs: number
-  /** When what is done to the nodes, milliseconds. */
+  /** The times of faults at the nodes, in milliseconds. */
   readonly troubleMs: number
   readonly calls: readonly PlannedCall[]
   readonly kills: ReadonlyArray<{ readonly at: number; readonly node: number }>
   readonly cuts: ReadonlyArray<{ readonly at: number; readonly node: number; readonly forMs: number }>
-  /** When the chain's endpoint answers nobody. */
+  /** The time when the chain's endpoint is unavailable. */
   readonly outage?: { readonly at: number; readonly forMs: number }
   readonly leave?: Leave
 }
@@ -39,17 +39,17 @@ export interface PlannedCall {
   readonly at: number
   readonly payer: number
   readonly timeoutMs: number
-  /** Where it failed it is made again by hand, under the same id. */
+  /** True if a failed call is repeated manually under the same id. */
   readonly isRepeated: boolean
 }
 
-/** The first payer wants its money back: by its owners, without them, or behind its own node's back. */
+/** The first payer withdraws its money: with its owners, without them, or without its own node's knowledge. */
 export interface Leave {
   readonly at: number
   readonly how: 'closes' | 'withdraws' | 'deserts'
 }
 
-/** The part of a run in which anything may happen; and where a view of the chain grows too old meanwhile. */
+/** The duration of the fault phase, also if a view of the chain becomes too old. */
 const TROUBLE_MS = 40_000
 const LONG_TROUBLE_MS = 320_000
 
@@ -76,7 +76,7 @@ export function scenarioOf(rng: Rng): Scenario {
   )
   const how = rng.pick(['closes', 'withdraws', 'deserts'] as const)
   const leave = rng.chance(0.2) ? { at: rng.between(6_000, TROUBLE_MS / 2), how } : undefined
-  // Who is leaving may well try to be served on.
+  // A departing payer may still try to call.
   if (leave !== undefined) for (let i = 0; i < 3; i++) calls.push(callAt(leave.at + rng.between(3_000, 15_000), 0))
   const outage = isLong ? { at: rng.between(15_000, 30_000), forMs: rng.between(60_000, 270_000) } : undefined
   return {
@@ -126,7 +126,7 @@ export const PAYOUT: Address = `0x${'ee'.repeat(20)}`
 const peerId = (letter: string): string => `12D3KooW${letter.repeat(44)}`
 const PROVIDER = peerId('P')
 
-/** Who takes part: their keys are the same in every run. */
+/** The participants. Their keys are the same in every run. */
 export const OWNERS = [person('owner-1', 1), person('owner-2', 2)]
 export const PAYERS = [person('payer-1', 3), person('payer-2', 4)]
 

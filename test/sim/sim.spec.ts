@@ -5,16 +5,16 @@ import { run } from './run.ts'
 import { BATCH_MS, findsNothingWrong } from './seeds.ts'
 
 describe('the simulator', () => {
-  it('runs a seed the same way every time, and another one another way', async () => {
+  it('repeats a seed exactly, and varies with the seed', async () => {
     const [first, again, other] = [await run(7), await run(7), await run(8)]
     assert.deepEqual(first, again)
     assert.notEqual(first.digest, other.digest)
   })
 
-  // `sim.long.spec.ts` goes on with 201.
+  // `sim.long.spec.ts` continues with 201.
   findsNothingWrong(1, 200)
 
-  describe('notices that', () => {
+  describe('detects that', () => {
     for (const bug of BUGS) {
       it(bug.what, async function () {
         this.timeout(BATCH_MS)

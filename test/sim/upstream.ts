@@ -6,7 +6,7 @@ import type { Life } from './life.ts'
 import type { Rng } from './rng.ts'
 import type { World } from './world.ts'
 
-/** What becomes of a request at a provider's API. */
+/** The outcome of a request at a provider's API. */
 type Mood = 'works' | 'refuses' | 'fails' | 'hangs'
 
 export interface UpstreamInit {
@@ -14,19 +14,19 @@ export interface UpstreamInit {
   readonly rng: Rng
   readonly invariants: Invariants
   readonly life: Life
-  /** It answers at once and always. */
+  /** True if it responds at once, without faults. */
   readonly isCalm: () => boolean
   readonly delayMs: number
 }
 
-/** The API behind an owner: a world of its own, which knows how often it was asked and goes on when the owner dies. */
+/** The API behind an owner. It counts its requests and survives the owner's process. */
 export function upstream({ world, rng, invariants, life, isCalm, delayMs }: UpstreamInit): Adapter {
   const moods: readonly Mood[] = ['works', 'works', 'works', 'works', 'works', 'works', 'refuses', 'fails', 'hangs']
   return {
     protocol: 'REST',
     description: { operations: [] },
     async call({ body }, signal) {
-      // As a client does that is given an aborted signal: nothing leaves.
+      // Like a client with an aborted signal: nothing is sent.
       signal.throwIfAborted()
       const { id } = JSON.parse(text(body as Uint8Array)) as { id: string }
       const mood = isCalm() ? 'works' : rng.pick(moods)

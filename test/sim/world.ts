@@ -8,19 +8,19 @@ interface Event {
   task: (() => void) | undefined
 }
 
-/** No run takes as long: a day. */
+/** The time limit of a run: one day. */
 const TIME_MAX_MS = 24 * 60 * 60 * 1_000
-/** When every simulation begins: Unix time, milliseconds. */
+/** The start of every simulation: Unix time, milliseconds. */
 const BEGINNING = Date.UTC(2026, 0, 2, 3, 4, 5)
 
 /**
- * Simulated time: events run one after the other, and everything that follows from one without time passing runs before the
- * next. All that decides anything is drawn from the seed, so a seed is a run.
+ * Simulated time. Events run one after the other, and all work that follows without a delay runs before the next. Everything
+ * random comes from the seed, so a seed determines a run.
  */
 export class World {
   readonly seed: number
   readonly rng: Rng
-  /** What happened, in words: the same for every run of a seed. */
+  /** A digest of the log, equal for every run of a seed. */
   readonly #hash = createHash('sha256')
   readonly #onLine: ((line: string) => void) | undefined
   readonly #heap: Event[] = []
@@ -34,7 +34,7 @@ export class World {
     this.#onLine = onLine
   }
 
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start. */
   get now(): number {
     return this.#now
   }
@@ -64,12 +64,12 @@ export class World {
     this.#onLine?.(line)
   }
 
-  /** Ends the run with this error: what was found must not go on to hide itself. */
+  /** Ends the run with this error at once, so that later events cannot hide it. */
   fail(error: unknown): void {
     this.#failure ??= { error }
   }
 
-  /** Runs events until the promise is settled. @throws what `fail` was given, and what the promise rejects with */
+  /** Runs events until the promise is settled. @throws the error given to `fail`, or the promise's rejection */
   async run<T>(promise: Promise<T>): Promise<T> {
     const state = { isOver: false }
     const over = () => {
@@ -90,13 +90,13 @@ export class World {
     return promise
   }
 
-  /** Of everything noted so far. */
+  /** The digest of the log so far. */
   digest(): string {
     return this.#hash.copy().digest('hex')
   }
 }
 
-/** All microtasks run before it resolves. */
+/** Resolves after all microtasks. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 const isBefore = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.seq < b.seq)

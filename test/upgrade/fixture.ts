@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Store } from '../../lib/interface/index.ts'
 
-/** What lies in `fixtures/<commit>/`: `files.json.gz`, and beside it `expected.json`. */
+/** The content of `fixtures/<commit>/`: `files.json.gz` and `expected.json`. */
 export interface Fixture {
-  /** Each file of `SOUK_HOME` by its path, in base64; and what else belongs to it. */
+  /** Each file of `SOUK_HOME` by path, in base64, and related data. */
   readonly files: Readonly<Record<string, string>>
   readonly sql: string
-  /** What anvil dumped of the dev chain. */
+  /** The dump of the dev chain by anvil. */
   readonly chain: string
 }
 
-/** What a store says of itself, apart from what time alone changes. */
+/** The figures of a store, without those that change over time. */
 export interface Figures {
-  /** Decimal atoms, by account of the ledger. */
+  /** Decimal atoms, by ledger account. */
   readonly balances: Readonly<Record<string, string>>
   /** Number of documents of each kind. */
   readonly documents: Readonly<Record<string, number>>
@@ -26,15 +26,15 @@ export interface Figures {
 
 export interface Expected {
   readonly commit: string
-  /** Of each profile's own store, and of the PostgreSQL that the ingress shares. */
+  /** Per profile, and for the PostgreSQL that the ingress shares. */
   readonly stores: Readonly<Record<string, Figures>>
-  /** Where the APIs listened then, by name. */
+  /** The former endpoints of the APIs, by name. */
   readonly endpoints: Readonly<Record<string, string>>
   readonly peers: Readonly<Record<string, string>>
-  /** `X-Consumer-Key` by profile: of a key of the node itself, and of a prepaid account with its balance. */
+  /** `X-Consumer-Key` by profile: a key of the node itself, and of a prepaid account with its balance. */
   readonly keys: { readonly consumer: string; readonly account: string }
   readonly balance: string
-  /** Ids of subscriptions by profile. */
+  /** Subscription ids by profile. */
   readonly subscriptions: Readonly<Record<string, string>>
   readonly webhook: string
   readonly payout: string
@@ -53,7 +53,7 @@ export async function figuresOf(store: Store, kinds: Readonly<Record<string, num
   }
 }
 
-/** Kinds of documents in a database file, as it is on disk, with their numbers. */
+/** The number of documents of each kind in a database file. */
 export function documentKinds(path: string): Record<string, number> {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
@@ -64,7 +64,7 @@ export function documentKinds(path: string): Record<string, number> {
   }
 }
 
-/** Kinds of documents in PostgreSQL; there they are bytes. */
+/** Kinds of documents in PostgreSQL, where they are bytes. */
 export const DOCUMENT_KINDS_SQL =
   "SELECT convert_from(collection, 'UTF8') AS collection, count(*)::int AS number FROM documents GROUP BY 1 ORDER BY 1"
 
@@ -82,7 +82,7 @@ export async function readFixture(directory: string): Promise<{ fixture: Fixture
   }
 }
 
-/** Puts the home folder where it can be run: private, as Souk wants it. */
+/** Unpacks the home folder with private modes, as Souk requires. */
 export async function unpackHome({ files }: Fixture, home: string): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const to = join(home, path)

@@ -1,6 +1,6 @@
 /**
  * Makes the fixture of a commit: `node --conditions=development test/upgrade/make.ts <commit>`. The commit's code runs in a
- * worktree of its own with this checkout's dependencies, and `upgrade.spec.ts` finds what it leaves in `fixtures/<commit>/`.
+ * separate worktree with this checkout's dependencies. `upgrade.spec.ts` reads the result from `fixtures/<commit>/`.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'

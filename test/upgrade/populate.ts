@@ -1,6 +1,6 @@
 /**
- * Makes a fixture with the code of the checkout that this file lies in: `make.ts` copies it there. Real nodes, driven by the
- * command line, with play keys and play money.
+ * Makes a fixture with the code of the checkout that contains this file, where `make.ts` copies it. Runs real nodes by the
+ * command line, with dev keys and dev money.
  */
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
@@ -38,7 +38,7 @@ const postgres = await startPostgres()
 const url = await postgres.create()
 const upstreams = await Promise.all(STARTS.map((start) => start()))
 try {
-  // The helper asks for the parts of a chain that a dev chain has itself.
+  // The helper needs only the parts of a bench that a dev chain has as well.
   const wallets = await walletsIn(home, chain as unknown as ChainBench)
   for (const name of ['owner', 'consumer', 'ingress']) {
     const address = await wallets.create(name)
@@ -84,7 +84,7 @@ try {
   assert.equal((await pay(`${ingress.ingress}/v1/account/deposits`, deposit)).status, 200)
   for (let i = 0; i < CALLS_EACH; i++) await call(ingress.ingress, opened.key, 0)
   const { balance } = (await (await fetch(`${ingress.ingress}/v1/account`, { headers })).json()) as { balance: string }
-  // One provider is paid for what there is so far; the calls after it are still in the channels.
+  // Pays one provider for the calls so far; later calls are still in the channels.
   await owner.cli('settle --now')
   await call(consumer.ingress, issued.key, 0)
 

@@ -1,8 +1,8 @@
 import type { Client } from 'pg'
 
 /**
- * The tables of the current schema as SQL that makes them again, with their rows: what `pg_dump --inserts` writes, which the
- * PostgreSQL of the tests does not bring along.
+ * The tables of the current schema with their rows as SQL, like `pg_dump --inserts`, which the tests' PostgreSQL does not
+ * include.
  */
 export async function dumpSql(db: Client): Promise<string> {
   const names = async (sql: string, ...values: string[]) => (await db.query<Record<string, string>>(sql, values)).rows

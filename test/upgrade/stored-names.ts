@@ -7,22 +7,22 @@ import { PROFILE_FILES, profileFile } from '../../node/profile/profile.ts'
 import { SETTING_NAMES } from '../../node/settings.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Pages and words for people: nothing of them is stored or sent to peers. */
+/** Pages and texts for people, which are neither stored nor sent to peers. */
 const NOT_STORED = /^node\/(?:console|cli|demo)\//
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 
-/** Every name that lies on somebody's disk or travels between peers, by kind, sorted; read from the code as it is. */
+/** Every stored or transmitted name, by kind, sorted; extracted from the code. */
 export async function storedNames(): Promise<Record<string, string[]>> {
   const sources = shippedSources()
   const found = (pattern: RegExp, among: (source: string) => boolean = () => true) => {
     const matches = sources.filter(among).flatMap((text) => Array.from(text.matchAll(pattern), ([, name = '']) => name))
-    // What the code calls an id may change.
+    // The code's variable names for ids may change.
     return [...new Set(matches.map((name) => name.replaceAll(/\$\{[^}]*\}/g, '<>')))].sort()
   }
   return {
-    // Kinds of documents, keys of those that there is one of, and constants that look like these.
+    // Kinds of documents, keys of single documents, and similar constants.
     constants: found(/^(?:export )?const [A-Z_]+ = '([a-z][a-z_-]*)'$/gm),
-    // Kinds of documents, accounts of the ledger and references of its entries that are made with an id.
+    // Kinds of documents, ledger accounts and entry references that contain an id.
     namesWithIds: found(/`([a-z][a-z-]*\/\$\{[^`]*)`/g),
     protocolsAndDomains: found(/['`](\/souk\/[^'`]*|souk-\$\{[^`]*|souk channel[^'`]*|x402 Batch[^'`]*)['`]/g),
     signedTypes: found(/'([A-Z]\w+\((?:\w+ \w+,?)+\))'/g),
@@ -55,7 +55,7 @@ function sqliteColumns(): string[] {
   return names.sort()
 }
 
-/** From the statements of the migrations: no server has to run for it. `upgrade.spec.ts` runs them on one. */
+/** Read from the migrations, so that no server is needed. `upgrade.spec.ts` runs them on a server. */
 async function postgresColumns(): Promise<string[]> {
   const statements: string[] = []
   const query = (sql: string) => {

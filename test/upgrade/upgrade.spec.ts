@@ -38,7 +38,7 @@ const onFailure = (error: Error) => {
 }
 
 for (const commit of await readdir(FIXTURES)) {
-  describe(`what commit ${commit} left behind`, function () {
+  describe(`the home of commit ${commit}`, function () {
     this.timeout(60_000)
     const log: string[] = []
     afterEach(function () {
@@ -74,7 +74,7 @@ for (const commit of await readdir(FIXTURES)) {
 
     const database = (profile: string) => join(home, profile, 'souk.db')
 
-    /** The APIs have moved: their ports were free then, and may not be now. */
+    /** The APIs have new ports, because the former ones may be in use. */
     async function moveApis(): Promise<void> {
       upstreams = await Promise.all(STARTS.map((start) => start()))
       const db = new DatabaseSync(database('owner'))
@@ -103,7 +103,7 @@ for (const commit of await readdir(FIXTURES)) {
       assert.equal(sum, 0n)
     }
 
-    it('is read to the last atom and document, and both books are equal', async () => {
+    it('is read to the last atom and document, with equal books on both sides', async () => {
       for (const profile of PROFILES) {
         const store = createSqliteStore({ path: database(profile), onFailure })
         const documents = moved(expected.stores[profile]!.documents)
@@ -136,11 +136,11 @@ for (const commit of await readdir(FIXTURES)) {
       }
     })
 
-    it('runs: listings, keys, accounts, subscriptions and channels work, and what is owed is claimed', async () => {
+    it('runs: listings, keys, accounts, subscriptions and channels work, and earnings are claimed', async () => {
       const stateFile = join(home, 'chain.state')
       await writeFile(stateFile, fixture.chain)
       chain = await startDevChain({ mining: 'instant', stateFile })
-      // Of the blocks before its restart, anvil has no state: `finalized` has to be one after it.
+      // anvil has no state of blocks before its restart, so `finalized` must be a later one.
       await rpc(chain.url, 'anvil_mine', ['0x8'])
       await moveApis()
       const owner = await up('owner', { ingress: false })
@@ -166,7 +166,7 @@ for (const commit of await readdir(FIXTURES)) {
       const open = (await owner.request('GET /channels')).channels
       assert.equal(open.length, 2)
       const spentBefore = open.reduce((sum, { spent }) => sum + parseUsdc(spent), 0n)
-      // By the call, and by the price of that call alone: the other two are subscribed to.
+      // Only this API is paid per call; the other two have subscriptions.
       const { name, body, price } = SAMPLE_APIS[0]!
       for (const [profile, key] of [
         ['consumer', expected.keys.consumer],
@@ -201,7 +201,7 @@ for (const commit of await readdir(FIXTURES)) {
   })
 }
 
-/** Deposits that have ended are in a collection of their own since schema version 7. All of the fixture have. */
+/** Since schema version 7, finished deposits are in a separate collection. All deposits of the fixture are finished. */
 function moved({
   'account-deposits': deposits,
   ...documents

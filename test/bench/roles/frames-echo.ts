@@ -1,7 +1,7 @@
 import { framesNode } from '../frames-node.ts'
 import { play } from '../role.ts'
 
-/** Gives every frame back. */
+/** Returns every frame. */
 play(async () => {
   const { libp2p, link } = await framesNode()
   link.onChannel = (channel) => {

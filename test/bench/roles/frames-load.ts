@@ -4,7 +4,7 @@ import { framesNode } from '../frames-node.ts'
 import { payload } from '../payload.ts'
 import { play } from '../role.ts'
 
-/** Sends frames and waits for them to come back; the first two bytes say whose they are. */
+/** Sends frames and waits for their return. The first two bytes identify the worker. */
 play(async (peer: PeerAddress) => {
   const { libp2p, link } = await framesNode()
   await libp2p.start()

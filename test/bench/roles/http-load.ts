@@ -7,12 +7,12 @@ export interface HttpLoad extends LoadShape {
   readonly origin: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** What is sent, and what has to come back. Default: of each worker its own payload, both ways. */
+  /** The request body, and the expected response. Default: a separate payload per worker, both ways. */
   readonly body?: string
   readonly answer?: string
 }
 
-/** A client as one would write it: undici, connections kept, each answer read whole and checked. */
+/** A typical client: undici with persistent connections; each response is read in full and checked. */
 play(() => {
   const pools = new Map<string, Pool>()
   const poolOf = (origin: string, connections: number): Pool => {

@@ -7,7 +7,7 @@ import { closedLoop, type LoadShape } from '../closed-loop.ts'
 import { play } from '../role.ts'
 
 export interface MoneyWorkArgs {
-  /** Empty, and removed by whoever made it. */
+  /** Empty; its creator removes it. */
   readonly directory: string
   readonly contract: { readonly chainId: number; readonly address: Address }
 }
@@ -15,7 +15,7 @@ export interface MoneyWorkArgs {
 const VOUCHERS = 256
 const CHANNEL: ChannelId = `0x${'11'.repeat(32)}`
 
-/** The two things that money costs most of, each by itself: signatures and the disk. */
+/** The two most expensive parts of payment, measured separately: signatures and disk writes. */
 play(async ({ directory, contract }: MoneyWorkArgs) => {
   const domain = settlementDomain(contract)
   const signer = keySigner(systemRandom.fill(new Uint8Array(32)))
@@ -29,7 +29,7 @@ play(async ({ directory, contract }: MoneyWorkArgs) => {
   return {
     info: {},
     operations: {
-      /** As an owner checks each new one: hash, recover, compare. */
+      /** The owner's check of a new voucher: hash, recover, compare. */
       async verify(shape: LoadShape) {
         const { perSecond } = await closedLoop({ ...shape, concurrency: 1 }, async () => {
           for (const voucher of vouchers) {
@@ -38,7 +38,7 @@ play(async ({ directory, contract }: MoneyWorkArgs) => {
         })
         return perSecond * VOUCHERS
       },
-      /** Entries of two postings, each waited for until it is on disk. */
+      /** Entries of two postings; each is awaited until it is on disk. */
       async book(shape: LoadShape) {
         const { perSecond } = await closedLoop(shape, async () => {
           const postings = [

@@ -8,7 +8,7 @@ export interface OverlayLoad extends LoadShape {
   readonly api: string
 }
 
-/** The overlay's calling end: `souk.call`, as from code that embeds the library. */
+/** The consumer's end of the overlay: `souk.call`, as in code that embeds the library. */
 play(async ({ addresses }: Reachable) => {
   const { souk, start, stop } = await createNode({ bootstrap: addresses })
   await start()

@@ -3,11 +3,11 @@ import { echo } from '../echo.ts'
 import { play } from '../role.ts'
 
 export interface Reachable {
-  /** Multiaddrs, with the peer id. */
+  /** Multiaddrs with the peer id. */
   readonly addresses: readonly string[]
 }
 
-/** The overlay's serving end: the whole library, books in memory, metered. */
+/** The owner's end of the overlay: the whole library, books in memory, metered. */
 play(async ({ name, price }: { name: string; price: string }) => {
   const { souk, start, stop } = await createNode()
   await start()

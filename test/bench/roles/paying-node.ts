@@ -22,17 +22,17 @@ import { payload } from '../payload.ts'
 import { play } from '../role.ts'
 
 export interface PayingNodeArgs {
-  /** Empty, and removed by whoever made it. */
+  /** Empty; its creator removes it. */
   readonly directory: string
   /** Multiaddrs of the network's first node. */
   readonly bootstrap: readonly string[]
   readonly chain: ChainParameters
-  /** Of its wallet. */
+  /** The private key of its wallet. */
   readonly key: Hex
 }
 
 export interface PayingNodeInfo {
-  /** Multiaddrs, with the peer id. */
+  /** Multiaddrs with the peer id. */
   readonly addresses: readonly string[]
   readonly ingress: string
 }
@@ -41,7 +41,7 @@ export interface Offer {
   readonly name: string
   readonly price: string
   readonly payout: Address
-  /** Of the REST API behind it; absent for one in code. */
+  /** The origin of its REST API; absent for an API in code. */
   readonly origin?: string
 }
 
@@ -49,12 +49,12 @@ export interface CodeLoad extends LoadShape {
   readonly api: string
 }
 
-/** A day's worth of a benchmark: it must measure calls, not deposits and leases. */
+/** Enough for a benchmark, so that it measures calls and not deposits and leases. */
 const RULES = { deposit: parseUsdc('300'), depositMax: parseUsdc('1000'), dailyMax: parseUsdc('10000') }
 const HOST = '127.0.0.1'
 const SILENT = { warn: () => {}, error: () => {} }
 
-/** The parts of a node that a paid call passes: SQLite store, channel till on a real EVM, ingress. */
+/** The parts of a node that a paid call uses: SQLite store, channel payment scheme on a real EVM, ingress. */
 play(async ({ directory, bootstrap, chain, key }: PayingNodeArgs) => {
   const store = createSqliteStore({ path: join(directory, 'store.db') })
   const signer = keySigner(fromHex(key, 32))

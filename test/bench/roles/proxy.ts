@@ -4,10 +4,10 @@ import { fastify, type FastifyPluginCallback } from 'fastify'
 import { listenOnLoopback, type Origin } from '../loopback.ts'
 import { play } from '../role.ts'
 
-// By `require`, for its types would bring in those of `ws`, which are not installed.
+// Loaded by `require`, because its types need those of `ws`, which are not installed.
 const httpProxy = createRequire(import.meta.url)('@fastify/http-proxy') as FastifyPluginCallback<{ upstream: string }>
 
-/** What a provider would put before an API without Souk: a reverse proxy with one hop, as its documentation sets it up. */
+/** A provider's alternative to Souk: a reverse proxy with one hop, configured as in its documentation. */
 play(async ({ origin }: Origin) => {
   const server = createServer()
   const app = fastify({ logger: false, serverFactory: (handler) => server.on('request', handler) })

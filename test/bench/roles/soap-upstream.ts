@@ -4,9 +4,9 @@ import { play } from '../role.ts'
 
 const ORDER = /(<\/?(?:\w+:)?)order(?=[\s>/])/g
 
-/** A SOAP service that answers an order with the same order. */
+/** A SOAP service that returns the order it received. */
 play(({ wsdl }: { readonly wsdl: string }) => {
-  // By the order's length: whoever sends a small order must not wait until an answer to a large one is put together.
+  // Cached by length, so that a small call does not wait while a large response is built.
   const answers = new Map<number, Buffer>()
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/xml; charset=utf-8')

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { listenOnLoopback } from '../loopback.ts'
 import { play } from '../role.ts'
 
-/** A provider's API: answers a POST with the JSON it was sent. */
+/** A provider's API: responds to a POST with the received JSON. */
 play(async () => {
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []

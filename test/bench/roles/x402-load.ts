@@ -8,7 +8,7 @@ import { play } from '../role.ts'
 
 export interface X402LoadArgs {
   readonly chainId: number
-  /** A payer for each worker. */
+  /** One payer per worker. */
   readonly keys: readonly Hex[]
 }
 
@@ -16,11 +16,11 @@ export interface X402Load extends LoadShape {
   readonly origin: string
 }
 
-/** A consumer with `@x402/fetch`: asks, is told the price, signs, asks again. */
+/** A consumer with `@x402/fetch`: request, 402 with the price, signature, second request. */
 play(({ chainId, keys }: X402LoadArgs) => {
   const payers = keys.map((key) =>
     wrapFetchWithPaymentFromConfig(globalThis.fetch, {
-      // The play USDC is none of its default assets.
+      // The dev USDC is not among its default assets.
       spendControls: false,
       schemes: [{ network: `eip155:${chainId}`, client: new ExactEvmScheme(privateKeyToAccount(key)) }]
     })

@@ -15,17 +15,17 @@ import { play } from '../role.ts'
 
 export interface X402ServerArgs {
   readonly chain: ChainParameters
-  /** Of the accounts that settle in turn: one alone would have its transactions wait for each other. */
+  /** The keys of the accounts that settle in turn, because the transactions of one account would wait for each other. */
   readonly keys: readonly Hex[]
   readonly payTo: Address
   /** Atoms. */
   readonly price: string
 }
 
-/** A block comes with each transaction: asked for as often as makes sense. */
+/** Each transaction gets a block at once, so polling is frequent. */
 const POLL_MS = 4
 
-/** What a provider sells calls with today: `@x402/express`, scheme `exact`, and the facilitator in the same process. */
+/** Existing payment software: `@x402/express`, scheme `exact`, with the facilitator in the same process. */
 play(async ({ chain, keys, payTo, price }: X402ServerArgs) => {
   const network = `eip155:${chain.chainId}` as const
   const client = createWalletClient({
@@ -45,7 +45,7 @@ play(async ({ chain, keys, payTo, price }: X402ServerArgs) => {
     verifyTypedData: (args) => client.verifyTypedData(args as never),
     writeContract: (args) => client.writeContract({ ...args, account: next(), chain: client.chain } as never),
     sendTransaction: (args) => client.sendTransaction({ ...args, account: next(), chain: client.chain } as never),
-    // Most are mined by now: viem would look again at each new block, for every one that waits.
+    // Most transactions are already mined; viem would poll every new block for each pending one.
     waitForTransactionReceipt: (args) =>
       client.getTransactionReceipt(args).catch(() => client.waitForTransactionReceipt(args)),
     getCode: (args) => client.getCode(args)

@@ -4,15 +4,15 @@ import { play } from '../../bench/role.ts'
 export interface HeldBodies {
   readonly port: number
   readonly path: string
-  /** Header lines; connection n sends number n modulo their count. */
+  /** Header lines; connection n uses number n modulo their count. */
   readonly headers: readonly string[]
   readonly connections: number
-  /** Announced, all but the last of which is sent. */
+  /** The announced length; all but the last byte is sent. */
   readonly bytes: number
 }
 
 export interface HeldBodiesResult {
-  /** Connections whose whole body but the last byte was taken, and those that were answered before. */
+  /** Connections whose body was accepted except for its last byte, and those with an early response. */
   readonly held: number
   readonly refused: number
 }
@@ -21,7 +21,7 @@ const CHUNK = Buffer.alloc(256 * 1024, 0x20)
 const ANSWER_MS = 1_500
 let sockets: Socket[] = []
 
-/** Sends a body but for its last byte, and says whether an answer came before. */
+/** Sends a body without its last byte, and returns whether a response came before. */
 function hold({ port, path, headers, bytes }: HeldBodies, at: number): Promise<'held' | 'refused'> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -33,7 +33,7 @@ function hold({ port, path, headers, bytes }: HeldBodies, at: number): Promise<'
         left -= chunk.length
         if (!socket.write(chunk)) return
       }
-      // The system takes a mebibyte that nobody reads; an answer is there by then.
+      // The system buffers up to one mebibyte without a reader, so wait for an early response.
       if (left === 0) socket.write('', () => setTimeout(() => resolve('held'), ANSWER_MS))
     }
     socket.on('drain', send)

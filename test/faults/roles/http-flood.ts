@@ -4,29 +4,29 @@ import { play } from '../../bench/role.ts'
 
 export interface Flood {
   readonly port: number
-  /** Whole requests; each connection sends one of them again and again. */
+  /** Complete requests; each connection repeats one of them. */
   readonly requests: readonly string[]
   readonly connections: number
-  /** Requests a second, spread over the connections that are free. */
+  /** Requests per second, spread over the free connections. */
   readonly perSecond: number
   readonly ms: number
 }
 
 export interface FloodResult {
-  /** Requests answered by 200, and by 503, in a second. */
+  /** Responses with 200, and with 503, per second. */
   readonly admittedPerSecond: number
   readonly refusedPerSecond: number
-  /** Answers of any other kind, and connections that broke. */
+  /** Other responses, and broken connections. */
   readonly others: number
   readonly broken: number
-  /** From a request's last byte to the last of its answer, on connections that had an answer before. */
+  /** From a request's last byte to the last byte of its response, on connections with an earlier response. */
   readonly p50AdmittedMs: number
   readonly p99AdmittedMs: number
   readonly medianRefusalMs: number
   readonly p99RefusalMs: number
-  /** From dialling to the first answer. */
+  /** From dialling to the first response. */
   readonly p99NewConnectionMs: number
-  /** Connections that had no answer to the end. */
+  /** Connections without any response. */
   readonly unanswered: number
 }
 
@@ -73,7 +73,7 @@ class Client {
 
   send(): void {
     this.isFree = false
-    // Of a new connection the time counts from dialling.
+    // On a new connection, the time counts from dialling.
     if (this.hasAnswer) this.#sentAt = performance.now()
     this.#socket.write(this.#request)
   }
@@ -96,7 +96,7 @@ class Client {
   }
 }
 
-/** Sends as many requests a second as it is told, on connections that are kept, whatever becomes of them. */
+/** Sends this many requests per second on persistent connections, whatever the responses. */
 async function run(flood: Flood): Promise<FloodResult> {
   const { port, requests, connections, perSecond, ms } = flood
   const admitted: number[] = []
