@@ -24,7 +24,7 @@ describe('the demo APIs through their adapters', () => {
     for (const one of closing.splice(0).reverse()) await one.close?.()
   })
 
-  it('ticks', async () => {
+  it('returns ticks', async () => {
     const ticker = await registered(restFactory, await startTicker())
     const reply = await ticker.call(plainCall({ symbol: 'BTC-USD', interval: '1m' }), FOREVER)
     assert.equal(reply.success, true)
@@ -32,7 +32,7 @@ describe('the demo APIs through their adapters', () => {
     assert.equal((await ticker.call(plainCall({}), FOREVER)).status, 400)
   })
 
-  it('ticks as a stream, for as long as it is read', async () => {
+  it('streams ticks for as long as they are read', async () => {
     const ticker = await registered(restFactory, await startTicker())
     const reply = await ticker.call(plainCall({ symbol: 'BTC' }, [['accept', 'text/event-stream']]), FOREVER)
     assert(!(reply.body instanceof Uint8Array))
@@ -44,7 +44,7 @@ describe('the demo APIs through their adapters', () => {
     assert.equal(events, 3)
   })
 
-  it('knows its users', async () => {
+  it('returns users', async () => {
     const users = await registered(graphqlFactory, await startUsers())
     assert.deepEqual(
       users.description.operations.map(({ name }) => name),

@@ -3,7 +3,7 @@ import { isSoukError } from '../../lib/base/errors.ts'
 import { protocolDescriptors, protocolFactories } from '../../protocols/index.ts'
 
 describe('the registry of protocols', () => {
-  it('has a factory for every protocol a provider can name, under its own name', () => {
+  it('has a factory for every protocol, under its own name', () => {
     const names = protocolDescriptors.map(({ name }) => name)
     assert.deepEqual(Object.keys(protocolFactories).sort(), names.toSorted())
     for (const [name, { protocol }] of Object.entries(protocolFactories)) assert.equal(protocol, name)
@@ -22,7 +22,7 @@ describe('the registry of protocols', () => {
     ['auth.soap_headers', { auth: { soapHeaders: { Token: 'secret' } } }]
   ] as const) {
     for (const name of ['REST', 'GraphQL'] as const) {
-      it(`refuses ${member} for a ${name} API, before anything is asked`, async () => {
+      it(`rejects ${member} for a ${name} API, before any request`, async () => {
         const given = { endpoint: 'http://127.0.0.1:1/', ...config }
         await assert.rejects(protocolFactories[name].inspect(given, new AbortController().signal), (error: Error) => {
           assert.match(error.message, new RegExp(`^${member} is only for SOAP APIs.* ${name}\\.$`))

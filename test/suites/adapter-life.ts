@@ -4,14 +4,14 @@ import { type Bench, bytesOf, FOREVER, jsonOf, PROMPT_MS, plainCall, rejectsWith
 import { answering, deadUrl, hanging, until } from '../helpers/scripted-upstream.ts'
 
 export function timeCases(given: () => Bench): void {
-  it('gives an upstream that hangs up after its time limit', async () => {
+  it('aborts a hanging upstream after its time limit', async () => {
     const { open, subject, upstream } = given()
     upstream.behave(hanging)
     await rejectsWith(open({ timeoutMs: 100 }).call(plainCall(subject.call), FOREVER), 'upstream_timeout')
     await until(() => upstream.received[0]?.gone === true, 'the upstream to lose its connection', PROMPT_MS)
   })
 
-  it('gives an upstream that stops in the middle up after its time limit', async () => {
+  it('aborts an upstream that stops in the middle after its time limit', async () => {
     const { open, subject, upstream } = given()
     upstream.behave((response) => {
       response.writeHead(200, { ...subject.answer.headers, 'content-length': subject.answer.body.length })
@@ -35,13 +35,13 @@ export function timeCases(given: () => Bench): void {
     assert(performance.now() - abortedAt < PROMPT_MS)
   })
 
-  it('reaches nobody when its signal has aborted before', async () => {
+  it('calls nothing if its signal was aborted before', async () => {
     const { adapter, subject, upstream } = given()
     await rejectsWith(adapter.call(plainCall(subject.call), AbortSignal.abort()), 'call_interrupted')
     assert.equal(upstream.received.length, 0)
   })
 
-  it('leaves nothing on the signal of a call that is over', async () => {
+  it('leaves no listener on the signal after a call', async () => {
     const { adapter, subject } = given()
     const controller = new AbortController()
     const { signal } = controller
@@ -62,21 +62,21 @@ export function timeCases(given: () => Bench): void {
 }
 
 export function lifeCases(given: () => Bench): void {
-  it('makes many calls at once, each with its own answer', async () => {
+  it('makes many concurrent calls, each with its own response', async () => {
     const { adapter, subject, upstream } = given()
     const calls = Array.from({ length: 100 }, () => adapter.call(plainCall(subject.call), FOREVER))
     for (const reply of await Promise.all(calls)) assert.deepEqual(await jsonOf(reply), subject.reply)
     assert.equal(upstream.received.length, 100)
   })
 
-  it('keeps its connection from call to call', async () => {
+  it('reuses its connection', async () => {
     const { adapter, subject, upstream } = given()
     for (let i = 0; i < 10; i++) await bytesOf((await adapter.call(plainCall(subject.call), FOREVER)).body)
-    // Two, when a call is made in the very turn in which the one before ended.
+    // Two, if a call is made in the same turn in which the one before ended.
     assert(upstream.accepted <= 2)
   })
 
-  it('one call that hangs holds up no other', async () => {
+  it('is not blocked by a hanging call', async () => {
     const { adapter, subject, upstream } = given()
     upstream.behave(hanging)
     const controller = new AbortController()
@@ -88,7 +88,7 @@ export function lifeCases(given: () => Bench): void {
     await ended
   })
 
-  it('lets go of its connections when closed', async () => {
+  it('closes its connections when closed', async () => {
     const { adapter, subject, upstream } = given()
     await bytesOf((await adapter.call(plainCall(subject.call), FOREVER)).body)
     assert.equal(upstream.open, 1)
@@ -96,14 +96,14 @@ export function lifeCases(given: () => Bench): void {
     await until(() => upstream.open === 0, 'the connection to close', PROMPT_MS)
   })
 
-  it('makes no call once it is closed', async () => {
+  it('makes no call after it is closed', async () => {
     const { adapter, subject, upstream } = given()
     await adapter.close?.()
     await rejectsWith(adapter.call(plainCall(subject.call), FOREVER), 'call_interrupted')
     assert.equal(upstream.received.length, 0)
   })
 
-  it('refuses an endpoint that it could not call', () => {
+  it('rejects an endpoint that it cannot call', () => {
     const { subject, open } = given()
     for (const endpoint of [
       '',
@@ -125,7 +125,7 @@ export function lifeCases(given: () => Bench): void {
 }
 
 export function inspectionCases(given: () => Bench): void {
-  it('describes the API as the opened adapter does', async () => {
+  it('describes the API like the opened adapter', async () => {
     const { inspect, subject, upstream } = given()
     upstream.behave(subject.inspectable)
     const { description, snapshot } = await inspect()
@@ -138,14 +138,14 @@ export function inspectionCases(given: () => Bench): void {
     assert.equal(new Set(names).size, names.length)
   })
 
-  it('keeps no connection', async () => {
+  it('leaves no connection open', async () => {
     const { inspect, subject, upstream } = given()
     upstream.behave(subject.inspectable)
     await inspect()
     await until(() => upstream.open === 0, 'the connection to close', PROMPT_MS)
   })
 
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const { inspect, subject } = given()
     const url = await deadUrl()
     const attempt = inspect({ endpoint: url + subject.endpointPath })
@@ -153,25 +153,25 @@ export function inspectionCases(given: () => Bench): void {
     await assert.rejects(attempt, new RegExp(`127\\.0\\.0\\.1:${new URL(url).port} refuses connections`))
   })
 
-  it('says that the name is not known', async () => {
+  it('reports an unknown host name', async () => {
     const { inspect } = given()
     await rejectsWith(inspect({ endpoint: 'http://no-such-host.invalid/' }), 'upstream_unreachable')
   })
 
-  it('says that it is no TLS', async () => {
+  it('reports a server without TLS', async () => {
     const { inspect, subject, upstream } = given()
     const attempt = inspect({ endpoint: upstream.url.replace('http:', 'https:') + subject.endpointPath })
     await rejectsWith(attempt, 'upstream_unreachable')
     await assert.rejects(attempt, /TLS with 127\.0\.0\.1:\d+ failed/)
   })
 
-  it('says that there is no answer in time', async () => {
+  it('reports a time-out', async () => {
     const { inspect, upstream } = given()
     upstream.behave(hanging)
     await rejectsWith(inspect({ timeoutMs: 100 }), 'upstream_timeout')
   })
 
-  it('tells the provider where the endpoint redirects to', async () => {
+  it('shows the provider the target of a redirect', async () => {
     const { inspect, upstream } = given()
     upstream.behave(answering(301, { location: 'https://api.example/v2' }, ''))
     const attempt = inspect()

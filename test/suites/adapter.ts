@@ -24,7 +24,7 @@ import { inspectionCases, lifeCases, timeCases } from './adapter-life.ts'
 
 /** The contract of `lib/interface/adapter.ts`, case by case. */
 export function adapterSuite(subject: AdapterSubject): void {
-  describe(`${subject.factory.protocol} keeps the Adapter contract`, () => {
+  describe(`${subject.factory.protocol} implements the Adapter contract`, () => {
     const unhandled: unknown[] = []
     const onUnhandled = (reason: unknown) => void unhandled.push(reason)
     const opened: Adapter[] = []
@@ -45,7 +45,7 @@ export function adapterSuite(subject: AdapterSubject): void {
     beforeEach(async () => {
       upstream = await scriptedUpstream(answering(200, subject.answer.headers, subject.answer.body))
       const endpoint = upstream.url + subject.endpointPath
-      // A snapshot may name the upstream's address (a WSDL does): every server of a test has one of its own.
+      // A snapshot may contain the upstream's address, as a WSDL does, so each test server has its own.
       const open = (config: Partial<UpstreamConfig> = {}) => {
         const adapter = subject.factory.open(
           { endpoint, ...config },
@@ -68,17 +68,17 @@ export function adapterSuite(subject: AdapterSubject): void {
     })
 
     const given = () => bench
-    describe('answers', () => answerCases(given))
+    describe('responses', () => answerCases(given))
     describe('failures of the upstream', () => failureCases(given))
     describe('requests', () => requestCases(given))
     describe('time and cancelling', () => timeCases(given))
-    describe('many calls, and the end', () => lifeCases(given))
+    describe('concurrency and closing', () => lifeCases(given))
     describe('inspection', () => inspectionCases(given))
   })
 }
 
 function answerCases(given: () => Bench): void {
-  it('turns the answer into JSON for the consumer', async () => {
+  it('converts the response to JSON for the consumer', async () => {
     const { adapter, subject } = given()
     const reply = await adapter.call(plainCall(subject.call), FOREVER)
     assert.equal(reply.status, 200)
@@ -90,12 +90,12 @@ function answerCases(given: () => Bench): void {
     assert.deepEqual(await jsonOf(reply), subject.reply)
   })
 
-  it('hands a small answer out whole', async () => {
+  it('returns a small response as a whole', async () => {
     const { adapter, subject } = given()
     assert((await adapter.call(plainCall(subject.call), FOREVER)).body instanceof Uint8Array)
   })
 
-  it('takes an answer in many small pieces', async () => {
+  it('accepts a response in many small pieces', async () => {
     const { adapter, subject, upstream } = given()
     upstream.behave((response) => {
       response.writeHead(200, subject.answer.headers)
@@ -105,7 +105,7 @@ function answerCases(given: () => Bench): void {
     assert.deepEqual(await jsonOf(await adapter.call(plainCall(subject.call), FOREVER)), subject.reply)
   })
 
-  it('decodes an answer that came compressed', async () => {
+  it('decodes a compressed response', async () => {
     const { adapter, subject, upstream } = given()
     const headers = { ...subject.answer.headers, 'content-encoding': 'gzip' }
     upstream.behave(answering(200, headers, gzipSync(subject.answer.body)))
@@ -115,7 +115,7 @@ function answerCases(given: () => Bench): void {
   })
 
   for (const status of [400, 404, 429, 500, 503]) {
-    it(`passes the upstream's ${status} on, as no success`, async () => {
+    it(`passes on the upstream's ${status} as a failure`, async () => {
       const { adapter, subject, upstream } = given()
       upstream.behave(answering(status, { 'content-type': 'text/plain', 'retry-after': '7' }, 'not now'))
       const reply = await adapter.call(plainCall(subject.call), FOREVER)
@@ -126,7 +126,7 @@ function answerCases(given: () => Bench): void {
     })
   }
 
-  it('lets no cookie, no framing and no challenge of the upstream through', async () => {
+  it('drops cookies, framing and challenges of the upstream', async () => {
     const { adapter, subject, upstream } = given()
     const own = {
       'set-cookie': 'session=1',
@@ -142,7 +142,7 @@ function answerCases(given: () => Bench): void {
     for (const name of names) assert.equal(name, name.toLowerCase())
   })
 
-  it('never holds more of a huge answer than is allowed', async () => {
+  it('never buffers more of a huge response than allowed', async () => {
     const { adapter, subject, upstream } = given()
     const body = subject.huge(RESPONSE_BYTES_MAX + 1)
     upstream.behave(answering(200, subject.answer.headers, body))
@@ -156,7 +156,7 @@ function answerCases(given: () => Bench): void {
     }
   })
 
-  it('counts the bytes of a compressed answer as they come out', async () => {
+  it('counts the decompressed bytes of a response', async () => {
     const { adapter, subject, upstream } = given()
     const body = gzipSync(subject.huge(RESPONSE_BYTES_MAX + 1))
     upstream.behave(answering(200, { ...subject.answer.headers, 'content-encoding': 'gzip' }, body))
@@ -220,13 +220,13 @@ function failureCases(given: () => Bench): void {
     })
   }
 
-  it('is upstream_unreachable when nobody listens', async () => {
+  it('is upstream_unreachable if the connection is refused', async () => {
     const { adapter, subject, upstream } = given()
     await upstream.close()
     await rejectsWith(adapter.call(plainCall(subject.call), FOREVER), 'upstream_unreachable')
   })
 
-  it('works again after any of it', async () => {
+  it('works again after each failure', async () => {
     const { adapter, subject, upstream } = given()
     upstream.behave(resetting)
     await rejectsWith(adapter.call(plainCall(subject.call), FOREVER), 'upstream_unreachable')
@@ -250,7 +250,7 @@ function requestCases(given: () => Bench): void {
     ['another content type', Buffer.from('<a/>'), [['content-type', 'text/xml']], 'unsupported_media_type']
   ]
   for (const [what, body, headers, code] of refused) {
-    it(`refuses ${what} before the upstream is reached`, async () => {
+    it(`rejects ${what} before the upstream is called`, async () => {
       const { adapter, upstream } = given()
       const request = { ...plainCall(body), headers: headers.length > 0 ? headers : plainCall(body).headers }
       await rejectsWith(adapter.call(request, FOREVER), code)
@@ -258,7 +258,7 @@ function requestCases(given: () => Bench): void {
     })
   }
 
-  it('reads a body that comes as a stream', async () => {
+  it('reads a streamed body', async () => {
     const { adapter, subject, upstream } = given()
     const whole = plainCall(subject.call)
     async function* pieces() {
@@ -271,7 +271,7 @@ function requestCases(given: () => Bench): void {
     assert.deepEqual([second?.target, second?.body], [first?.target, first?.body])
   })
 
-  it('shows the upstream no credentials of the consumer, and the trace it is part of', async () => {
+  it('sends the upstream the trace, but no credentials of the consumer', async () => {
     const { adapter, subject, upstream } = given()
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const secrets: Headers = [
@@ -300,7 +300,7 @@ function requestCases(given: () => Bench): void {
     }
   })
 
-  it('lets no header smuggle another', async () => {
+  it('prevents header injection', async () => {
     const { adapter, subject, upstream } = given()
     const request = plainCall(subject.call, [['accept-language', 'en\r\nx-evil: 1']])
     await rejectsWith(adapter.call(request, FOREVER), 'invalid_request')

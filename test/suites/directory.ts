@@ -14,9 +14,9 @@ export interface DirectoryNode {
   readonly self: string
 }
 
-/** What an implementation brings to the suite. */
+/** An implementation, as the suite needs it. */
 export interface DirectoryHarness {
-  /** A network of so many nodes that know each other, ready to be asked. */
+  /** A network of this many connected nodes, ready for lookups. */
   open(size: number): Promise<readonly DirectoryNode[]>
   /** Stops all nodes of all networks. */
   close(): Promise<void>
@@ -31,7 +31,7 @@ async function ids(peers: AsyncIterable<PeerAddress>): Promise<string[]> {
   return found.sort()
 }
 
-/** Asks until it holds: what one node tells takes a moment to reach the others. */
+/** Polls until it holds, because changes take a moment to reach other nodes. */
 async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const until = performance.now() + 5_000
   for (;;) {

@@ -6,14 +6,14 @@ import { eventually } from '../helpers/eventually.ts'
 export interface LinkPair {
   readonly a: Link
   readonly b: Link
-  /** Where a reaches b and b reaches a. Addresses are known once the links run. */
+  /** The addresses of a and b for each other, known once the links run. */
   address(of: Link): PeerAddress
-  /** A peer that is not there. */
+  /** An unreachable peer. */
   readonly nobody: PeerAddress
   start(): Promise<void>
-  /** Time passes for the links. */
+  /** Advances the time of the links. */
   advance(ms: number): Promise<void>
-  /** Everything is let go, whatever state it is in. */
+  /** Releases everything, in any state. */
   dispose(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export const BOUND_MS = 5_000
 export const PROTOCOL = '/test/echo/1.0.0'
 export const TAG = Uint8Array.from({ length: 17 }, (_, i) => i)
 
-/** Everything that one end of a channel was told. */
+/** All events of one end of a channel. */
 export interface Heard {
   readonly channel: Channel
   readonly frames: Uint8Array[]
@@ -36,7 +36,7 @@ export interface Bulk {
   readonly source: BulkSource
 }
 
-/** One link with all it was given. */
+/** One link with everything it received. */
 export class Side {
   readonly link: Link
   readonly heard: Heard[] = []

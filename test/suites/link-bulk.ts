@@ -6,7 +6,7 @@ import { bytesOf, textOf } from '../helpers/bodies.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { type Bench, BOUND_MS, count, MiB, NEVER, TAG } from './link-bench.ts'
 
-/** Deterministic, and different at every place. */
+/** Deterministic, and different at every position. */
 const chunkAt = (i: number, bytes: number): Uint8Array => new Uint8Array(bytes).fill(i * 37 + 1)
 
 export function bulkCases(bench: () => Bench): void {
@@ -107,7 +107,7 @@ export function bulkCases(bench: () => Bench): void {
 }
 
 export function brokenBulkCases(bench: () => Bench): void {
-  it('tell the writer when the reader stops early', async () => {
+  it('notify the writer when the reader stops early', async () => {
     const { sink, source } = await bench().openBulk()
     const writing = (async () => {
       for (;;) await sink.write(chunkAt(1, 64 * 1024))

@@ -13,9 +13,9 @@ const claimOf = (changes: Partial<Claim> = {}): Claim => ({
   ...changes
 })
 
-/** Idempotency keys in the books of an owner. */
+/** Idempotency keys in an owner's store. */
 export function claimCases(current: () => Store, reopen: () => Promise<Store>): void {
-  it('gives a name to one that asks, and shows it to the others', async () => {
+  it('grants a name to one caller, and shows the claim to others', async () => {
     const { claims } = current()
     const takers = Array.from({ length: 20 }, (_, n) => claimOf({ epoch: BigInt(n) }))
     const known = await Promise.all(takers.map((claim) => claims.take(claim, 0)))
@@ -25,13 +25,13 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.equal(await claims.take(claimOf({ name: name(2) }), 0), undefined)
   })
 
-  it('keeps a claim across a close and a reopening', async () => {
+  it('keeps a claim after closing and reopening', async () => {
     await current().claims.take(claimOf(), 0)
     const { claims } = await reopen()
     assert.deepEqual(await claims.take(claimOf({ epoch: 7n }), 0), claimOf())
   })
 
-  it('gives a name again that was freed, or whose claim has expired', async () => {
+  it('grants a name again after it was freed, or after the claim has expired', async () => {
     const { claims } = current()
     await claims.take(claimOf(), 0)
     await claims.free(name(1))
@@ -52,7 +52,7 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     for (const claim of put) assert.deepEqual(await again.claims.take({ ...claimOf(), name: claim.name }, 0), claim)
   })
 
-  it('finds the call that answers a name, written with its record', async () => {
+  it('finds the call of a name, written with its record', async () => {
     const { claims, calls } = current()
     const record = callRecord({ at: AT + 5, response: storedResponse() })
     await claims.take(claimOf(), 0)
@@ -66,14 +66,14 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.deepEqual(await again.claims.take(claimOf(), 0), claimOf({ epoch: 2n }))
   })
 
-  it('frees a name with the record of a call that has no answer', async () => {
+  it('frees a name with the record of a call without a response', async () => {
     const { claims, calls } = current()
     await claims.take(claimOf(), 0)
     await calls.append({ ...callRecord({ outcome: 'void', code: 'upstream_timeout' }), claim: { name: name(1) } })
     assert.equal(await claims.take(claimOf({ epoch: 2n }), 0), undefined)
   })
 
-  it('writes nothing of a claim whose record is there already', async () => {
+  it('writes nothing of a claim whose record exists already', async () => {
     const { claims, calls } = current()
     const record = callRecord({ response: storedResponse() })
     await calls.append(record)
@@ -83,14 +83,14 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.deepEqual(await claims.take(claimOf({ epoch: 2n }), 0), claimOf())
   })
 
-  it('keeps the response of an answer that its consumer has, and drops the others', async () => {
+  it('keeps the response of an answered claim, and drops other acknowledged responses', async () => {
     const { claims, calls } = current()
     const [named, other] = [callRecord({ response: storedResponse() }), callRecord({ response: storedResponse() })]
     await claims.take(claimOf(), 0)
     await calls.append({ ...named, claim: { name: name(1), requestHash: hash(7) } })
     await calls.append(other)
     calls.acknowledge(named.peer, [named.requestId, other.requestId])
-    // Written behind, and in order.
+    // Written asynchronously, in order.
     await calls.append(callRecord())
     assert.deepEqual((await calls.find(named.peer, named.requestId))?.response, named.response)
     assert.equal((await calls.find(other.peer, other.requestId))?.response, undefined)
@@ -100,7 +100,7 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.equal((await calls.find(named.peer, named.requestId))?.response, undefined)
   })
 
-  it('drops what is old, and the oldest of what is too much', async () => {
+  it('drops old claims, and the oldest above the limit', async () => {
     const { claims } = current()
     for (let n = 0; n < 10; n++) await claims.take(claimOf({ name: name(n), at: AT + n }), 0)
     assert.equal(await claims.drop(AT + 3, 100), 3)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../lib/interface/store.ts'
 
-/** The `Documents` part of the contract; `test/suites/store.ts` runs it. `reopen` gives what a later process would see. */
+/** The `Documents` part of the contract, run by `test/suites/store.ts`. `reopen` returns the store as a later process sees it. */
 export function documentCases(current: () => Store, reopen: () => Promise<Store>): void {
-  it('are got as they were put, also after a reopening', async () => {
+  it('are read as written, even after reopening', async () => {
     const { documents } = current()
     const values = { plain: '{"a":1}', empty: '', unicode: '{"name":"Zoë 😀"}', nul: 'a\0b' }
     for (const [key, value] of Object.entries(values)) await documents.put('listings', key, value)
@@ -20,13 +20,13 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.deepEqual(await documents.list('pins'), [{ key: 'a', value: '2' }])
   })
 
-  it('of one key are written in the order of the calls', async () => {
+  it('with one key are written in the order of the calls', async () => {
     const { documents } = current()
     await Promise.all(Array.from({ length: 50 }, (_, i) => documents.put('pins', 'a', String(i))))
     assert.equal(await documents.get('pins', 'a'), '49')
   })
 
-  it('are apart by collection, whatever stands in the names', async () => {
+  it('are separate by collection, for any names', async () => {
     const { documents } = current()
     const places = [
       ['a', 'b/c'],
@@ -44,7 +44,7 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await documents.get('nowhere', 'b'), undefined)
   })
 
-  it('are read from the last one back, page by page', async () => {
+  it('are read backwards from the last one, page by page', async () => {
     const { documents } = current()
     const keys = ['', 'a', 'a\0', 'ab', 'b', 'z', 'é', '\uffff', '😀']
     for (const key of keys) await documents.put('pages', key, `of ${key}`)
@@ -64,7 +64,7 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.deepEqual((await documents.last('pages', { before: 'aa', limit: 1 }))[0]?.key, 'a\0')
   })
 
-  it('are inserted only where there is none', async () => {
+  it('are inserted only if absent', async () => {
     const { documents } = current()
     assert.equal(await documents.insert('keys', 'a', '1'), true)
     assert.equal(await documents.insert('keys', 'a', '2'), false)
@@ -74,14 +74,14 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await documents.get('keys', 'a'), '3')
   })
 
-  it('are inserted once by a crowd that wants the same key', async () => {
+  it('are inserted once by concurrent writers of one key', async () => {
     const { documents } = current()
     const wins = await Promise.all(Array.from({ length: 20 }, (_, i) => documents.insert('keys', 'a', String(i))))
     assert.equal(wins.filter(Boolean).length, 1)
     assert.equal(await documents.get('keys', 'a'), String(wins.indexOf(true)))
   })
 
-  it('are replaced where they are still what they were', async () => {
+  it('are replaced only if unchanged', async () => {
     const { documents } = current()
     assert.equal(await documents.replace('caps', 'a', '', '1'), false)
     assert.equal(await documents.get('caps', 'a'), undefined)
@@ -92,7 +92,7 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await (await reopen()).documents.get('caps', 'a'), '2')
   })
 
-  it('are replaced once by a crowd that saw the same', async () => {
+  it('are replaced once by concurrent writers that saw the same value', async () => {
     const { documents } = current()
     await documents.put('caps', 'a', 'seen')
     const tries = Array.from({ length: 20 }, (_, i) => documents.replace('caps', 'a', 'seen', String(i)))
@@ -101,7 +101,7 @@ export function documentCases(current: () => Store, reopen: () => Promise<Store>
     assert.equal(await documents.get('caps', 'a'), String(wins.indexOf(true)))
   })
 
-  it('are deleted once, and for good', async () => {
+  it('are deleted once, permanently', async () => {
     const { documents } = current()
     await documents.put('keys', 'a', '1')
     assert.equal(await documents.delete('keys', 'a'), true)

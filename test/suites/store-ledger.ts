@@ -8,7 +8,7 @@ import { callRecord } from '../helpers/call-record.ts'
 const AMOUNT_MAX = 2n ** 63n - 1n
 let references = 0
 
-/** A balanced entry that was not booked before: `amount` from one account to another. */
+/** A balanced new entry: `amount` from one account to another. */
 function move(from: string, to: string, amount: bigint, overrides: Partial<Entry> = {}): Entry {
   const postings = [
     { account: to, amount },
@@ -17,12 +17,12 @@ function move(from: string, to: string, amount: bigint, overrides: Partial<Entry
   return { kind: 'test', reference: `reference ${references++}`, at: 1_750_000_000_000, postings, ...overrides }
 }
 
-/** The `Ledger` part of the contract; `test/suites/store.ts` runs it. `reopen` gives what a later process would see. */
+/** The `Ledger` part of the contract, run by `test/suites/store.ts`. `reopen` returns the store as a later process sees it. */
 export function ledgerCases(current: () => Store, reopen: () => Promise<Store>): void {
   const sum = async (store: Store): Promise<bigint> =>
     (await store.ledger.balances('')).reduce((total, { amount }) => total + amount, 0n)
 
-  it('keeps entries as they were booked, in their order, across a reopening', async () => {
+  it('keeps entries as booked, in order, after reopening', async () => {
     const entries = [
       move('a', 'b', 5n),
       move('b', 'c', AMOUNT_MAX, { kind: 'claim', at: 0 }),
@@ -50,7 +50,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal(await ledger.balance('nobody'), 0n)
   })
 
-  it('books nothing twice: kind and reference name what happened', async () => {
+  it('books no event twice, identified by kind and reference', async () => {
     const entry = move('a', 'b', 5n)
     assert.equal(await current().ledger.book(entry), true)
     const put = [{ collection: 'plans', key: 'k', value: 'second' }]
@@ -62,7 +62,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal((await current().ledger.entries({ limit: 10 })).length, 2)
   })
 
-  it('refuses whatever is not balanced or not valid, and harms no other entry by it', async () => {
+  it('rejects unbalanced or invalid entries, without affecting others', async () => {
     const good = move('a', 'b', 5n)
     const postings = (...amounts: bigint[]): Partial<Entry> => ({
       postings: amounts.map((amount, i) => ({ account: `account ${i}`, amount }))
@@ -140,7 +140,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     )
   })
 
-  it('books calls of the same id from two peers', async () => {
+  it('books calls with the same id from two peers', async () => {
     const record = callRecord()
     const postings = [
       { account: 'a', amount: 1n },
@@ -151,7 +151,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal(await current().ledger.balance('a'), 2n)
   })
 
-  it('draws on an account only as far as it goes', async () => {
+  it('draws on an account only up to its balance', async () => {
     const { ledger } = current()
     await ledger.book(move('balance', 'cash', 10n))
     assert.equal(await ledger.draw(move('elsewhere', 'balance', 11n), 'balance'), 'short')
@@ -170,7 +170,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal((await store.ledger.entries({ limit: 10 })).length, 3)
   })
 
-  it('refuses to draw with an entry that takes nothing, or is not valid', async () => {
+  it('rejects a draw with an invalid entry, or one that takes nothing', async () => {
     const { ledger } = current()
     await ledger.book(move('balance', 'cash', 10n))
     await assert.rejects(ledger.draw(move('balance', 'cash', 1n), 'balance'), { code: 'internal_error' })
@@ -179,13 +179,13 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal((await ledger.entries({ limit: 10 })).length, 1)
   })
 
-  it('draws for a crowd what is there, in the order of the calls, and not an atom more', async () => {
+  it('grants concurrent draws in the order of the calls, never above the balance', async () => {
     const { ledger } = current()
     const deposit = ledger.book(move('balance', 'cash', 100n))
     const crowd = Array.from({ length: 60 }, (_, i) =>
       ledger.draw(move('spent', 'balance', 3n + BigInt(i % 2)), 'balance')
     )
-    // What one gives back, a later one can have.
+    // Later draws may use returned amounts.
     const back = ledger.draw(move('balance', 'spent', 50n), 'spent')
     const twice = move('spent', 'balance', 50n)
     const last = [
@@ -202,7 +202,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal(await ledger.balance('balance'), -2n)
   })
 
-  it('shows balances by the beginning of their names, in order', async () => {
+  it('lists balances by prefix, in order', async () => {
     for (const to of ['owed/b', 'owed/a', 'owed', 'owed0', 'OWED/c', 'owed/😀']) {
       await current().ledger.book(move('source', to, 1n))
     }
@@ -214,7 +214,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal((await names('')).length, 7)
   })
 
-  it('shows entries a page at a time', async () => {
+  it('lists entries page by page', async () => {
     for (let i = 1; i <= 10; i++) await current().ledger.book(move('a', i % 2 === 0 ? 'even' : 'odd', BigInt(i)))
     const page = async (query: Parameters<Store['ledger']['entries']>[0]) => current().ledger.entries(query)
     const amounts = (entries: Awaited<ReturnType<typeof page>>) => entries.map(({ postings }) => postings[0]?.amount)
@@ -226,7 +226,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.deepEqual(await page({ limit: 0 }), [])
   })
 
-  it('shows entries of some kinds only', async () => {
+  it('lists only entries of some kinds', async () => {
     const { ledger, calls } = current()
     const kinds = ['x', 'y', 'x', 'zoë/😀', 'call', 'y']
     for (const kind of kinds) await ledger.book(move('a', 'b', 1n, { kind }))
@@ -240,7 +240,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.deepEqual(await shown(['x', 'y'], first!.seq), ['x', 'y'])
   })
 
-  it('sums exactly past what 64 bits hold', async () => {
+  it('sums exactly beyond 64 bits', async () => {
     const entries = Array.from({ length: 5 }, () => move('deep', 'high', AMOUNT_MAX))
     await Promise.all(entries.map((entry) => current().ledger.book(entry)))
     const { ledger } = await reopen()
@@ -248,7 +248,7 @@ export function ledgerCases(current: () => Store, reopen: () => Promise<Store>):
     assert.equal(await ledger.balance('deep'), AMOUNT_MAX * -5n)
   })
 
-  it('sums to zero, as each account does its entries, whatever is booked at the same time', async () => {
+  it('sums to zero, and per account to its entries, under concurrent bookings', async () => {
     const account = fc.constantFrom('a', 'b', 'c', 'd')
     const step = fc.record({
       from: account,

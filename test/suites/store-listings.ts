@@ -15,7 +15,7 @@ interface Changes extends Partial<Manifest> {
   readonly put?: Partial<ListingPut>
 }
 
-/** What the index is given; it looks at no signature. */
+/** The input of the index, which checks no signature. */
 function listing({ put = {}, ...changes }: Changes = {}): ListingPut {
   const manifest: Manifest = {
     name: 'ticker',
@@ -58,7 +58,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
   const found = async (query?: Parameters<typeof page>[0]) =>
     (await page(query)).listings.map(({ id }) => id.slice(0, id.indexOf('@')))
 
-  it('gives a listing back as it was put, also after a reopening', async () => {
+  it('returns a listing as stored, even after reopening', async () => {
     const one = listing({ put: record(7n) })
     assert.deepEqual(await put(one), ['new'])
     const store = await reopen()
@@ -82,7 +82,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.equal(await store.listings.envelope(sha256(utf8('?'))), undefined)
   })
 
-  it('finds beginnings of words in name, tags, description and operations, whatever their case or accents', async () => {
+  it('finds prefixes of words in name, tags, description and operations, without regard to case or accents', async () => {
     const operations = [{ name: 'getQuote' }]
     await put(
       listing({
@@ -128,7 +128,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual(await found({ tag: 'demo', maxPrice: 6n, protocol: 'REST', text: 'b' }), ['b'])
   })
 
-  it('orders by relevance, quality, price, latency and age here', async () => {
+  it('sorts by relevance, quality, price, latency and age', async () => {
     await put(
       listing({ name: 'said', description: 'about weather', price: 1n, put: { grade: { quality: 1 }, now: NOW - 3 } }),
       listing({
@@ -155,7 +155,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual((await found({ sort: 'quality' })).at(-1), 'said')
   })
 
-  it('pages through every order without showing anything twice, though listings come and go', async () => {
+  it('pages through every order without repeats, while listings come and go', async () => {
     const names = Array.from({ length: 25 }, (_, i) => `api-${String(i).padStart(2, '0')}`)
     const puts = names.map((name, i) =>
       listing({ name, price: BigInt(i % 3), put: { grade: { quality: (i % 4) / 4 } } })
@@ -185,7 +185,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     }
   })
 
-  it('shows what is live and can be called, and nothing else', async () => {
+  it('shows only live, callable listings', async () => {
     await put(
       listing({ name: 'published' }),
       listing({ name: 'deprecated', state: 'deprecated' }),
@@ -197,7 +197,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual(await found({ now: NOW + HOUR }), [])
   })
 
-  it('never goes back: not to an older revision, nor to an older record, nor to another of the same number', async () => {
+  it('never accepts an older revision, an older record, or another with the same number', async () => {
     const second = listing({ revision: 2, price: 2n, put: record(20n) })
     assert.deepEqual(await put(second), ['new'])
     assert.deepEqual(await put(listing({ revision: 1, put: record(30n) })), ['refused'])
@@ -213,7 +213,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.equal((await current().listings.get(second.signed.id))?.firstSeenAt, NOW)
   })
 
-  it('takes a record that ends a listing, and keeps it to tell others', async () => {
+  it('accepts a record that ends a listing, and keeps it for peers', async () => {
     const live = listing({ put: record(1n) })
     await put(live)
     assert.deepEqual(await put({ ...live, ...record(2n), liveUntil: NOW, keepUntil: NOW + HOUR }), ['refreshed'])
@@ -225,7 +225,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.equal(await current().listings.get(live.signed.id), undefined)
   })
 
-  it('tells what changed since, in order, each listing once, in pages', async () => {
+  it('lists changes in order, each listing once, in pages', async () => {
     const tell = async (after: number, limit = 10, bytesMax = 1_000) => {
       const { records, ...rest } = await current().listings.changes(after, { limit, bytesMax })
       return { ...rest, records: records.map((bytes) => Buffer.from(bytes).toString()) }
@@ -249,7 +249,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual((await tell(through)).records, [])
   })
 
-  it('gives no publisher more than its share, its own node excepted', async () => {
+  it('limits each publisher to its share, except its own node', async () => {
     const bounds = { listingsMax: 100, bytesMax: 1e9, perPublisherMax: 2 }
     const crowd = ['a', 'b', 'c'].map((name) => listing({ name }))
     assert.deepEqual(await current().listings.put(crowd, bounds), ['new', 'new', 'refused'])
@@ -260,7 +260,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual(await current().listings.put([other], bounds), ['new'])
   })
 
-  it('is bounded: the peer through which most came gives way, what was called last', async () => {
+  it('is limited: it evicts from the peer with the most listings, called ones last', async () => {
     const bounds = { listingsMax: 4, bytesMax: 1e9, perPublisherMax: 100 }
     const { source: _, ...own } = listing({ name: 'own' })
     const flood = Array.from({ length: 10 }, (_, i) =>
@@ -275,7 +275,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.ok((await found()).length <= 2)
   })
 
-  it('takes a crowd at once', async () => {
+  it('accepts many concurrent puts', async () => {
     const crowd = Array.from({ length: 300 }, (_, i) => listing({ name: `api-${i}`, provider: peerId(String(i % 5)) }))
     await Promise.all(crowd.map((each) => current().listings.put([each])))
     assert.equal((await page({ limit: 1_000 })).listings.length, 300)

@@ -4,7 +4,7 @@ import type { Posting } from '../../lib/interface/ledger.ts'
 import type { CallRecord, Store, TrimRules } from '../../lib/interface/store.ts'
 import { callRecord, peerId, storedResponse } from '../helpers/call-record.ts'
 
-/** Stores under test hold so much of responses. */
+/** The limit of stored response bytes for stores under test. */
 export const SUITE_STORED_BYTES = 64 * 1024
 const NOW = 1_750_000_000_000
 const RULES: TrimRules = {
@@ -21,7 +21,7 @@ const from = (channel: string, amount: bigint): Posting[] => [
   { account: `earned/${channel}`, amount: -amount }
 ]
 
-/** The `Retention` part of the contract, and what else bounds a store; `test/suites/store.ts` runs it. */
+/** The `Retention` part of the contract, and other limits of a store, run by `test/suites/store.ts`. */
 export function retentionCases(current: () => Store, reopen: () => Promise<Store>): void {
   const paid = async (at: number, channel = 'c', amount = 5n): Promise<CallRecord> => {
     const record = callRecord({ at, charged: amount })
@@ -35,7 +35,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
   }
   const book = (kind: string, reference: string, at: number, postings = from('c', 3n)) =>
     current().ledger.book({ kind, reference, at, postings })
-  /** A whole pass; `between` runs after each slice. */
+  /** Runs a whole pass; `between` runs after each slice. */
   const pass = async (rules: Partial<TrimRules> = {}, between = async () => {}) => {
     let [calls, entries] = [0, 0]
     for (let slices = 0; slices < 1_000; slices++) {
@@ -52,7 +52,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     balances: await current().ledger.balances(''),
     usage: await current().calls.usage()
   })
-  /** Entries and what is carried, summed by account: the balances, as somebody else would work them out. */
+  /** The sums of entries and carried amounts by account: the balances, computed independently. */
   const summed = async () => {
     const totals = new Map<string, bigint>()
     const add = ({ account, amount }: Posting) => totals.set(account, (totals.get(account) ?? 0n) + amount)
@@ -63,7 +63,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
       .sort((a, b) => (a.account < b.account ? -1 : 1))
   }
 
-  it('deletes calls with their entries, and entries of the kinds, by age; the sums stay, also after a reopening', async () => {
+  it('deletes old calls with their entries, and old entries of the kinds; the sums stay, even after reopening', async () => {
     const old = [await paid(1), await free(2), await paid(999)]
     await book('lease', 'a', 1)
     await book('charge/acct_1', 'a', 999)
@@ -95,7 +95,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.deepEqual(await pass(), { calls: 0, entries: 0 })
   })
 
-  it('gives no number twice, whatever was deleted', async () => {
+  it('reuses no number after deletions', async () => {
     for (let n = 0; n < 5; n++) await paid(1)
     const [newest] = await current().calls.recent({ limit: 1 })
     const [booked] = (await current().ledger.entries({ limit: 10 })).slice(-1)
@@ -110,7 +110,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal(await (await reopen()).ledger.balance('earned/c'), -30n)
   })
 
-  it('goes on where the last slice ended, also in a later process, and looks at all rows again in the next pass', async () => {
+  it('continues after the last slice, even in a later process, and examines all rows again in the next pass', async () => {
     for (let n = 0; n < 10; n++) await paid(1)
     const held = await paid(1, 'held')
     for (let n = 0; n < 10; n++) await paid(1)
@@ -127,7 +127,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal(await has(held), false)
   })
 
-  it('asks of each account what its deleted entries would sum to, and deletes no later one before an earlier one', async () => {
+  it('asks each account about its sum of deleted entries, and deletes entries in order', async () => {
     const records = [await paid(1), await paid(2), await paid(3, 'other', 7n), await paid(4), await paid(5, 'c', 1n)]
     await free(9_000)
     const asked: Array<[string, bigint]> = []
@@ -152,7 +152,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.deepEqual(await summed(), (await sums()).balances)
   })
 
-  it('keeps a call whose response is stored, or answers an idempotency key', async () => {
+  it('keeps a call with a stored response, or with an idempotency key', async () => {
     const name = new Uint8Array(32).fill(1)
     const stored = await free(1, { response: storedResponse() })
     await current().claims.take({ name, holder: peerId('O'), epoch: 1n, at: 1 }, 0)
@@ -165,7 +165,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.deepEqual([await has(stored), await has(keyed)], [false, false])
   })
 
-  it('is not held up by rows with a time of the far future', async () => {
+  it('is not blocked by rows with a time in the far future', async () => {
     for (let n = 0; n < 6; n++) await paid(NOW + 1_000)
     const old = await paid(1)
     await paid(9_000)
@@ -173,7 +173,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal(await has(old), false)
   })
 
-  it('counts a row once where two trim at the same time', async () => {
+  it('counts a row once with two concurrent trims', async () => {
     for (let n = 0; n < 40; n++) await paid(1)
     const before = await sums()
     const both = await Promise.all([pass(), pass(), pass()])
@@ -186,7 +186,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.deepEqual(await summed(), before.balances)
   })
 
-  it('leaves the response of a payment until it is old, whoever acknowledges it', async () => {
+  it('keeps the response of a payment until it is old, whoever acknowledges it', async () => {
     const [held, other] = [callRecord({ response: storedResponse() }), callRecord({ response: storedResponse() })]
     await current().calls.append({ ...held, isHeld: true })
     await current().calls.append(other)
@@ -197,7 +197,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal(await current().calls.dropResponses(NOW + 1), 1)
   })
 
-  it('stores no more than a share of responses for one peer, and finds room for others', async () => {
+  it('limits stored responses per peer to a share, and has space for others', async () => {
     const body = 'x'.repeat(SUITE_STORED_BYTES / 16)
     const fill = async (peer: string, times = 20) => {
       const records = Array.from({ length: times }, () => callRecord({ peer, response: storedResponse(body) }))
@@ -227,7 +227,7 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal((await fill(peerId('E'))).stored, 5)
   })
 
-  it('deletes documents up to a key, and those that have expired, in slices', async () => {
+  it('deletes documents up to a key, and expired ones, in slices', async () => {
     const { documents, ledger } = current()
     const put = (key: string, expiresAt?: number) => {
       return { collection: 'c', key, value: key, ...(expiresAt === undefined ? {} : { expiresAt }) }

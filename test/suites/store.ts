@@ -14,11 +14,11 @@ import { retentionCases } from './store-retention.ts'
 export interface StoreSubject {
   /** Not opened yet. */
   readonly store: Store
-  /** What a later process would open: the same data, after `store` was closed. */
+  /** The store of a later process: the same data, after `store` was closed. */
   again(): Store
   /** Copies the store where `backUp` refuses to. */
   readonly backupTool?: string
-  /** Removes whatever is left; every store is closed by then. */
+  /** Removes the data; all stores are closed by then. */
   dispose(): void
 }
 
@@ -31,7 +31,7 @@ const BALANCED = [
   { account: 'b', amount: -1n }
 ]
 
-/** Waits for what is written behind. */
+/** Waits for asynchronous writes. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let turns = 0; turns < TURNS_MAX; turns++) {
     if (await condition()) return
@@ -42,7 +42,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 
 /** The contract of `lib/interface/store.ts`, case by case. */
 export function storeSuite(name: string, create: () => StoreSubject | Promise<StoreSubject>): void {
-  describe(`${name} keeps the Store contract`, () => {
+  describe(`${name} implements the Store contract`, () => {
     let subject: StoreSubject
     let store: Store
     const reopen = async (): Promise<Store> => {
@@ -83,7 +83,7 @@ export function storeSuite(name: string, create: () => StoreSubject | Promise<St
 type Reopen = () => Promise<Store>
 
 function callCases(current: () => Store, reopen: Reopen): void {
-  it('finds a record as it was appended, field by field', async () => {
+  it('finds a record as appended, field by field', async () => {
     const records = [
       callRecord(),
       callRecord({ response: storedResponse() }),
@@ -99,14 +99,14 @@ function callCases(current: () => Store, reopen: Reopen): void {
     }
   })
 
-  it('keeps records across a close and a reopening', async () => {
+  it('keeps records after closing and reopening', async () => {
     const records = [callRecord({ response: storedResponse() }), callRecord({ price: ATOMS_MAX, charged: ATOMS_MAX })]
     for (const record of records) await current().calls.append(record)
     const store = await reopen()
     for (const record of records) assert.deepEqual(await store.calls.find(record.peer, record.requestId), record)
   })
 
-  it('finds nothing under an unknown peer, an unknown id or an id of another length', async () => {
+  it('finds nothing for an unknown peer, an unknown id or an id of another length', async () => {
     const record = callRecord()
     await current().calls.append(record)
     assert.equal(await current().calls.find(peerId('X'), record.requestId), undefined)
@@ -115,7 +115,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.equal(await current().calls.find(record.peer, record.requestId.subarray(0, 15)), undefined)
   })
 
-  it('rejects a second record under the same peer and id, and keeps the first', async () => {
+  it('rejects a second record with the same peer and id, and keeps the first', async () => {
     const record = callRecord()
     await current().calls.append(record)
     await assert.rejects(current().calls.append(callRecord({ ...record, price: 9n })), {
@@ -125,7 +125,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.equal((await current().calls.recent({ limit: 10 })).length, 1)
   })
 
-  it('takes the same id from two peers', async () => {
+  it('accepts the same id from two peers', async () => {
     const requestId = freshIds.next()
     const [one, two] = [callRecord({ requestId, peer: peerId('A') }), callRecord({ requestId, peer: peerId('B') })]
     await Promise.all([current().calls.append(one), current().calls.append(two)])
@@ -133,7 +133,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await current().calls.find(two.peer, requestId), two)
   })
 
-  it('rejects only the duplicates among appends made at the same time', async () => {
+  it('rejects only the duplicates among concurrent appends', async () => {
     const first = callRecord({ response: storedResponse('first') })
     const records = [callRecord(), first, callRecord(), callRecord({ ...first, price: 9n }), callRecord()]
     const results = await Promise.allSettled(records.map((record) => current().calls.append(record)))
@@ -148,7 +148,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.equal((await store.calls.usage())[0]?.captured, 4)
   })
 
-  it('rejects only the malformed among appends made at the same time', async () => {
+  it('rejects only the malformed among concurrent appends', async () => {
     const malformed: Array<Partial<CallRecord>> = [
       { requestId: new Uint8Array(15) },
       { price: 2n ** 63n },
@@ -169,7 +169,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
     assert.equal((await current().calls.recent({ limit: 100 })).length, good.length)
   })
 
-  it('resolves every append of a crowd, more than one commit holds', async () => {
+  it('resolves more concurrent appends than one commit holds', async () => {
     const records = Array.from({ length: 5_000 }, () => callRecord())
     await Promise.all(records.map((record) => current().calls.append(record)))
     const store = await reopen()
@@ -207,7 +207,7 @@ function callCases(current: () => Store, reopen: Reopen): void {
 function responseCases(current: () => Store, reopen: Reopen): void {
   const responseOf = async (record: CallRecord) => (await current().calls.find(record.peer, record.requestId))?.response
 
-  it('go when they are acknowledged; the record and the other responses stay', async () => {
+  it('are deleted when acknowledged; the record and other responses stay', async () => {
     const record = callRecord()
     const [acknowledged, alike, other] = [
       { ...record, response: storedResponse() },
@@ -221,7 +221,7 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await responseOf(other), storedResponse())
   })
 
-  it('stay when another peer acknowledges the id, or the id is unknown or malformed', async () => {
+  it('stay if another peer acknowledges the id, or the id is unknown or malformed', async () => {
     const record = callRecord({ response: storedResponse() })
     await current().calls.append(record)
     current().calls.acknowledge(peerId('X'), [record.requestId])
@@ -231,7 +231,7 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await responseOf(record), storedResponse())
   })
 
-  it('go although the acknowledgement was still waiting when the store closed', async () => {
+  it('are deleted even if the acknowledgement was still queued when the store closed', async () => {
     const record = callRecord({ response: storedResponse() })
     await current().calls.append(record)
     current().calls.acknowledge(record.peer, [record.requestId])
@@ -239,7 +239,7 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     assert.equal(await responseOf(record), undefined)
   })
 
-  it('are acknowledged by the id as it was, whatever becomes of its buffer', async () => {
+  it('are acknowledged by the original id, even if its buffer changes', async () => {
     const record = callRecord({ response: storedResponse() })
     await current().calls.append(record)
     const buffer = record.requestId.slice()
@@ -248,7 +248,7 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     await until(async () => (await responseOf(record)) === undefined)
   })
 
-  it('from before a time are dropped and counted; records, and responses of that time and later, stay', async () => {
+  it('older than a time are deleted and counted; records, and later responses, stay', async () => {
     const records = [30, 10, 20, 40].map((at) => callRecord({ at, response: storedResponse() }))
     records.push(callRecord({ at: 5 }))
     for (const record of records) await current().calls.append(record)
@@ -268,7 +268,7 @@ function responseCases(current: () => Store, reopen: Reopen): void {
     ])
   })
 
-  it('are dropped in any number', async () => {
+  it('are deleted in any number', async () => {
     const records = Array.from({ length: 700 }, () => callRecord({ at: 1, response: storedResponse('x') }))
     await Promise.all(records.map((record) => current().calls.append(record)))
     assert.equal(await current().calls.dropResponses(2), records.length)
@@ -284,13 +284,13 @@ function usageCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await current().calls.usage(), [])
   })
 
-  it('counts captured and void calls by API, and sums only what captured ones are worth', async () => {
+  it('counts captured and void calls by API, and sums only the prices of captured ones', async () => {
     const records = [
       callRecord({ api: ticker, price: 5n, charged: 5n }),
       callRecord({ api: accounts, price: 7n }),
       callRecord({ api: ticker, price: 11n, outcome: 'void' }),
       callRecord({ api: ticker, price: 13n, charged: 2n }),
-      // Paid for under a call that is counted already.
+      // A further payment for a call that is counted already.
       callRecord({ api: ticker, price: 3n, charged: 3n, rule: 'events' })
     ]
     for (const record of records) await current().calls.append(record)
@@ -305,7 +305,7 @@ function usageCases(current: () => Store, reopen: Reopen): void {
     assert.deepEqual(await usage(), expected)
   })
 
-  it('sums exactly past what a double, and past what 64 bits hold', async () => {
+  it('sums exactly beyond a double, and beyond 64 bits', async () => {
     const count = 10_000
     const records = Array.from({ length: count }, () => callRecord({ api: ticker, price: ATOMS_MAX, charged: 1n }))
     await Promise.all(records.map((record) => current().calls.append(record)))
@@ -321,7 +321,7 @@ function usageCases(current: () => Store, reopen: Reopen): void {
     ])
   })
 
-  it('counts no call twice and none that was rejected', async () => {
+  it('counts no call twice, and no rejected call', async () => {
     const record = callRecord({ api: ticker, price: 5n })
     await Promise.allSettled([1, 2, 3].map(() => current().calls.append(record)))
     await Promise.allSettled([current().calls.append(record)])
@@ -347,7 +347,7 @@ function lifeCases(current: () => Store, reopen: Reopen): void {
     store.ledger.entries({ limit: 1 })
   ]
 
-  it('rejects every use after close, and takes a late acknowledgement in silence', async () => {
+  it('rejects every use after close, and silently accepts a late acknowledgement', async () => {
     const store = current()
     await store.close()
     for (const result of await Promise.allSettled(attempts(store))) {
@@ -356,7 +356,7 @@ function lifeCases(current: () => Store, reopen: Reopen): void {
     store.calls.acknowledge(peerId('C'), [freshIds.next()])
   })
 
-  it('writes what is waiting before it lets go', async () => {
+  it('writes queued changes before it closes', async () => {
     const records = Array.from({ length: 50 }, () => callRecord())
     const writes = records.map((record) => current().calls.append(record))
     const document = current().documents.put('pins', 'a', '1')
@@ -366,7 +366,7 @@ function lifeCases(current: () => Store, reopen: Reopen): void {
     assert.equal(await store.documents.get('pins', 'a'), '1')
   })
 
-  it('may be opened and closed twice, and the same one opened again', async () => {
+  it('may be opened and closed twice, and opened again', async () => {
     const store = current()
     const record = callRecord()
     await store.open()

@@ -6,7 +6,7 @@ import { createCommitQueue, type Transactions } from '../../../lib/store/commit-
 
 type Step = 'begin' | 'commit' | 'rollback' | 'isolate' | 'sync'
 
-/** A database that writes down what was asked of it, and fails where it is told to. */
+/** A database that records its operations, and fails on request. */
 function stub(fails: (step: Step) => boolean = () => false) {
   const steps: string[] = []
   const turns: Array<() => void> = []
@@ -54,11 +54,11 @@ function stub(fails: (step: Step) => boolean = () => false) {
   const turn = () => {
     for (const task of turns.splice(0)) task()
   }
-  /** The disk has what was on its way to it. */
+  /** Completes the pending disk sync. */
   const reach = () => {
     for (const done of syncs.splice(0)) done()
   }
-  /** Turns and the disk, until nothing is left to do. */
+  /** Runs turns and disk syncs until nothing is left to do. */
   const settle = () => {
     while (turns.length + syncs.length > 0) {
       turn()
@@ -71,7 +71,7 @@ function stub(fails: (step: Step) => boolean = () => false) {
 }
 
 describe('the commit queue', () => {
-  it('writes nothing in the turn it is asked in, and all of that turn in one transaction, in order', async () => {
+  it('writes nothing in the same turn, and all writes of a turn in one transaction, in order', async () => {
     const { steps, turn, reach, write } = stub()
     const writes = [write('a'), write('b'), write('c')]
     assert.deepEqual(steps, [])
@@ -81,7 +81,7 @@ describe('the commit queue', () => {
     assert.deepEqual(await Promise.all(writes), ['a', 'b', 'c'])
   })
 
-  it('answers nobody, and says of nothing that it is settled, before the disk has it', async () => {
+  it('resolves no write before it is on disk', async () => {
     const { queue, turn, reach } = stub()
     const events: string[] = []
     const note = (event: string) => () => void events.push(event)
@@ -99,7 +99,7 @@ describe('the commit queue', () => {
     assert.equal(queue.settled(), undefined)
   })
 
-  it('gathers what comes while the disk is waited for, for one commit after it', async () => {
+  it('collects writes during a disk wait for one later commit', async () => {
     const { steps, turns, turn, reach, write } = stub()
     const writes = [write('a'), write('b')]
     turn()
@@ -113,7 +113,7 @@ describe('the commit queue', () => {
     await Promise.all(writes)
   })
 
-  it('does not wait for the disk in its own thread, also where writes come one at a time', async () => {
+  it('does not wait for the disk in its own thread, even with single writes', async () => {
     const { steps, turn, reach, write } = stub()
     for (const name of ['a', 'b']) {
       const writing = write(name)
@@ -145,7 +145,7 @@ describe('the commit queue', () => {
     assert.deepEqual(lines, ['a commit of 2 writes failed: Error'])
   })
 
-  it('stops at a write that meets a damaged file: no other is tried on it', async () => {
+  it('stops at a write that meets a damaged file: no other is tried', async () => {
     const { queue, turn, reach, write, failures } = stub()
     const damaged = queue.write(1, () => {
       throw new Error('the file is damaged')
@@ -158,7 +158,7 @@ describe('the commit queue', () => {
     assert.equal(failures.length, 1)
   })
 
-  it('tells nobody that a write is durable once the store failed elsewhere', async () => {
+  it('reports no write as durable once the store failed elsewhere', async () => {
     const { queue, turn, reach, write, failures } = stub()
     const writing = write('a')
     turn()
@@ -168,7 +168,7 @@ describe('the commit queue', () => {
     assert.equal(failures.length, 1)
   })
 
-  it('asks for no turn while nothing waits, and for one only while something does', () => {
+  it('schedules a turn only while writes are waiting', () => {
     const { turns, turn, reach, write } = stub()
     assert.equal(turns.length, 0)
     void write('a')
@@ -179,7 +179,7 @@ describe('the commit queue', () => {
     assert.equal(turns.length, 0)
   })
 
-  it('spreads more writes than one commit may hold over turns', async () => {
+  it('spreads many writes over several commits', async () => {
     const { steps, turn, reach, write } = stub()
     const writes = Array.from({ length: COMMIT_BATCH_MAX + 1 }, (_, i) => write(String(i)))
     turn()
@@ -192,7 +192,7 @@ describe('the commit queue', () => {
     await Promise.all(writes)
   })
 
-  it('spreads more bytes than one commit may hold, and still takes a write that is larger by itself', async () => {
+  it('spreads many bytes over several commits, and still accepts a single larger write', async () => {
     const { steps, settle, write } = stub()
     const half = COMMIT_BATCH_BYTES_MAX / 2
     const writes = [write('a', half), write('b', half), write('c', 1), write('d', 3 * half), write('e', 1)]
@@ -202,7 +202,7 @@ describe('the commit queue', () => {
     await Promise.all(writes)
   })
 
-  it('rejects only the write that throws; the others are written in a second try', async () => {
+  it('rejects only the failing write; the others are written in a second attempt', async () => {
     const { queue, steps, failures, settle, write } = stub()
     const cause = new Error('no such column')
     const bad = queue.write(1, () => {
@@ -225,7 +225,7 @@ describe('the commit queue', () => {
   })
 
   for (const failing of ['begin', 'commit', 'rollback', 'sync'] as const) {
-    it(`fails for good when ${failing} fails: rejects all that wait, tells once, takes nothing more`, async () => {
+    it(`fails permanently when ${failing} fails: rejects all waiting writes, reports once, accepts no more`, async () => {
       const { queue, failures, settle, write, steps } = stub((step) => step === failing)
       const breaker = failing === 'rollback' ? [queue.write(1, () => assert.fail('bad'))] : []
       const waiting = [...breaker, ...Array.from({ length: COMMIT_BATCH_MAX + 10 }, (_, i) => write(String(i)))]
@@ -251,7 +251,7 @@ describe('the commit queue', () => {
     })
   }
 
-  it('fails for good when the database ends the transaction under a write', async () => {
+  it('fails permanently when the database ends the transaction during a write', async () => {
     const { queue, failures, turn, write, endTransaction } = stub()
     const bad = queue.write(1, () => {
       endTransaction()
@@ -264,7 +264,7 @@ describe('the commit queue', () => {
     assert.equal(queue.failed, true)
   })
 
-  it('fails what waits to be settled when the disk fails', async () => {
+  it('rejects waiting readers when the disk fails', async () => {
     const { queue, turn, reach, write } = stub((step) => step === 'sync')
     const writes = Promise.allSettled([write('a'), write('b')])
     turn()
@@ -273,7 +273,7 @@ describe('the commit queue', () => {
     await Promise.all([writes, settled])
   })
 
-  it('commits what waits when it is closed, then takes nothing more', async () => {
+  it('commits waiting writes when it is closed, then accepts no more', async () => {
     const { queue, steps, turn, reach, write } = stub()
     const writes = [write('a'), write('b')]
     queue.writeBehind(1, () => steps.push('behind'))
@@ -287,7 +287,7 @@ describe('the commit queue', () => {
     assert.equal(steps.length, 6)
   })
 
-  it('waits for what is on its way to the disk before it commits the rest and is closed', async () => {
+  it('waits for the pending disk sync before it commits the rest and closes', async () => {
     const { queue, steps, turn, reach, write } = stub()
     const writes = [write('a'), write('b')]
     turn()

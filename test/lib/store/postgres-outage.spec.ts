@@ -8,12 +8,12 @@ import { eventually, within } from '../../helpers/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
 import { type CommitFault, poolPostgres, type PostgresProxy, proxyPostgres } from '../../helpers/postgres-proxy.ts'
 
-/** From the return of the database to the first answer. */
+/** The maximum time from the return of the database to the first response. */
 const BACK_MS = 5_000
 const DEPOSIT = 1_000_000_000n
 const WORKERS = 8
 
-describe('PostgreSQL that goes away', function () {
+describe('an unavailable PostgreSQL', function () {
   this.timeout(120_000)
   let postgres: TestPostgres
   let url: string
@@ -48,7 +48,7 @@ describe('PostgreSQL that goes away', function () {
     ['silent', 'is done, and nothing comes back on a connection that stays open']
   ]
   for (const [fault, words] of faults) {
-    it(`writes everything once where a COMMIT ${words}`, async () => {
+    it(`writes everything once if a COMMIT ${words}`, async () => {
       const store = await open(proxy.through(url))
       const load = startLoad([store])
       for (let round = 0; round < (fault === 'swallowed' || fault === 'silent' ? 1 : 5); round++) {
@@ -61,7 +61,7 @@ describe('PostgreSQL that goes away', function () {
     })
   }
 
-  it('writes nothing of a COMMIT that comes when its process has another connection', async () => {
+  it('writes nothing of a COMMIT that arrives after its process reconnected', async () => {
     const store = await open(proxy.through(url))
     const load = startLoad([store])
     await load.progress()
@@ -73,7 +73,7 @@ describe('PostgreSQL that goes away', function () {
     await checkBooks(await open(), load)
   })
 
-  it('goes on after its connections were ended, again and again', async () => {
+  it('recovers each time its connections are ended', async () => {
     const load = startLoad([await open(), await open()])
     for (let round = 0; round < 5; round++) {
       await load.progress()
@@ -85,7 +85,7 @@ describe('PostgreSQL that goes away', function () {
   })
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`refuses what is new at once, keeps what is under way, and goes on, over a ${how} stop of the server`, async () => {
+    it(`rejects new operations, keeps pending ones, and continues, over a ${how} stop of the server`, async () => {
       const store = await open()
       const load = startLoad([store, await open()])
       const heard: Array<string | undefined> = []
@@ -112,7 +112,7 @@ describe('PostgreSQL that goes away', function () {
       assert.equal(store.refusal?.(), undefined)
       await store.documents.put('a', 'b', '1')
       assert.equal(await store.documents.get('a', 'b'), '1')
-      // Those who keep something at hand learn that they may have missed news, and hear again.
+      // Listeners with caches learn that they may have missed signals, and receive signals again.
       await eventually(
         'it to listen again',
         BACK_MS,
@@ -125,7 +125,7 @@ describe('PostgreSQL that goes away', function () {
     })
   }
 
-  it('tells those who wait when it is closed without a database', async () => {
+  it('rejects waiting writes when it is closed without a database', async () => {
     const store = await open()
     await postgres.halt('immediate')
     try {
@@ -139,7 +139,7 @@ describe('PostgreSQL that goes away', function () {
     }
   })
 
-  it('keeps a process that was taken for dead from writing over what others wrote, and lets it begin anew', async () => {
+  it("prevents a process that was declared dead from overwriting others' data, and lets it start over", async () => {
     const [dead, alive] = [await open(), await open()]
     let told = 0
     dead.fencing!.onFenced(() => told++)
@@ -150,14 +150,14 @@ describe('PostgreSQL that goes away', function () {
     assert.equal(await alive.documents.get('a', 'b'), 'new')
     await dead.documents.put('a', 'b', 'newer')
     assert.equal(await alive.documents.get('a', 'b'), 'newer')
-    // What happens once, and only where it is covered, is safe to write late.
+    // An operation that happens once, and only if covered, may be written late.
     await alive.ledger.book(move('cash', 'balance', 10n, 'deposit'))
     await alive.fencing!.fence(dead.fencing!.id)
     assert.equal(await dead.ledger.draw(move('balance', 'spent', 10n, 'one'), 'balance'), 'booked')
     assert.equal(await dead.ledger.draw(move('balance', 'spent', 1n, 'two'), 'balance'), 'short')
   })
 
-  it('says of a database that is away that it may come, and of one that refuses it what is wrong', async () => {
+  it('reports whether a database is temporarily away or refuses the connection, and why', async () => {
     const at = (change: (url: URL) => void) => {
       const changed = new URL(url)
       change(changed)
@@ -184,7 +184,7 @@ describe('PostgreSQL that goes away', function () {
     ['stack', Infinity],
     ['stack', 1]
   ] as const) {
-    it(`refuses a pooler in transaction mode (${order}, ${most} connections)`, async () => {
+    it(`rejects a pooler in transaction mode (${order}, ${most} connections)`, async () => {
       const pooler = await poolPostgres(url, order, most)
       try {
         const opening = createPostgresStore({ url: pooler.through(url) }).open()
@@ -201,16 +201,16 @@ describe('PostgreSQL that goes away', function () {
 })
 
 interface Load {
-  /** What was promised. */
+  /** The acknowledged writes. */
   readonly calls: CallRecord[]
   readonly drawn: bigint[]
   underWay(): number
-  /** Resolves when each worker has had an answer to what it asked from now on. Fails where one had an error. */
+  /** Resolves when each worker got a response to a later request. Fails if one got an error. */
   progress(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Workers that record calls and draw on a balance, as fast as they are answered. */
+/** Workers that record calls and draw on a balance in closed loops. */
 function startLoad(stores: readonly Store[]): Load {
   const load = { calls: [] as CallRecord[], drawn: [] as bigint[] }
   const errors: unknown[] = []

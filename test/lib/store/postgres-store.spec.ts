@@ -25,7 +25,7 @@ describe('PostgreSQL', function () {
   })
 
   describe('the PostgreSQL store', () => {
-    it('is shared by several processes: no record twice, every sum exact', async () => {
+    it('is shared by several processes: no duplicate record, exact sums', async () => {
       const url = await postgres!.create()
       const stores = [1, 2, 3].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
@@ -49,14 +49,14 @@ describe('PostgreSQL', function () {
       await Promise.all(stores.map((store) => store.close()))
     })
 
-    it('tells every process that listens what was sent, whichever sent it, and nobody of another schema', async () => {
+    it('delivers signals to every listening process, but not to another schema', async () => {
       const url = await postgres!.create()
       const stores = [url, url, await postgres!.create()].map((each) => createPostgresStore({ url: each }))
       await Promise.all(stores.map((store) => store.open()))
       const heard = stores.map((): Array<string | undefined> => [])
       const deafen = stores.map(({ signals }, i) => signals!.listen('keys', (text) => heard[i]!.push(text)))
       stores[0]!.signals!.listen('others', (text) => assert.equal(text, undefined, 'of another topic'))
-      // Told once that some may have been missed: from here on it hears.
+      // The first callback means that signals may have been missed; from then on it receives them.
       await eventually('all to listen', 5_000, () => heard.every((texts) => texts.length === 1) || undefined)
       await stores[0]!.signals!.send('keys', 'one')
       await stores[1]!.signals!.send('keys', 'two\nlines')
@@ -68,7 +68,7 @@ describe('PostgreSQL', function () {
       assert.equal(heard[0]!.length, 3)
     })
 
-    it('moves opposite accounts in many processes without a deadlock', async () => {
+    it('moves amounts between accounts in opposite orders in many processes without a deadlock', async () => {
       const url = await postgres!.create()
       const stores = [1, 2, 3, 4].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
@@ -97,7 +97,7 @@ describe('PostgreSQL', function () {
       await Promise.all(stores.map((store) => store.close()))
     })
 
-    it('draws nothing twice in many processes, back and forth', async () => {
+    it('draws nothing twice in many processes, in both directions', async () => {
       const url = await postgres!.create()
       const stores = [1, 2, 3].map(() => createPostgresStore({ url, storedBytesMax: SUITE_STORED_BYTES }))
       await Promise.all(stores.map((store) => store.open()))
@@ -111,7 +111,7 @@ describe('PostgreSQL', function () {
       await stores[0]!.ledger.book(move('cash', 'balance', 100n, 'deposit'))
       const drawing = stores.flatMap(({ ledger }, s) =>
         Array.from({ length: 120 }, async (_, i) => {
-          // The same third of the references in each process; half of the draws go back.
+          // The same third of the references in each process; half of the draws are reversed.
           const reference = i % 3 === 0 ? `${i}` : `${s}/${i}`
           const [from, to] = i % 2 === 0 ? (['balance', 'lease'] as const) : (['lease', 'balance'] as const)
           const amount = BigInt(1 + (i % 7))
@@ -129,7 +129,7 @@ describe('PostgreSQL', function () {
       await Promise.all(stores.map((store) => store.close()))
     })
 
-    it('refuses one entry that the database cannot take, and no other', async () => {
+    it('rejects only the entry that the database cannot store', async () => {
       const store = createPostgresStore({ url: await postgres!.create() })
       await store.open()
       const records = [callRecord(), callRecord({ status: 2 ** 40 }), callRecord()]

@@ -8,11 +8,11 @@ import { fillStore, LARGE_API, LARGE_STEP_MS, largePeer } from '../../helpers/la
 
 const ROWS = 100_000
 const NOW = Date.UTC(2026, 5, 1)
-/** Read whole: they hold what is open now, or one row for each API or peer, and do not grow with time. */
+/** Tables that may be scanned: they contain open items, or one row per API or peer, and do not grow with time. */
 const SMALL = new Set(['sums', 'usage', 'stored_bytes', 'trims', 'listing_feed'])
-/** A table that SQLite walks through row by row. `CONSTANT ROW`, JSON and subqueries are no tables. */
+/** A full scan of a table. `CONSTANT ROW`, JSON and subqueries are not tables. */
 const SCAN = /^SCAN (?!CONSTANT ROW|json_each|SUBQUERY|\(subquery)(?:TABLE )?(\w+)(?<rest>.*)$/
-/** A walk that an index or the row id puts in order and a LIMIT ends: the oldest rows, or the newest. */
+/** A scan in the order of an index or the row id that a LIMIT ends: the oldest rows, or the newest. */
 const ORDERED = /LIMIT/i
 
 describe('the statements of the SQLite store', () => {
@@ -26,7 +26,7 @@ describe('the statements of the SQLite store', () => {
   })
   after(() => rmSync(directory, { recursive: true }))
 
-  it('walk through no table that grows, whatever they look for', async () => {
+  it('never scan a growing table', async () => {
     const statements = await prepared(path)
     assert.ok(statements.size > 60, `saw ${statements.size} statements`)
     using db = new DatabaseSync(path)
@@ -44,7 +44,7 @@ describe('the statements of the SQLite store', () => {
     assert.deepEqual(walks, [])
   })
 
-  it('open a store of a hundred thousand calls, and trim it, without reading it', async () => {
+  it('open and trim a store of a hundred thousand calls without reading all of it', async () => {
     const rounds: number[] = []
     for (let n = 0; n < 3; n++) {
       const store = createSqliteStore({ path })
@@ -57,7 +57,7 @@ describe('the statements of the SQLite store', () => {
     assert.ok(Math.min(...rounds) < 250, `opening took ${rounds.map(Math.round).join(', ')} ms`)
   })
 
-  it('delete what is old of it, and no sum changes', async () => {
+  it('delete its old rows without changing a sum', async () => {
     const store = createSqliteStore({ path })
     await store.open()
     const sums = async () => [await store.ledger.balances(''), await store.calls.usage()]
@@ -80,10 +80,10 @@ describe('the statements of the SQLite store', () => {
   })
 })
 
-/** The catalogue is bounded by `CATALOGUE_MAX`, and looked at whole by some searches. */
+/** The catalogue is limited by `CATALOGUE_MAX`, and some searches scan it. */
 const LISTING = /listing/
 
-/** All that the store prepares when it is opened. */
+/** All statements that the store prepares when it is opened. */
 async function prepared(path: string): Promise<Set<string>> {
   const statements = new Set<string>()
   const { prepare } = DatabaseSync.prototype

@@ -32,7 +32,7 @@ describe('a backup of the SQLite store', () => {
       await copy.close()
     }
   }
-  /** Each call is booked, so that its record and its entry are there together or not at all. */
+  /** Each call is booked, so that its record and its entry exist together or not at all. */
   const append = () =>
     store.calls.append(callRecord(), {
       postings: [
@@ -41,7 +41,7 @@ describe('a backup of the SQLite store', () => {
       ]
     })
 
-  it('is one state of the books, taken while they are written', async () => {
+  it('is one consistent state of the books, taken during writes', async () => {
     for (let batch = 0; batch < 20; batch++) await Promise.all(Array.from({ length: 100 }, append))
     const copied = store.backUp(target()).then(() => 'copied')
     let during = 0
@@ -57,12 +57,12 @@ describe('a backup of the SQLite store', () => {
     assert.ok(during > 0)
     assert.ok(calls >= 2_000 && calls <= 2_000 + during, `${calls} calls, ${during} meanwhile`)
     assert.deepEqual([usage, entries], [calls, BigInt(calls)])
-    // The store itself has lost nothing by it.
+    // The store itself has lost nothing.
     assert.equal((await store.calls.recent({ limit: 100_000 })).length, 2_000 + during + 1)
     assert.equal((statSync(target()).mode & 0o777).toString(8), '600')
   })
 
-  it('is finished before the store is closed', async () => {
+  it('finishes before the store is closed', async () => {
     for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, append))
     const copied = store.backUp(target())
     await store.close()
@@ -70,7 +70,7 @@ describe('a backup of the SQLite store', () => {
     assert.equal((await counted(target())).calls, 1_000)
   })
 
-  it('overwrites nothing, and leaves nothing behind where it cannot be written', async () => {
+  it('overwrites nothing, and leaves no file behind if it fails', async () => {
     writeFileSync(target(), 'mine')
     await assert.rejects(store.backUp(target()), { code: 'invalid_request' })
     assert.equal(statSync(target()).size, 4)
@@ -78,7 +78,7 @@ describe('a backup of the SQLite store', () => {
     await append()
   })
 
-  it('is none of a store that is closed', async () => {
+  it('fails for a closed store', async () => {
     await store.close()
     await assert.rejects(store.backUp(target()), { code: 'internal_error' })
   })

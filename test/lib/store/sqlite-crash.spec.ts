@@ -18,10 +18,10 @@ const appendUntilKilledFile = fileURLToPath(new URL('../../helpers/append-until-
 const appendUntilFullFile = fileURLToPath(new URL('../../helpers/append-until-full.ts', import.meta.url))
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5)
 const RECORDS_BEFORE_KILL_MAX = 2_000
-/** Of `ulimit -f`, in the 512 bytes that POSIX counts in. */
+/** The unit of `ulimit -f` is 512 bytes (POSIX). */
 const FILE_BLOCKS_MAX = 2_048
 
-describe('the SQLite store when things go wrong', () => {
+describe('the SQLite store under faults', () => {
   let directory: string
   let path: string
 
@@ -41,7 +41,7 @@ describe('the SQLite store when things go wrong', () => {
         const record = await store.calls.find(callRecord().peer, Buffer.from(id.replaceAll('-', ''), 'hex'))
         assert.ok(record?.response, `${id} was promised and is gone`)
       }
-      // The sums moved with the records, whatever the moment.
+      // The sums always match the records.
       const [usage] = await store.calls.usage()
       const records = await store.calls.recent({ limit: Number.MAX_SAFE_INTEGER })
       assert.ok(records.length >= promised.length)
@@ -54,8 +54,8 @@ describe('the SQLite store when things go wrong', () => {
     }
   })
 
-  it('tells everybody who waits, calls onFailure once and refuses all further work when a commit fails', async function () {
-    // No such limit there.
+  it('rejects all waiting writes, calls onFailure once and rejects later operations when a commit fails', async function () {
+    // This platform has no such limit.
     if (process.platform === 'win32') this.skip()
     const limited = `ulimit -f ${FILE_BLOCKS_MAX} && exec "$0" "$@"`
     const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, appendUntilFullFile, path])
@@ -65,7 +65,7 @@ describe('the SQLite store when things go wrong', () => {
     assert.deepEqual(new Set(report.later), new Set(['internal_error']))
     assert.equal(report.failures, 1)
 
-    // What was durable before is still there for the next process.
+    // Earlier durable data is available to the next process.
     const store = createSqliteStore({ path })
     await store.open()
     assert.ok((await store.documents.list('large')).length >= report.rounds)
@@ -73,7 +73,7 @@ describe('the SQLite store when things go wrong', () => {
     await store.close()
   })
 
-  it('refuses new work, and takes what was begun, while there is less room than it was told to leave', async () => {
+  it('rejects new work, and finishes pending work, while free space is below the minimum', async () => {
     const free = () => {
       const { bavail, bsize } = statfsSync(directory)
       return bavail * bsize
@@ -93,7 +93,7 @@ describe('the SQLite store when things go wrong', () => {
     await store.close()
   })
 
-  it('stops at a page that is damaged, whether it is read or written', async () => {
+  it('stops at a damaged page, on reads and on writes', async () => {
     const store = createSqliteStore({ path })
     await store.open()
     for (let i = 0; i < 500; i++) await store.documents.put('things', String(i), JSON.stringify('x'.repeat(500)))
@@ -124,7 +124,7 @@ describe('the SQLite store when things go wrong', () => {
   })
 })
 
-/** The ids it promised, of whole lines only: the last may be cut. */
+/** The acknowledged ids, of complete lines only, because the last line may be truncated. */
 async function appendUntilKilled(path: string, afterRecords: number): Promise<string[]> {
   const child = spawn(process.execPath, [appendUntilKilledFile, path], {
     stdio: ['ignore', 'pipe', 'inherit']

@@ -34,7 +34,7 @@ describe('the SQLite store', () => {
     return store
   }
   const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
-  /** Looks at the file as somebody else's program would. */
+  /** Reads the file like another program. */
   const inspect = <T>(look: (db: DatabaseSync) => T): T => {
     using db = new DatabaseSync(path)
     return look(db)
@@ -49,7 +49,7 @@ describe('the SQLite store', () => {
     rmSync(directory, { recursive: true })
   })
 
-  it('lets nobody else read its files', async () => {
+  it('makes its files unreadable for other users', async () => {
     const store = await open()
     await store.calls.append(callRecord())
     assert.equal(modeOf(join(directory, 'profile')), '700')
@@ -59,7 +59,7 @@ describe('the SQLite store', () => {
     assert.ok(existsSync(`${path}-wal`))
   })
 
-  it('tells nobody of what is committed and not yet on disk', async () => {
+  it('shows no commit before it is on disk', async () => {
     const turns: Array<() => void> = []
     const store = await open({ clock: { ...systemClock, soon: (task) => void turns.push(task) } })
     const told: string[] = []
@@ -67,7 +67,7 @@ describe('the SQLite store', () => {
     const writes = [first, second].map((record) => store.calls.append(record).then(() => told.push('written')))
     await Promise.resolve()
     for (const task of turns.splice(0)) task()
-    // Committed: this connection sees it.
+    // The commit is done, so this connection sees it.
     const found = store.calls.find(first.peer, first.requestId).then((record) => {
       told.push('found')
       return record
@@ -77,21 +77,21 @@ describe('the SQLite store', () => {
     assert.deepEqual(told, ['written', 'written', 'found'])
   })
 
-  it('closes a file that was readable by others', async () => {
+  it('restricts a file that others could read', async () => {
     await (await open()).close()
     chmodSync(path, 0o644)
     await open()
     assert.equal(modeOf(path), '600')
   })
 
-  it('leaves one file behind when it is closed', async () => {
+  it('leaves only one file when it is closed', async () => {
     const store = await open()
     await store.calls.append(callRecord())
     await store.close()
     assert.deepEqual(readdirSync(join(directory, 'profile')), ['souk.db'])
   })
 
-  it('is opened by one at a time, and refuses another without harm to the first', async () => {
+  it('is opened by one process at a time, and rejects another without harm to the first', async () => {
     const store = await open()
     for (let i = 0; i < 2; i++) {
       await assert.rejects(open(), {
@@ -105,7 +105,7 @@ describe('the SQLite store', () => {
     assert.equal((await later.calls.recent({ limit: 10 })).length, 1)
   })
 
-  it('refuses a file that is no database, and leaves it as it was', async () => {
+  it('rejects a file that is not a database, and leaves it unchanged', async () => {
     await (await open()).close()
     const text = 'not a database, but precious '.repeat(100)
     writeFileSync(path, text)
@@ -118,18 +118,18 @@ describe('the SQLite store', () => {
     assert.equal(statSync(path).size, text.length)
   })
 
-  it('refuses a file of a newer version', async () => {
+  it('rejects a file of a newer version', async () => {
     await (await open()).close()
     inspect((db) => db.exec('PRAGMA user_version = 1000'))
     await assert.rejects(open(), { code: 'internal_error', message: /newer version/ })
   })
 
-  it('cannot be opened where there is no directory to be made', async () => {
+  it('cannot be opened if its directory cannot be created', async () => {
     writeFileSync(join(directory, 'profile'), '')
     await assert.rejects(open(), { code: 'internal_error', message: 'The store cannot be opened.' })
   })
 
-  it('keeps its schema version, durability and references as promised', async () => {
+  it('has the documented schema version, durability and references', async () => {
     const store = await open()
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
@@ -141,7 +141,7 @@ describe('the SQLite store', () => {
     })
   })
 
-  it('brings a file of the first version up to date, and loses nothing of it', async () => {
+  it('migrates a file of the first version without loss', async () => {
     const first = await open()
     const record = callRecord({ response: storedResponse() })
     await first.calls.append(record)
@@ -166,7 +166,7 @@ describe('the SQLite store', () => {
     await store.close()
   })
 
-  it('brings a file from before rows were deleted up to date: what has ended is apart, what expires has its end', async () => {
+  it('migrates a file from before deletion: finished items are moved, expiring ones get an expiry', async () => {
     const first = await open()
     const record = callRecord({ response: storedResponse('x'.repeat(100)) })
     await first.calls.append(record)
@@ -199,7 +199,7 @@ describe('the SQLite store', () => {
     inspect((db) => assert.deepEqual({ ...db.prepare('SELECT bytes FROM stored_bytes').get() }, { bytes: 100 }))
   })
 
-  it('writes its sums now and then, and has them whole after a restart at any time', async () => {
+  it('writes its sums now and then, and has complete sums after a restart at any time', async () => {
     const postings = [
       { account: 'a', amount: 2n },
       { account: 'b', amount: -2n }
@@ -246,7 +246,7 @@ describe('the SQLite store', () => {
     })
   })
 
-  it('keeps amounts as whole numbers that other programs can sum', async () => {
+  it('stores amounts as integers that other programs can sum', async () => {
     const store = await open()
     await store.calls.append(callRecord({ price: 10n ** 15n - 1n }))
     await store.close()
@@ -256,7 +256,7 @@ describe('the SQLite store', () => {
     })
   })
 
-  it('finds and lists calls by an index, never by a walk over all of them', async () => {
+  it('finds and lists calls by an index, never by a scan', async () => {
     await (await open()).close()
     inspect((db) => {
       for (const [select, way] of [
@@ -282,7 +282,7 @@ describe('the SQLite store', () => {
     })
   })
 
-  it('takes a late slice of dropResponses, and an append after it, for what they are: too late', async () => {
+  it('rejects a slice of dropResponses, and an append after it, that come too late', async () => {
     const failures: Error[] = []
     const store = await open({ onFailure: (error) => failures.push(error) })
     const records = Array.from({ length: 1_000 }, () => callRecord({ at: 1, response: storedResponse() }))
@@ -294,9 +294,9 @@ describe('the SQLite store', () => {
     assert.equal((await later.calls.recent({ limit: 2_000 })).length, records.length)
   })
 
-  it('remembers names only as far as they were written', async () => {
+  it('caches names only as far as they were written', async () => {
     const store = await open()
-    // A document that cannot be bound fails the whole first try of this commit, new names of peers included.
+    // A document that cannot be bound fails the whole first attempt of this commit, including new names of peers.
     const unbindable = { toString: () => 'x' } as unknown as string
     const results = await Promise.allSettled([
       store.calls.append(callRecord({ peer: peerId('N'), api: `new@${peerId('P')}` })),
@@ -312,7 +312,7 @@ describe('the SQLite store', () => {
     assert.equal((await store.calls.recent({ api: `new@${peerId('P')}`, limit: 10 })).length, 3)
   })
 
-  it('keeps nothing of a record whose response cannot be written, and all of the others', async () => {
+  it('stores nothing of a record whose response cannot be written, and all other records', async () => {
     const store = await open()
     const names = { peer: peerId('N'), api: `new@${peerId('P')}` } as const
     const unbindable = { length: 1 } as Uint8Array

@@ -20,27 +20,27 @@ export interface HostileTasks {
   readonly endless: ReadonlyArray<'loop' | 'backtrack' | 'sleep'>
 }
 
-/** Each hostile task takes a processor for seconds. */
+/** Each hostile task uses a CPU for seconds. */
 export const taskWorker = ({ memory, endless }: HostileTasks) =>
-  describe('a worker for what strangers wrote', () => {
+  describe('a worker for untrusted documents', () => {
     let worker: TaskWorker<typeof HOSTILE_TASKS>
     beforeEach(() => {
       worker = new TaskWorker(LIMITS)
     })
     afterEach(() => worker.close())
 
-    it('does one task after the other in the same process, which has nothing of this one’s environment', async () => {
+    it("runs one task after the other in the same process, without this process's environment", async () => {
       const results = await Promise.all([1, 2, 3].map((one) => worker.run('double', one)))
       assert.deepEqual(results, [2, 4, 6])
       assert.equal(await worker.run('pid', undefined), worker.pid)
       assert.deepEqual(await worker.run('environment', undefined), [])
     })
 
-    it('passes on what a task refuses', async () => {
+    it("passes on a task's error", async () => {
       await assert.rejects(worker.run('refuse', undefined), { code: 'invalid_request', message: 'No such thing.' })
     })
 
-    it('calls a document unreadable over which the reader stumbles', async () => {
+    it('reports a document that makes the reader fail as unreadable', async () => {
       await assert.rejects(worker.run('fail', undefined), { code: 'invalid_request' })
       await assert.rejects(worker.run('recurse', undefined), {
         code: 'description_too_complex',
@@ -66,7 +66,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
     }
 
     for (const name of endless) {
-      it(`ends a task that takes too long: ${name}`, async () => {
+      it(`ends a slow task: ${name}`, async () => {
         const impatient = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 1_500 })
         try {
           const running = impatient.run(name, undefined)
@@ -79,7 +79,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       })
     }
 
-    it('gives a task up with its signal, waiting or running', async () => {
+    it('aborts a waiting or running task with its signal', async () => {
       const [first, second] = [new AbortController(), new AbortController()]
       const running = worker.run('loop', undefined, first.signal)
       const waiting = worker.run('loop', undefined, second.signal)
@@ -91,7 +91,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       assert.equal(await worker.run('double', 4), 8)
     })
 
-    it('refuses more than may wait', async () => {
+    it('rejects tasks above the queue limit', async () => {
       const stop = new AbortController()
       const running = worker.run('loop', undefined, stop.signal)
       const waiting = Array.from({ length: LIMITS.waitingMax }, () => worker.run('double', 1))
@@ -101,7 +101,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       await Promise.all(waiting)
     })
 
-    it('ends its process when there is nothing to do', async () => {
+    it('ends its process when it is idle', async () => {
       const hasty = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, idleMs: 50 })
       const pid = await hasty.run('pid', undefined)
       await eventually('the end of the process', 10_000, () => hasEnded(pid))
@@ -110,7 +110,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       hasty.close()
     })
 
-    it('ends it as well when this process is killed in the middle of a task', async () => {
+    it('ends its process even if this process is killed during a task', async () => {
       const source = `
       const { TaskWorker } = await import(${JSON.stringify(new URL('../../../protocols/description-worker/task-worker.ts', import.meta.url).href)})
       const worker = new TaskWorker({ ...${JSON.stringify(LIMITS)}, entry: new URL(${JSON.stringify(LIMITS.entry.href)}) })

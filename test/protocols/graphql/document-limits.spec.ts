@@ -13,7 +13,7 @@ const SDL = `
   input Filter { name: String!, and: Filter }
 `
 
-/** What the loop may be kept from other calls, in CPU time of its thread: what others do on the machine is not our fault. */
+/** The maximum blocking of the event loop, in CPU time of its thread, so that other load does not matter. */
 const STALL_MS = 100
 
 describe('before a GraphQL API is reached', () => {
@@ -70,7 +70,7 @@ describe('before a GraphQL API is reached', () => {
     ['fragments in a circle', { query: '{ user(id: 1) { ...A } } fragment A on User { ...A }' }, /fragment "A"/]
   ]
   for (const [what, body, message] of wrong) {
-    it(`refuses ${what}, with its place`, async () => {
+    it(`rejects ${what}, with its location`, async () => {
       const adapter = await open()
       const error = await errorOf(await call(adapter, body))
       assert.match(error.message, message)
@@ -79,7 +79,7 @@ describe('before a GraphQL API is reached', () => {
     })
   }
 
-  it('reads the schema again before it refuses, once', async () => {
+  it('reads the schema again before it rejects, once', async () => {
     const adapter = await open()
     sdl = SDL.replace('total', 'news: String, total')
     assert.equal((await call(adapter, { query: '{ news }' })).success, true)
@@ -88,13 +88,13 @@ describe('before a GraphQL API is reached', () => {
     assert.equal(upstream.received.length, read)
   })
 
-  it('goes by the schema it knows where the API gives none any more', async () => {
+  it('uses the known schema if the API no longer returns one', async () => {
     const adapter = await open()
     upstream.behave((response) => response.writeHead(403).end('{"errors":[]}'))
     assert.match((await errorOf(await call(adapter, { query: '{ nothing }' }))).message, /nothing/)
   })
 
-  it('takes a document up to its limits, and no further', async () => {
+  it('accepts a document up to its limits', async () => {
     const adapter = await open({ tokensMax: 40, depthMax: 3, aliasesMax: 2, costMax: 20 })
     const codes: Readonly<Record<string, string | undefined>> = {
       '{ a: total b: total }': undefined,
@@ -115,7 +115,7 @@ describe('before a GraphQL API is reached', () => {
     }
   })
 
-  it('charges by the units of an operation, and refuses what would cost more than the listing says', async () => {
+  it("charges by the units of an operation, and rejects one above the listing's maximum", async () => {
     const terms = { costs: { 'Query.users': 5, 'User.friends': 2 }, unitPrice: '0.0001', basePrice: '0.001' }
     const adapter = await open(terms)
     const priceOf = async (query: string, variables = {}) => (await call(adapter, { query, variables }, 10_000n)).price
@@ -135,7 +135,7 @@ describe('before a GraphQL API is reached', () => {
     assert.match(error.message, /costs 1000000\.001 USDC; the maximum for a call of this API is 0\.01 USDC/)
   })
 
-  it('neither shows nor takes what is hidden', async () => {
+  it('neither shows nor accepts hidden parts', async () => {
     const adapter = await open({ hidden: ['Secret', 'User.name', 'Query.total'] })
     assert.doesNotMatch(adapter.description.sdl ?? '', /Secret|secret|total/)
     assert.deepEqual(
@@ -163,7 +163,7 @@ describe('before a GraphQL API is reached', () => {
     }
   })
 
-  it('says nothing of the schema where introspection is turned off', async () => {
+  it('reveals no schema if introspection is turned off', async () => {
     const adapter = await open({ introspection: false })
     assert.equal(adapter.description.sdl, undefined)
     const { message } = await errorOf(await call(adapter, { query: '{ users { id } __schema { types { name } } }' }))
@@ -173,7 +173,7 @@ describe('before a GraphQL API is reached', () => {
     assert.doesNotMatch(hint, /Did you mean/)
   })
 
-  it('finds a document by its hash once it was sent with that', async () => {
+  it('finds a document by its hash after it was sent once with it', async () => {
     const adapter = await open()
     const query = '{ total }'
     const sha256Hash = 'd93ec9a2bbcb4ab2b24e7f71e0e5ab1ee4ca77ba9a4bda0b8c1d0e9c1eb7a8ed'
@@ -191,7 +191,7 @@ describe('before a GraphQL API is reached', () => {
     )
   })
 
-  it('runs trusted documents by their id, and where it is told so nothing else', async () => {
+  it('runs trusted documents by id, and only those if so configured', async () => {
     const documents = { one: '{ total }' }
     const some = await open({ documents })
     assert.equal((await call(some, { documentId: 'one' })).success, true)
@@ -215,7 +215,7 @@ describe('before a GraphQL API is reached', () => {
     { subscriptions: 'ws://user:secret@127.0.0.1/' }
   ]
   for (const graphql of terms) {
-    it(`takes no such terms: ${JSON.stringify(graphql)}`, async () => {
+    it(`rejects these terms: ${JSON.stringify(graphql)}`, async () => {
       await rejectsWith(graphqlFactory.inspect({ endpoint: upstream.url, graphql }, FOREVER), 'invalid_request')
       assert.throws(() => graphqlFactory.open({ endpoint: upstream.url, graphql }, SDL), { code: 'invalid_request' })
     })
@@ -253,11 +253,11 @@ describe('before a GraphQL API is reached', () => {
     'of a megabyte of comments': () => ({ query: `{ total }${'\n#'.repeat(450_000)}` })
   }
   for (const [what, body] of Object.entries(hostile)) {
-    it(`looks at a document ${what} without holding anything up`, async () => {
+    it(`checks a document ${what} without blocking`, async () => {
       const sent = plainCall(body())
       let best = Infinity
       for (let tries = 0; tries < 3; tries++) {
-        // Each knows nothing of documents that were looked at before, but is as warm as a node that serves calls.
+        // Each has an empty document cache, but warm code.
         const adapter = await open()
         for (let n = 0; n < 30; n++) await call(adapter, { query: `query Q${n}($a: Int) { users(first: $a) { id } }` })
         const before = process.threadCpuUsage()

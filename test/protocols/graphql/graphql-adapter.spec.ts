@@ -27,7 +27,7 @@ describe('a GraphQL call', () => {
   const call = (body: unknown, more: Partial<AdapterRequest> = {}): Promise<AdapterReply> =>
     adapter.call({ ...plainCall(body), ...more }, FOREVER)
 
-  it('posts query, variables, operationName and extensions, and nothing else', async () => {
+  it('posts only query, variables, operationName and extensions', async () => {
     const request = {
       query: 'query A { a } query B { b }',
       variables: { id: '1' },
@@ -51,7 +51,7 @@ describe('a GraphQL call', () => {
     )
   })
 
-  it('refuses variables of one name twice where it passes them on as they were written', async () => {
+  it('rejects duplicate variables if it forwards their original text', async () => {
     for (const variables of ['{"n":1.5,"n":2}', '{"n":1.5,"\\u006e":2}', '[1.5,{"a":{"b":1,"b":2}}]']) {
       const body = Buffer.from(`{"query":"{ a }","variables":{"in":${variables}}}`)
       await rejectsWith(call(body), 'invalid_request')
@@ -59,12 +59,12 @@ describe('a GraphQL call', () => {
     assert.equal(upstream.received.length, 0)
   })
 
-  it('shows the upstream the query that was looked at here, and no other', async () => {
+  it('forwards exactly the query that it checked', async () => {
     await call(Buffer.from('{"query":"subscription { x }","query":"{ a }"}'))
     assert.equal(upstream.received[0]?.body.toString(), '{"query":"{ a }"}')
   })
 
-  it('hands the response on byte by byte', async () => {
+  it('passes on the response byte by byte', async () => {
     const body = '{ "data" : {"n": 12345678901234567890},\n "extensions": {"cost": 1.10} }'
     upstream.behave(answering(200, { 'content-type': 'application/graphql-response+json' }, body))
     const reply = await call({ query: '{ n }' }, { headers: MODERN })
@@ -73,7 +73,7 @@ describe('a GraphQL call', () => {
     assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json']])
   })
 
-  it('is a success with partial data, whose errors are kept', async () => {
+  it('is a success with partial data, including the errors', async () => {
     const body = { data: { a: 1, b: null }, errors: [{ message: 'b is gone', path: ['b'] }] }
     upstream.behave(answering(200, json, JSON.stringify(body)))
     const reply = await call({ query: '{ a b }' })
@@ -88,7 +88,7 @@ describe('a GraphQL call', () => {
     ['the upstream fails, whatever data it shows', 500, { data: { a: 1 } }]
   ]
   for (const [what, status, body] of unsuccessful) {
-    it(`is no success when ${what}`, async () => {
+    it(`is not a success when ${what}`, async () => {
       upstream.behave(answering(status, json, JSON.stringify(body)))
       const reply = await call({ query: '{ a }' })
       assert.equal(reply.status, status)
@@ -110,13 +110,13 @@ describe('a GraphQL call', () => {
     '<html>',
     '\u{feff}'
   ]) {
-    it(`is upstream_invalid_response when the answer is ${JSON.stringify(body)}`, async () => {
+    it(`is upstream_invalid_response when the response is ${JSON.stringify(body)}`, async () => {
       upstream.behave(answering(200, json, body))
       await rejectsWith(call({ query: '{ a }' }), 'upstream_invalid_response')
     })
   }
 
-  it('calls JSON what is JSON, whatever the upstream says', async () => {
+  it('labels JSON as JSON, whatever the upstream says', async () => {
     upstream.behave(answering(200, { 'content-type': 'text/plain' }, '{"data":{}}'))
     assert.deepEqual((await call({ query: '{ a }' })).headers, [['content-type', 'application/json']])
   })
@@ -146,7 +146,7 @@ describe('a GraphQL call', () => {
     ]
   ]
   for (const [what, body, message] of refused) {
-    it(`answers ${what} with a GraphQL error, and reaches nobody`, async () => {
+    it(`rejects ${what} with a GraphQL error, without calling the API`, async () => {
       const reply = await call(body, { headers: MODERN })
       assert.deepEqual([reply.status, reply.success], [400, false])
       assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json; charset=utf-8']])
@@ -156,7 +156,7 @@ describe('a GraphQL call', () => {
     })
   }
 
-  it('answers as application/json with 200 what is well formed and wrong, and with 400 what is not well formed', async () => {
+  it('responds as application/json with 200 to a well-formed but invalid request, and with 400 to a malformed one', async () => {
     const wrong = await call({ query: '{ a' })
     assert.deepEqual([wrong.status, wrong.success], [200, false])
     const broken = await call({ query: 7 })
@@ -166,12 +166,12 @@ describe('a GraphQL call', () => {
     }
   })
 
-  it('calls application/json what only the newer type is said of, for consumers that know the older', async () => {
+  it('labels the newer type as application/json for consumers that know only that', async () => {
     upstream.behave(answering(200, { 'content-type': 'application/graphql-response+json' }, '{"data":{}}'))
     assert.deepEqual((await call({ query: '{ a }' })).headers, [['content-type', 'application/json']])
   })
 
-  it('takes a query by GET', async () => {
+  it('accepts a query by GET', async () => {
     const parameters = {
       query: 'query ($n: Int) { a(n: $n) }',
       variables: '{"n":12345678901234567890}',
@@ -188,7 +188,7 @@ describe('a GraphQL call', () => {
     )
   })
 
-  it('makes no mutation by GET', async () => {
+  it('rejects a mutation by GET', async () => {
     const path = `?query=${encodeURIComponent('mutation { a }')}`
     const reply = await call('', { method: 'GET', path, body: new Uint8Array() })
     assert.equal(reply.status, 405)
@@ -196,13 +196,13 @@ describe('a GraphQL call', () => {
     assert.equal(upstream.received.length, 0)
   })
 
-  it('lets nothing be put beside the parameters of a GET', async () => {
+  it('forwards no other parameters of a GET', async () => {
     const path = `?query=${encodeURIComponent('{ a }')}&variables=${encodeURIComponent('{}},"query":"mutation{x}"')}`
     await rejectsWith(call('', { method: 'GET', path, body: new Uint8Array() }), 'invalid_request')
     assert.equal(upstream.received.length, 0)
   })
 
-  it('passes over what a client writes behind the URL of a POST', async () => {
+  it('ignores a query string of a POST', async () => {
     assert.equal((await call({ query: '{ a }' }, { path: '?operation=A&query=x' })).success, true)
     assert.deepEqual([upstream.received[0]?.target, sent()], ['/graphql', { query: '{ a }' }])
   })

@@ -15,7 +15,7 @@ const SDL = `
   type User { "Never changes." id: ID!, name: String }
 `
 
-/** A real server: executes what it is sent. */
+/** A real server that executes requests. */
 function serving(sdl: string): Behaviour {
   const schema = buildSchema(sdl)
   return (response, { body }) => {
@@ -66,7 +66,7 @@ describe('inspection of a GraphQL endpoint', () => {
   const fields = (count: number, description: string) =>
     Array.from({ length: count }, (_, i) => `"${description}" field${i}(argument: String): String`).join('\n')
 
-  it('leaves descriptions out of a schema that no manifest would hold', async () => {
+  it('omits the descriptions of a schema that is too large for a manifest', async () => {
     const { description, snapshot, warnings } = await inspected(
       serving(`type Query { a: A } type A { ${fields(2_000, long)} }`)
     )
@@ -77,7 +77,7 @@ describe('inspection of a GraphQL endpoint', () => {
     assert(JSON.stringify(description).length < MANIFEST_BYTES_MAX)
   })
 
-  it('leaves out a schema that is too large even so, and what is past the operations limit', async () => {
+  it('omits a schema that is still too large, and operations past the limit', async () => {
     const { description, warnings } = await inspected(serving(`type Query { ${fields(6_000, long)} }`))
     assert.equal(description.sdl, undefined)
     assert.equal(description.operations.length, 2_000)
@@ -113,14 +113,14 @@ describe('inspection of a GraphQL endpoint', () => {
     ['a wrong schema', answering(200, json, '{"data":{"__schema":7}}'), /not valid/]
   ]
   for (const [what, behaviour, text] of refused) {
-    it(`says what is wrong with ${what}`, async () => {
+    it(`reports the problem with ${what}`, async () => {
       const attempt = inspected(behaviour)
       await rejectsWith(attempt, 'invalid_request')
       await assert.rejects(attempt, (error: Error) => text.test(error.message) && !error.message.includes('secret'))
     })
   }
 
-  it('takes the schema from its provider, and only sees that the API answers', async () => {
+  it("accepts the provider's schema, and only checks that the API responds", async () => {
     const off = answering(200, json, '{"data":{"__typename":"Query"}}')
     const graphql = { schema: 'type Query { a: Int } type Hidden { b: Int }', hidden: ['Hidden'] }
     const { description, snapshot } = await inspected(off, { graphql })
@@ -138,7 +138,7 @@ describe('inspection of a GraphQL endpoint', () => {
     await upstream.close()
   })
 
-  it('opens without ever having read a schema', async () => {
+  it('opens without a schema', async () => {
     const adapter = graphqlFactory.open({ endpoint: 'http://127.0.0.1:9/graphql' }, '')
     assert.deepEqual(adapter.description, { operations: [] })
     await adapter.close?.()

@@ -26,8 +26,8 @@ async function resultsIn(...chunks: string[]): Promise<string[]> {
   return all
 }
 
-describe('results out of server-sent events', () => {
-  it('are read as browsers read them, however they are cut', async () => {
+describe('results from server-sent events', () => {
+  it('are parsed like in browsers, for any chunk boundaries', async () => {
     const text =
       ':hi\n\nevent: next\ndata: {"a":1}\n\nid: 7\r\nevent:next\r\ndata:{"a":\r\ndata: 2}\r\n\r\n' +
       'data: {"a":3}\r\rretry: 5\n\nevent: ping\ndata: no\n\nevent: next\ndata: {"ä":4}\n\nevent: complete\n\ndata: late\n\n'
@@ -40,11 +40,11 @@ describe('results out of server-sent events', () => {
     assert.equal((await results.next()).done, true)
   })
 
-  it('end with the stream where nobody says complete', async () => {
+  it('end with the stream without a complete event', async () => {
     assert.deepEqual(await resultsIn('data: 1\n\ndata: 2\n\ndata: cut'), ['1', '2'])
   })
 
-  it('are refused past what one event may hold', async () => {
+  it('are rejected past the size of one event', async () => {
     const half = 'x'.repeat(GRAPHQL_EVENT_BYTES_MAX / 2)
     await rejectsWith(resultsIn(`data: ${half}`, half), 'response_too_large')
     await rejectsWith(resultsIn(`data: ${half}\n`, `data: ${half}x\n`), 'response_too_large')
@@ -52,7 +52,7 @@ describe('results out of server-sent events', () => {
 })
 
 describe('an event stream', () => {
-  it('shows that it lives while there is nothing to say', async () => {
+  it('sends comments during silence', async () => {
     const clock = manualClock()
     const waiting = Promise.withResolvers<IteratorResult<string, undefined>>()
     const stream = eventStream({ next: () => waiting.promise }, clock)[Symbol.asyncIterator]()
@@ -82,14 +82,14 @@ describe('a subscription over SSE', () => {
   })
   const open = (): Promise<AdapterReply> => adapter.call(subscription, FOREVER)
 
-  it('asks for events and for nothing else, as servers look for exactly that', async () => {
+  it('requests only events, as servers expect exactly that', async () => {
     const reply = await open()
     assert.deepEqual([reply.status, reply.success], [200, true])
     assert.equal(upstream.received[0]?.headers.accept, 'text/event-stream')
     assert.match((await bytesOf(reply.body)).toString(), /"count":1.*event: complete/s)
   })
 
-  it('is open, and charged, when the API is quiet', async () => {
+  it('is open, and charged, when the API is silent', async () => {
     upstream.behave((response) => response.writeHead(200, events).flushHeaders())
     const reply = await open()
     assert.equal(reply.success, true)
@@ -164,7 +164,7 @@ describe('a subscription over a WebSocket', () => {
     return adapter.call(subscription, FOREVER)
   }
 
-  it('is cut off when its reader does not keep up, and ends at the API', async () => {
+  it('is cut off when its reader is too slow, and ends at the API', async () => {
     const { body, success } = await opening({ subscriptions: server.url.replace('http', 'ws') })
     assert.equal(success, true)
     await eventually('the API hears of it', 5_000, () => stopped || undefined)
@@ -176,7 +176,7 @@ describe('a subscription over a WebSocket', () => {
       })(),
       'overloaded'
     )
-    // What had come before is read all the same, in order.
+    // Earlier results are still read, in order.
     const counts = read.flatMap((event) => /"count":(\d+)/.exec(event)?.[1] ?? []).map(Number)
     assert.deepEqual(
       counts,
@@ -185,7 +185,7 @@ describe('a subscription over a WebSocket', () => {
     assert(counts.length >= GRAPHQL_EVENTS_WAITING_MAX)
   })
 
-  it('proves the node to its API, but to no other host', async () => {
+  it('sends credentials to its API, but to no other host', async () => {
     const subscriptions = server.url.replace('http', 'ws')
     const auth = { headers: { 'x-api-key': 'k' }, query: { tenant: 't' } }
     const { body } = await opening({ subscriptions }, { auth })
@@ -197,12 +197,12 @@ describe('a subscription over a WebSocket', () => {
     assert.deepEqual([asked?.url, asked?.headers['x-api-key']], ['/graphql', undefined])
   })
 
-  it('is opened at no address that is guarded', async () => {
+  it('opens no guarded address', async () => {
     const guard = { refuses: () => true }
     await rejectsWith(opening({ subscriptions: server.url.replace('http', 'ws') }, { guard }), 'upstream_unreachable')
   })
 
-  it('is upstream_unreachable when nobody takes it', async () => {
+  it('is upstream_unreachable when no server accepts it', async () => {
     await rejectsWith(opening({ subscriptions: 'ws://127.0.0.1:9/graphql' }), 'upstream_unreachable')
     await rejectsWith(
       opening({ subscriptions: server.url.replace('http', 'ws').replace('graphql', 'no') }),
@@ -210,7 +210,7 @@ describe('a subscription over a WebSocket', () => {
     )
   })
 
-  it('leaves nothing that fails unheard where it is given up while it connects', async () => {
+  it('leaves no unhandled rejection if it is aborted while connecting', async () => {
     const mute = createTcpServer((socket) => socket.on('error', () => {}).resume())
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
     const { port } = mute.address() as AddressInfo
@@ -231,7 +231,7 @@ describe('a subscription over a WebSocket', () => {
     }
   })
 
-  it('is given up with its call', async () => {
+  it('ends with its call', async () => {
     const adapter = graphqlFactory.open({ endpoint: server.url, graphql: { subscriptions: 'ws://127.0.0.1:9/' } }, '')
     opened.push(adapter)
     await rejectsWith(adapter.call(subscription, AbortSignal.abort()), 'call_interrupted')

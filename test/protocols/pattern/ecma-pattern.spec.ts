@@ -8,7 +8,7 @@ import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { nativeMatches } from '../../helpers/native-matches.ts'
 
 const PLENTY = 1e12
-/** Expressions of the subset that both languages have, each valid with the flag `u`. */
+/** Expressions of the common subset of both languages, each valid with the flag `u`. */
 const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((tie) => ({
   pattern: fc
     .array(fc.array(tie('term'), { maxLength: 4 }), { minLength: 1, maxLength: 3 })
@@ -63,7 +63,7 @@ function native(source: string): RegExp | undefined {
 }
 
 describe('patterns of JSON Schema', () => {
-  it('match what the same RegExp matches', () => {
+  it('match the same texts as RegExp', () => {
     fc.assert(
       fc.property(pattern, fc.array(text, { minLength: 1, maxLength: 5 }), (source, texts) => {
         const reference = native(source)
@@ -78,7 +78,7 @@ describe('patterns of JSON Schema', () => {
     )
   })
 
-  it('take time that grows with the text alone', () => {
+  it('take time that is linear in the text', () => {
     for (const [source, piece] of [
       ['^(a+)+$', 'a'],
       ['^(a|aa)+$', 'a'],
@@ -94,7 +94,7 @@ describe('patterns of JSON Schema', () => {
     }
   })
 
-  it('cost at most their size for each character, which is paid before', () => {
+  it('cost at most their size per character, charged in advance', () => {
     const compiled = ecmaPattern('^[a-z]{1,60}$')
     compiled.test('a'.repeat(60), new Meter(60 * compiled.size + 1))
     assert.throws(() => compiled.test('a'.repeat(61), new Meter(60 * compiled.size)), OutOfSteps)
@@ -117,7 +117,7 @@ describe('patterns of JSON Schema', () => {
     ['a'.repeat(PATTERN_CHARS_MAX + 1), /longer than/]
   ]
   for (const [source, why] of refused) {
-    it(`are refused where that cannot be promised: ${source.slice(0, 40)}`, () => {
+    it(`are rejected if they cannot be linear: ${source.slice(0, 40)}`, () => {
       assert.throws(
         () => ecmaPattern(source),
         (error: unknown) => error instanceof PatternRefused && why.test(error.message)
@@ -132,7 +132,7 @@ describe('patterns of JSON Schema', () => {
     [String.raw`^[\d-z]$`, '-', 'y']
   ]
   for (const [source, matching, other] of lenient) {
-    it(`are read as without the flag u where only that parses: ${source}`, () => {
+    it(`are read without the flag u if only that parses: ${source}`, () => {
       const compiled = ecmaPattern(source)
       assert.deepEqual(
         [compiled.test(matching, new Meter(PLENTY)), compiled.test(other, new Meter(PLENTY))],

@@ -69,7 +69,7 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
       { depthSize: 'small', withCrossShrink: true },
       fc.constant({}),
       fc.record(keywords, { requiredKeys: [], noNullPrototype: true }).map((all) =>
-        // A schema with all keywords at once takes nothing.
+        // A schema with all keywords at once accepts nothing.
         Object.fromEntries(Object.entries(all).filter(([key], at) => (key.length + at) % 4 === 0))
       )
     )
@@ -79,7 +79,7 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
 const codeOf = (schemas: CallSchemas): string => checkCode(schemas) ?? assert.fail('no code can be generated')
 
 describe('a check of calls', () => {
-  it('takes what Ajv takes', () => {
+  it('accepts the same calls as Ajv', () => {
     fc.assert(
       fc.property(schema, schema, fc.array(value, { minLength: 1, maxLength: 5 }), (body, one, values) => {
         const definitions = { one: withoutReferences(one), other: { type: 'array', items: { $ref: '#/$defs/other' } } }
@@ -98,7 +98,7 @@ describe('a check of calls', () => {
     )
   })
 
-  it('leaves a pattern unchecked that RE2 cannot express, and refuses nothing because of that', () => {
+  it('skips a pattern that RE2 cannot express, and rejects nothing because of that', () => {
     const pattern = '^(?=.*A)'
     for (const [body, given] of [
       [{ pattern }, 'x'],
@@ -125,7 +125,7 @@ describe('a check of calls', () => {
     )
   })
 
-  it('stops when its steps are used up, whatever takes them', () => {
+  it('stops when its steps are used up, for any cause', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
     const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
     for (const [body, given] of [
@@ -183,8 +183,10 @@ describe('a check of calls', () => {
   })
 })
 
-/** Code that Ajv generates may fail; what it would check is then left to the API. `unevaluated…` fails too often to be compared. */
-/** Undefined where Ajv's own code is broken: it names a variable that it declares nowhere, `props0`. */
+/**
+ * Ajv's generated code may fail; only the API then checks the call. `unevaluated…` fails too often to be compared. Undefined if
+ * Ajv's own code is broken, because it uses an undeclared variable, `props0`.
+ */
 function outcomeOf(validate: () => boolean): boolean | undefined {
   try {
     return validate()

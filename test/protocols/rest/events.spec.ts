@@ -19,7 +19,7 @@ describe('collected events', () => {
     ': hello\n\nevent: candle\nid: 1\ndata: {"close": 1.5}\n\r\ndata: two\r\ndata:  lines ü\r\n\r\nid\nevent: x\n\n' +
     'retry: 5\ndata\r\r:\n\ndata: never ended'
   for (const size of [1, 2, 3, 7, 1_000]) {
-    it(`are read as the standard has it, ${size} bytes at a time`, async () => {
+    it(`are parsed by the standard, ${size} bytes at a time`, async () => {
       assert.deepEqual(await collectEvents(inChunks(text, size), BOUNDS), {
         events: [
           { event: 'candle', id: '1', data: { close: 1.5 } },
@@ -31,7 +31,7 @@ describe('collected events', () => {
     })
   }
 
-  it('are so many at most, and the stream is given up then', async () => {
+  it('are limited in number, and the stream is closed then', async () => {
     let returned = false
     async function* endless() {
       try {
@@ -44,7 +44,7 @@ describe('collected events', () => {
     assert.deepEqual([events.map(({ data }) => data), complete, returned], [[0, 'again', 1], false, true])
   })
 
-  it('are bounded in bytes', async () => {
+  it('are limited in bytes', async () => {
     async function* flood() {
       for (;;) yield Buffer.alloc(1024 * 1024, 'x')
     }
@@ -61,7 +61,7 @@ describe('collected events', () => {
   }
 })
 
-describe('an API of events', () => {
+describe('an API with events', () => {
   let upstream: ScriptedUpstream
   beforeEach(async () => {
     upstream = await scriptedUpstream((response) => {
@@ -71,7 +71,7 @@ describe('an API of events', () => {
   })
   afterEach(() => upstream.close())
 
-  it('is collected for clients that take no stream, for a while', async () => {
+  it('is collected for a while for clients that accept no stream', async () => {
     const adapter = restFactory.open({ endpoint: upstream.url, collect: { maxEvents: 10, maxMs: 100 } }, '')
     const reply = await adapter.call(plainCall({}), FOREVER)
     assert.deepEqual(reply.headers, [['content-type', 'application/json']])
@@ -81,7 +81,7 @@ describe('an API of events', () => {
   })
 
   for (const accept of ['text/event-stream', 'application/json, text/event-stream;q=0.9']) {
-    it(`is streamed to who accepts ${accept}`, async () => {
+    it(`is streamed to clients that accept ${accept}`, async () => {
       const adapter = restFactory.open({ endpoint: upstream.url, collect: { maxEvents: 2, maxMs: 1_000 } }, '')
       const reply = await adapter.call(plainCall({}, [['accept', accept]]), FOREVER)
       assert(!(reply.body instanceof Uint8Array))
@@ -93,7 +93,7 @@ describe('an API of events', () => {
     })
   }
 
-  it('is streamed where its provider has no bounds for it', async () => {
+  it('is streamed if its provider has set no limits', async () => {
     upstream.behave((response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: 1\n\n'))
     const adapter = restFactory.open({ endpoint: upstream.url }, '')
     const reply = await adapter.call(plainCall({}), FOREVER)
@@ -101,7 +101,7 @@ describe('an API of events', () => {
     await adapter.close?.()
   })
 
-  it('is bounded by what comes out of a compressed stream', async () => {
+  it('is limited by the decompressed size', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     upstream.behave((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).end(bomb)
@@ -119,14 +119,14 @@ describe('an API of events', () => {
     { maxEvents: 1, maxMs: 1e9 },
     { maxEvents: 1.5, maxMs: 1 }
   ]) {
-    it(`has no bounds ${JSON.stringify(collect)}`, () => {
+    it(`rejects the limits ${JSON.stringify(collect)}`, () => {
       assert.throws(() => restFactory.open({ endpoint: upstream.url, collect }, ''), { code: 'invalid_request' })
     })
   }
 })
 
 describe('the heartbeat of a stream', () => {
-  it('is a comment after silence, between events only', async () => {
+  it('is a comment after silence, only between events', async () => {
     const clock = manualClock()
     let send: (text: string) => void = () => assert.fail('nobody reads')
     const source: AsyncIterator<Uint8Array> = {
@@ -153,7 +153,7 @@ describe('the heartbeat of a stream', () => {
     assert.equal(await silent(next()), ':\n\n')
   })
 
-  it('passes on that the stream failed, even where nobody waits', async () => {
+  it('passes on a failed stream, even without a pending read', async () => {
     const clock = manualClock()
     let fail: (error: Error) => void = () => assert.fail('nobody reads')
     const source: AsyncIterator<Uint8Array> = { next: () => new Promise((_, reject) => (fail = reject)) }

@@ -7,7 +7,7 @@ import { bytesOf, FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-
 import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
-describe('a REST call that says its request itself', () => {
+describe('a REST call with its own request', () => {
   let upstream: ScriptedUpstream
   let adapter: Adapter
 
@@ -23,7 +23,7 @@ describe('a REST call that says its request itself', () => {
 
   const last = () => upstream.received.at(-1) ?? assert.fail('nothing was received')
 
-  it('is one by its method or its path', async () => {
+  it('is recognised by its method or its path', async () => {
     await adapter.call(plainCall({ path: '/users/7', query: { full: true, tag: ['a', 'b'] } }), FOREVER)
     assert.deepEqual([last().method, last().target], ['GET', '/base/v1/users/7?key=own&full=true&tag=a&tag=b'])
     await adapter.call(plainCall({ method: 'DELETE' }), FOREVER)
@@ -32,7 +32,7 @@ describe('a REST call that says its request itself', () => {
     assert.deepEqual([last().method, last().body.toString()], ['POST', '{"symbol":"BTC"}'])
   })
 
-  it('sends a body with all its digits, and the headers that pass', async () => {
+  it('sends a body with all its digits, and the allowed headers', async () => {
     const body = Buffer.from(
       '{"method":"PUT","path":"/a","body":{"n":12345678901234567890},"headers":{"X-Tenant":"t","Authorization":"x","accept":"text/csv"}}'
     )
@@ -45,7 +45,7 @@ describe('a REST call that says its request itself', () => {
     )
   })
 
-  it('sends a text where its type is no JSON', async () => {
+  it('sends a text if its type is not JSON', async () => {
     const headers = { 'content-type': 'text/csv' }
     await adapter.call(plainCall({ method: 'POST', path: '/csv', headers, body: 'a;b' }), FOREVER)
     assert.deepEqual([last().headers['content-type'], last().body.toString()], ['text/csv', 'a;b'])
@@ -71,20 +71,20 @@ describe('a REST call that says its request itself', () => {
     [{ path: '/a%0d%0ahost: evil' }, 'invalid_request']
   ]
   for (const [body, code] of refused) {
-    it(`refuses ${JSON.stringify(body)} before the API is reached`, async () => {
+    it(`rejects ${JSON.stringify(body)} before the API is called`, async () => {
       await rejectsWith(adapter.call(plainCall(body), FOREVER), code)
       assert.equal(upstream.received.length, 0)
     })
   }
 
-  it('goes as it is where the provider does not allow it', async () => {
+  it('is sent unchanged if the provider does not allow it', async () => {
     const plain = restFactory.open({ endpoint: upstream.url }, '')
     await plain.call(plainCall({ method: 'DELETE', path: '/x' }), FOREVER)
     assert.deepEqual([last().method, last().target], ['POST', '/'])
     await plain.close?.()
   })
 
-  it('never leaves the base path, whatever the body says', async () => {
+  it('never leaves the base path, whatever the body contains', async () => {
     const hostile = ['..', '.', '/', '//', '\\', '@', '%2e', '%2F', '%252e', '?', '#', ';', ':', '\r\n', 'é', '\u0000']
     const piece = fc.oneof({ weight: 2, arbitrary: fc.constantFrom('x', '/y', ';z') }, fc.constantFrom(...hostile))
     const path = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''))

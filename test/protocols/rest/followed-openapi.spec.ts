@@ -24,7 +24,7 @@ const snapshotOf = (...operations: string[]) =>
   importOpenapi({ text: JSON.stringify(documentOf(...operations)), endpoint }).snapshot
 
 describe('an OpenAPI document with an address', () => {
-  it('is read again before a call is refused by it, at most once in a while, and tells what is new', async () => {
+  it('is read again before it rejects a call, at most once in a while, and reports changes', async () => {
     const clock = manualClock()
     const snapshot = snapshotOf('one')
     let now = snapshotOf('one', 'two')
@@ -58,7 +58,7 @@ describe('an OpenAPI document with an address', () => {
 describe('an OpenAPI document of several megabytes', function () {
   this.timeout(60_000)
 
-  it('is checked while calls go on', async () => {
+  it('is checked while calls continue', async () => {
     const operations = Array.from({ length: 1_900 }, (_, n) => `operation-${n}-${'x'.repeat(1_100)}`)
     const text = JSON.stringify(documentOf(...operations))
     assert.ok(text.length > 4_000_000)
@@ -78,7 +78,7 @@ describe('an OpenAPI document of several megabytes', function () {
     assert.match(warnings.join(), /too large/)
   })
 
-  it('is refused with what is wrong about it, and given up with its registration', async () => {
+  it('is rejected with its problem, and aborted with its registration', async () => {
     const padding = 'x'.repeat(200_000)
     const wrong = JSON.stringify({ openapi: '3.1.0', info: { title: padding, version: '1' }, paths: { x: 1 } })
     await assert.rejects(descriptionWorker.run('importOpenapi', { text: wrong, endpoint }, NEVER), (error: unknown) => {

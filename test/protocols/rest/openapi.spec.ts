@@ -42,7 +42,7 @@ describe('an imported OpenAPI document', () => {
     await upstream.close()
   })
 
-  it('is published operation by operation, and says what is left out', () => {
+  it('is published by operation, with warnings about omitted ones', () => {
     const { description, warnings } = inspection
     assert.deepEqual(
       description.operations.map(({ name }) => name),
@@ -70,7 +70,7 @@ describe('an imported OpenAPI document', () => {
     assert.deepEqual(Object.keys(replace?.input?.['properties'] ?? {}), ['path.id', 'query.id', 'body.id', 'note'])
   })
 
-  it('puts each field where it belongs', async () => {
+  it('puts each field in its place', async () => {
     const fields = { limit: 5, tag: ['a b', 'c&d'], ids: [1, 2], range: { from: 1, to: 2 }, filter: { x: [1] } }
     const { method, target, headers, body } = await call({ operation: 'listItems', ...fields, 'X-Tenant': 't' })
     assert.equal(method, 'GET')
@@ -81,21 +81,21 @@ describe('an imported OpenAPI document', () => {
     assert.deepEqual([headers['x-tenant'], headers['content-type'], body.length], ['t', undefined, 0])
   })
 
-  it('makes the body of what is no parameter, with all digits', async () => {
+  it('builds the body from fields that are not parameters, with all digits', async () => {
     const text = '{"operation":"createItem","name":"x","price":12345678901234567890.10,"extra":{"n":1e400}}'
     const { method, target, headers, body } = await call(Buffer.from(text))
     assert.deepEqual([method, target, headers['content-type']], ['POST', '/v1/items', 'application/json'])
     assert.equal(body.toString(), '{"name":"x","price":12345678901234567890.10,"extra":{"n":1e400}}')
   })
 
-  it('takes the place in front where several places share a name', async () => {
+  it('requires the place if several places share a name', async () => {
     const fields = { 'path.id': 'p/1', 'query.id': 'q', 'body.id': 7, note: 'n' }
     const { target, body } = await call({ operation: 'replaceItem', ...fields })
     assert.deepEqual([target, body.toString()], ['/v1/items/p%2F1?id=q', '{"id":7,"note":"n"}'])
     await rejectsWith(adapter.call(plainCall({ operation: 'replaceItem', id: 'p' }), FOREVER), 'invalid_request')
   })
 
-  it('takes a body that is no object as the field body, or any body as a whole', async () => {
+  it('accepts a body that is not an object as the field body, or any body as a whole', async () => {
     assert.equal((await call({ operation: 'bulk', body: [1, 2] })).body.toString(), '[1,2]')
     assert.equal((await call({ operation: 'createItem', body: { name: 'x' } })).body.toString(), '{"name":"x"}')
   })
@@ -145,7 +145,7 @@ describe('an imported OpenAPI document', () => {
     [{ operation: 'upload', file: 'not base64!' }, 'invalid_request', /base64/]
   ]
   for (const [body, code, text] of refused) {
-    it(`refuses ${JSON.stringify(body)} before the API is reached`, async () => {
+    it(`rejects ${JSON.stringify(body)} before the API is called`, async () => {
       await assert.rejects(adapter.call(plainCall(body), FOREVER), (error: Error & { code?: string }) => {
         assert.equal(error.code, code)
         assert.match(error.message, text)
@@ -155,12 +155,12 @@ describe('an imported OpenAPI document', () => {
     })
   }
 
-  it('is read in YAML as well', async () => {
+  it('is accepted in YAML', async () => {
     await use(dump(SHOP, { noRefs: true }))
     assert.equal((await call({ operation: 'getItem', id: 'x' })).target, '/v1/items/x')
   })
 
-  it('is read as 3.1', async () => {
+  it('is accepted as 3.1', async () => {
     await use({
       openapi: '3.1.0',
       info: { title: 'x', version: '1' },
@@ -193,7 +193,7 @@ describe('an imported OpenAPI document', () => {
     await rejectsWith(adapter.call(plainCall({ a: 7, left: { m: 1 } }), FOREVER), 'invalid_request')
   })
 
-  it('is read as 2.0', async () => {
+  it('is accepted as 2.0', async () => {
     await use(OLD_SHOP)
     assert.equal(
       (await call({ operation: 'getItem', id: 7, tags: ['a', 'b'], more: ['c', 'd'] })).target,
@@ -210,7 +210,7 @@ describe('an imported OpenAPI document', () => {
     await rejectsWith(adapter.call(plainCall({ operation: 'upload', file: 'AAEC' }), FOREVER), 'invalid_request')
   })
 
-  it('is fetched by its URL, with credentials from the API’s own origin only', async () => {
+  it('is fetched by its URL, with credentials only from the API’s own origin', async () => {
     const other = await scriptedUpstream(answering(200, {}, JSON.stringify(SHOP)))
     upstream.behave(answering(200, {}, JSON.stringify(SHOP)))
     const auth = { bearer: 'secret' }
@@ -241,12 +241,12 @@ describe('an imported OpenAPI document', () => {
     ['two operations of one id', { ...SHOP, paths: { '/a': SHOP.paths['/items'], '/b': SHOP.paths['/items'] } }]
   ]
   for (const [what, document] of broken) {
-    it(`is refused with ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       await rejectsWith(inspect(document), 'invalid_request')
     })
   }
 
-  it('is refused as a bomb of anchors, at once', async () => {
+  it('is rejected quickly as a bomb of anchors', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 9; i++)
       lines.push(
@@ -257,7 +257,7 @@ describe('an imported OpenAPI document', () => {
     await rejectsWith(inspect(`openapi: 3.0.0\n${lines.join('\n')}`), 'invalid_request')
   })
 
-  it('says where its own base address is another than the endpoint', async () => {
+  it('warns if its own base address differs from the endpoint', async () => {
     assert.doesNotMatch(inspection.warnings.join(), /endpoint the right one/)
     const text = JSON.stringify({ ...SHOP, servers: [{ url: '/v2/' }] })
     const { warnings } = await inspect(text)
@@ -265,7 +265,7 @@ describe('an imported OpenAPI document', () => {
     assert.match((await inspect({ ...OLD_SHOP, basePath: '/' })).warnings.join(), /below \/, but/)
   })
 
-  it('lets no call leave the base path, whatever its fields are', async () => {
+  it('lets no call leave the base path, for any fields', async () => {
     const hostile = [
       '..',
       '.',
@@ -312,7 +312,7 @@ describe('an imported OpenAPI document', () => {
     )
   })
 
-  it('opens nothing of another version', () => {
+  it('rejects a snapshot of another version', () => {
     for (const snapshot of ['{', '{}', 'null', '{"version":2}']) {
       assert.throws(() => restFactory.open({ endpoint: upstream.url }, snapshot), { code: 'invalid_request' })
     }

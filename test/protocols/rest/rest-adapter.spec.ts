@@ -28,7 +28,7 @@ describe('a REST call', () => {
   const forwarded = (method: string, path: string, more: Partial<AdapterRequest> = {}) =>
     posting.call({ method, path, headers: [], body: new Uint8Array(), ...more }, FOREVER)
 
-  it('posts the body byte by byte as it came', async () => {
+  it('posts the body unchanged', async () => {
     const body = '{ "n": 12345678901234567890, "a": 1, "a": 2, "text": "]]]\\"}" }'
     await posting.call(plainCall(Buffer.from(body)), FOREVER)
     const { method, target, headers } = last()
@@ -38,25 +38,25 @@ describe('a REST call', () => {
   })
 
   for (const body of ['[1,2]', '"text"', '7', 'null', ' {} ']) {
-    it(`posts ${body}, which is JSON too`, async () => {
+    it(`posts ${body}, which is valid JSON`, async () => {
       await posting.call(plainCall(Buffer.from(body)), FOREVER)
       assert.equal(last().body.toString(), body)
     })
   }
 
   for (const type of ['application/json; charset=utf-8', 'application/vnd.api+json', 'Application/JSON']) {
-    it(`takes ${type} for JSON`, async () => {
+    it(`accepts ${type} as JSON`, async () => {
       await posting.call({ ...plainCall({}), headers: [['content-type', type]] }, FOREVER)
       assert.equal(last().headers['content-type'], 'application/json')
     })
   }
 
-  it('brackets in texts are no depth', async () => {
+  it('does not count brackets in strings as depth', async () => {
     await posting.call(plainCall({ text: '[{'.repeat(1_000), quote: '\\"[' }), FOREVER)
     assert.equal(upstream.received.length, 1)
   })
 
-  it('makes query parameters of the fields where the API is read by GET', async () => {
+  it('converts the fields to query parameters if the API is read by GET', async () => {
     const body =
       '{"symbol":"BTC USD&x=1","n":12345678901234567890,"f":1.10,"on":true,"off":null,"tags":["a",2,false],"none":[]}'
     const headers: Headers = [['accept', 'text/event-stream']]
@@ -81,18 +81,18 @@ describe('a REST call', () => {
     '{"key":"mine"}',
     `{"a":"${'x'.repeat(9_000)}"}`
   ]) {
-    it(`makes no query parameters of ${body.slice(0, 20)}`, async () => {
+    it(`rejects ${body.slice(0, 20)} as query parameters`, async () => {
       await rejectsWith(getting.call(plainCall(Buffer.from(body)), FOREVER), 'invalid_request')
       assert.equal(upstream.received.length, 0)
     })
   }
 
-  it('takes an empty object for no parameters', async () => {
+  it('sends no parameters for an empty object', async () => {
     await getting.call(plainCall({}), FOREVER)
     assert.equal(last().target, '/v1/candles?key=secret')
   })
 
-  it('passes methods, sub-paths and other bodies on', async () => {
+  it('forwards methods, sub-paths and other bodies', async () => {
     const headers: Headers = [['content-type', 'text/csv']]
     await forwarded('PUT', '/7?x=1', { headers, body: Buffer.from('a;b') })
     assert.deepEqual([last().method, last().target, last().body.toString()], ['PUT', '/v1/candles/7?x=1', 'a;b'])
@@ -103,7 +103,7 @@ describe('a REST call', () => {
     assert.equal(last().method, 'DELETE')
   })
 
-  it('sends no content with a GET, and lets go of what there was', async () => {
+  it('sends no content with a GET, and closes an existing body', async () => {
     let returned = false
     const body: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
@@ -119,7 +119,7 @@ describe('a REST call', () => {
     assert.deepEqual([last().method, last().body.length, last().headers['content-type']], ['GET', 0, undefined])
   })
 
-  it('answers HEAD with headers only', async () => {
+  it('responds to HEAD with headers only', async () => {
     upstream.behave(answering(200, { ...json, 'content-length': '1000000' }, ''))
     const reply = await forwarded('HEAD', '')
     assert.equal(reply.success, true)
@@ -141,20 +141,20 @@ describe('a REST call', () => {
     [400, false],
     [500, false]
   ] as const) {
-    it(`counts ${status} as ${success ? 'a success' : 'no success'}`, async () => {
+    it(`counts ${status} as ${success ? 'a success' : 'a failure'}`, async () => {
       upstream.behave(answering(status, {}, ''))
       assert.equal((await posting.call(plainCall({}), FOREVER)).success, success)
     })
   }
 
-  it('passes an error of the upstream on unchanged', async () => {
+  it('passes on an error of the upstream unchanged', async () => {
     upstream.behave(answering(422, { 'content-type': 'text/plain; charset=latin1' }, Buffer.from([0xe9, 0])))
     const reply = await posting.call(plainCall({}), FOREVER)
     assert.deepEqual(reply.headers, [['content-type', 'text/plain; charset=latin1']])
     assert.deepEqual([...(await bytesOf(reply.body))], [0xe9, 0])
   })
 
-  it('streams events as they come, also when the answer has begun long ago', async () => {
+  it('streams events as they arrive, even long after the response began', async () => {
     let write: (text: string) => void = () => undefined
     upstream.behave((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -174,7 +174,7 @@ describe('a REST call', () => {
     await until(() => last().gone, 'the upstream to lose its connection')
   })
 
-  it('ends a stream with an error when the call is given up', async () => {
+  it('ends a stream with an error when the call is aborted', async () => {
     upstream.behave((response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'))
     const controller = new AbortController()
     const reply = await posting.call(plainCall({}), controller.signal)
@@ -184,7 +184,7 @@ describe('a REST call', () => {
     await until(() => last().gone, 'the upstream to lose its connection')
   })
 
-  it('waits for JSON of unknown length, and streams it only when it is large', async () => {
+  it('buffers JSON of unknown length, and streams it only when it is large', async () => {
     const answer = (size: number) => {
       upstream.behave((response) => {
         response.writeHead(200, json)
@@ -200,7 +200,7 @@ describe('a REST call', () => {
     assert.equal(await jsonOf(large), 'x'.repeat(INLINE_BODY_BYTES_MAX))
   })
 
-  it('warns at registration of what will make calls fail', async () => {
+  it('warns at registration about conditions that will fail calls', async () => {
     const warnings = async (status: number, method?: 'GET' | 'POST') => {
       upstream.behave(answering(status, {}, ''))
       return (await restFactory.inspect({ endpoint: upstream.url, ...(method && { method }) }, FOREVER)).warnings.join()
@@ -214,7 +214,7 @@ describe('a REST call', () => {
   })
 
   for (const method of ['PUT', 'PATCH'] as const) {
-    it(`sends the body by ${method} where the API wants it so`, async () => {
+    it(`sends the body by ${method} if the API requires it`, async () => {
       const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, method }, '')
       await adapter.call(plainCall({ a: 1 }), FOREVER)
       assert.deepEqual([last().method, last().target, last().body.toString()], [method, '/v1', '{"a":1}'])
@@ -223,7 +223,7 @@ describe('a REST call', () => {
   }
 
   for (const method of ['DELETE', 'HEAD'] as const) {
-    it(`makes query parameters of the fields for ${method}, too`, async () => {
+    it(`converts the fields to query parameters for ${method} as well`, async () => {
       const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, method }, '')
       await adapter.call(plainCall({ a: [1, 2], b: 'x' }), FOREVER)
       assert.deepEqual([last().method, last().target, last().body.length], [method, '/v1?a=1&a=2&b=x', 0])
@@ -231,14 +231,14 @@ describe('a REST call', () => {
     })
   }
 
-  it('takes no method that HTTP clients must not choose', () => {
+  it('rejects methods that HTTP clients must not choose', () => {
     for (const method of ['TRACE', 'CONNECT', 'get', '']) {
       const config = { endpoint: upstream.url, method: method as 'GET' }
       assert.throws(() => restFactory.open(config, ''), { code: 'invalid_request' })
     }
   })
 
-  it('passes a part of a file on', async () => {
+  it('passes on a partial response', async () => {
     upstream.behave(answering(206, { 'content-range': 'bytes 0-1/10', 'accept-ranges': 'bytes' }, 'ab'))
     const reply = await forwarded('GET', '/file', { headers: [['range', 'bytes=0-1']] })
     assert.equal(last().headers.range, 'bytes=0-1')
@@ -250,7 +250,7 @@ describe('a REST call', () => {
     assert.equal(String(await bytesOf(reply.body)), 'ab')
   })
 
-  it('lets further headers through where its provider says so, and never those of credentials', async () => {
+  it('forwards additional headers if the provider allows them, but never credentials', async () => {
     const endpoint = upstream.url
     const config = { endpoint, requestHeaders: ['X-Tenant'], responseHeaders: ['X-Total'] }
     const adapter = restFactory.open(config, '')
@@ -284,7 +284,7 @@ describe('a REST call', () => {
     }
   })
 
-  it('asks the API how it is, where it says', async () => {
+  it("runs the provider's health check", async () => {
     const adapter = restFactory.open({ endpoint: `${upstream.url}/v1`, healthPath: '/health' }, '')
     await adapter.probe?.(FOREVER)
     assert.deepEqual([last().method, last().target], ['GET', '/v1/health'])

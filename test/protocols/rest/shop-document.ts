@@ -1,4 +1,4 @@
-/** A small API that has of everything: places that share a name, styles, references, a cycle, forms and files. */
+/** A small API with all features: places that share a name, styles, references, a cycle, forms and files. */
 export const SHOP = {
   openapi: '3.0.3',
   info: { title: 'Shop', version: '1' },
@@ -124,7 +124,7 @@ export const SHOP = {
   }
 }
 
-/** The same in the words of 2.0, as far as these go. */
+/** The same API in version 2.0, as far as it supports the features. */
 export const OLD_SHOP = {
   swagger: '2.0',
   info: { title: 'Shop', version: '1' },

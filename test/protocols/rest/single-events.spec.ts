@@ -22,7 +22,7 @@ const cut = async (text: string, sizes: readonly number[] = []) => {
 }
 
 describe('events of a REST API', () => {
-  it('come one by one, whichever way lines end and bytes arrive; none is lost, and no byte is changed', async () => {
+  it('arrive one by one, for any line ends and chunk boundaries, without a lost or changed byte', async () => {
     const line = fc.constantFrom(
       'data: 1',
       'data:x',
@@ -49,7 +49,7 @@ describe('events of a REST API', () => {
     await fc.assert(property, fuzzRuns(100))
   })
 
-  it('are passed on when their blank line is there, which may be half of a line end', async () => {
+  it('are passed on with their blank line, which may be half of a line end', async () => {
     const stuck = Promise.withResolvers<never>()
     async function* body() {
       yield Buffer.from('data: 1\r\n\r')
@@ -59,7 +59,7 @@ describe('events of a REST API', () => {
     assert.equal(Buffer.from(first.value as Uint8Array).toString(), 'data: 1\r\n\r')
   })
 
-  it('are response_too_large when one does not end', async () => {
+  it('are response_too_large if one does not end', async () => {
     async function* body() {
       for (;;) yield new Uint8Array(SSE_EVENT_BYTES_MAX / 4).fill(0x61)
     }
@@ -71,7 +71,7 @@ describe('events of a REST API', () => {
     )
   })
 
-  it('end with one that says why no more is paid for', () => {
+  it('end with one that reports why payment ended', () => {
     const last = Buffer.from(SSE_FRAMES.ended(new SoukError('price_exceeds_limit', 'Enough.'))).toString()
     assert.equal(last, 'event: souk-end\ndata: {"code":"price_exceeds_limit","detail":"Enough."}\n\n')
   })

@@ -21,7 +21,7 @@ const FILES = `<xs:import namespace="http://www.w3.org/2005/05/xmlmime"/><xs:imp
   </xs:sequence></xs:complexType></xs:element>`
 const ASSERTION =
   '<wsoma:OptimizedMimeSerialization xmlns:wsoma="http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization"/>'
-/** The binding requires what the policy says. */
+/** The binding requires the policy's assertion. */
 const withPolicy = (content: string, soap: '1.1' | '1.2' = '1.1') =>
   wsdlOf({
     schema: FILES,
@@ -29,7 +29,7 @@ const withPolicy = (content: string, soap: '1.1' | '1.2' = '1.1') =>
     more: `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy" wsu:Id="P1" xmlns:wsu="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd">${content}</wsp:Policy>`
   }).replace(/(<wsdl:binding [^>]*>)/, '$1<wsp:PolicyReference xmlns:wsp="http://www.w3.org/ns/ws-policy" URI="#P1"/>')
 
-/** What came is sent back as it came. */
+/** Returns the received message. */
 const mirror: Behaviour = (response, { headers, body }) => {
   response.writeHead(200, { 'content-type': headers['content-type'] ?? '' }).end(body)
 }
@@ -39,7 +39,7 @@ interface Part {
   readonly bytes: Buffer
 }
 
-/** Parts by the letter of RFC 2046: not with the reader that the adapter has. */
+/** Parses parts strictly by RFC 2046, without the adapter's reader. */
 function partsOf({ headers, body }: Received): { readonly type: string; readonly parts: readonly Part[] } {
   const type = headers['content-type'] ?? ''
   assert.match(type, /^multipart\/related; /)
@@ -70,7 +70,7 @@ const bodyOf = (part: Part | undefined): XmlElement => {
 const mtomMapping = (mtom: boolean) => ({ version: 1, revision: 1, operations: { echo: { mtom } } })
 
 describe('MTOM', () => {
-  it('is used where the policy of the WSDL requires it', async () => {
+  it('is used if the policy of the WSDL requires it', async () => {
     await using bench = await soapBench(withPolicy(ASSERTION), mirror)
     const call = { file: [LARGE, SMALL], photo: { contentType: 'image/png', value: LARGE }, note: 'x' }
     assert.deepEqual(await bench.json({ operation: 'echo', ...call }), call)
@@ -96,7 +96,7 @@ describe('MTOM', () => {
     assert.equal(textOf(second ?? assert.fail()), SMALL)
   })
 
-  it('has the action in the content type of SOAP 1.2', async () => {
+  it('sets the action in the content type of SOAP 1.2', async () => {
     await using bench = await soapBench(withPolicy(ASSERTION, '1.2'), mirror)
     assert.deepEqual(await bench.json({ operation: 'echo', file: [LARGE] }), { file: [LARGE] })
     const { type, parts } = partsOf(last(bench))
@@ -108,7 +108,7 @@ describe('MTOM', () => {
     assert.equal(parseXml(parts[0]?.bytes.toString() ?? '').namespace, SOAP12)
   })
 
-  it('packs a message without binary content as well, since the policy speaks of all', async () => {
+  it('wraps a message without binary content as well, because the policy applies to all', async () => {
     await using bench = await soapBench(withPolicy(ASSERTION), mirror)
     assert.deepEqual(await bench.json({ operation: 'echo', note: 'x' }), { file: [], note: 'x' })
     assert.equal(partsOf(last(bench)).parts.length, 1)
@@ -119,14 +119,14 @@ describe('MTOM', () => {
     ['one of two ways', `<wsp:ExactlyOne><wsp:All>${ASSERTION}</wsp:All><wsp:All/></wsp:ExactlyOne>`],
     ['nothing', '']
   ] as const) {
-    it(`is not used where the policy says that it is ${what}`, async () => {
+    it(`is not used if the policy makes it ${what}`, async () => {
       await using bench = await soapBench(withPolicy(policy), mirror)
       assert.deepEqual(await bench.json({ operation: 'echo', file: [LARGE] }), { file: [LARGE] })
       assert.match(last(bench).headers['content-type'] ?? '', /^text\/xml/)
     })
   }
 
-  it("is used, or not, as the provider's mapping says", async () => {
+  it("follows the provider's mapping", async () => {
     for (const mtom of [true, false]) {
       await using bench = await soapBench(withPolicy(mtom ? '' : ASSERTION), mirror)
       const { snapshot } =
@@ -139,20 +139,20 @@ describe('MTOM', () => {
     }
   })
 
-  it('takes content that is translated in a thread', async () => {
+  it('supports content that is translated in a thread', async () => {
     await using bench = await soapBench(withPolicy(ASSERTION), mirror)
     const file = [Buffer.alloc(SOAP_INLINE_BYTES_MAX, 'bytes').toString('base64')]
     assert.deepEqual(await bench.json({ operation: 'echo', file }), { file })
     assert.equal(partsOf(last(bench)).parts.length, 2)
   })
 
-  it('leaves rules and refusals as they are', async () => {
+  it('leaves rules and errors unchanged', async () => {
     await using bench = await soapBench(withPolicy(ASSERTION), mirror)
     await assert.rejects(bench.json({ operation: 'echo', file: [LARGE, `${LARGE}!`] }), {
       code: 'invalid_request',
       message: /^\$\.file\[1\] must be a string in base64/
     })
-    // A type that is none stays in its attribute, and ends no header.
+    // An invalid type stays in its attribute, and cannot end a header.
     const photo = { contentType: 'image/png\r\nx-evil: 1', value: LARGE }
     await bench.json({ operation: 'echo', photo })
     assert.equal(partsOf(last(bench)).parts[1]?.headers['content-type'], 'application/octet-stream')
@@ -162,7 +162,7 @@ describe('MTOM', () => {
 const related = (content: string) =>
   `<mime:multipartRelated xmlns:mime="http://schemas.xmlsoap.org/wsdl/mime/"><mime:part><soap:body use="literal" namespace="urn:rpc"/></mime:part>${content}</mime:multipartRelated>`
 const contents = `<mime:part><mime:content part="photo" type="image/png"/><mime:content part="photo" type="image/jpeg"/></mime:part><mime:part><mime:content part="name" type="text/*"/></mime:part>`
-/** An operation whose message is `name` in the body, and beside it `photo` and another `name`. */
+/** An operation whose message has `name` in the body, and the attachments `photo` and another `name`. */
 const SWA = wsdlOf({
   schema:
     '<xs:element name="send"><xs:complexType><xs:sequence><xs:element name="name" type="xs:string"/></xs:sequence></xs:complexType></xs:element>',
@@ -176,7 +176,7 @@ const PHOTO = { contentType: 'image/jpeg', content: LARGE }
 const TEXT = { contentType: 'text/plain; charset=utf-8', content: SMALL }
 
 describe('SOAP with Attachments', () => {
-  it('sends what the WSDL puts beside the envelope, and reads it', async () => {
+  it('sends and reads the attachments of the WSDL', async () => {
     await using bench = await soapBench(SWA, mirror)
     const call = { name: 'n', photo: PHOTO, $name: TEXT }
     assert.deepEqual(await bench.json({ operation: 'send', ...call }), call)
@@ -198,7 +198,7 @@ describe('SOAP with Attachments', () => {
     ])
   })
 
-  it('has its parts renamed, hidden and filled in by a mapping, as it has fields', async () => {
+  it('renames, hides and fills in attachments by a mapping, like fields', async () => {
     await using bench = await soapBench(SWA, mirror)
     const input = { photo: { rename: 'picture' }, $name: { value: TEXT } }
     const output = { photo: { rename: 'picture' }, $name: { hide: true } }
@@ -225,7 +225,7 @@ describe('SOAP with Attachments', () => {
     await adapter.close?.()
   })
 
-  it('refuses a mapping that cannot hold, and says which parts there are', async () => {
+  it('rejects an invalid mapping, and lists the attachments', async () => {
     await using bench = await soapBench(SWA, mirror)
     for (const [rules, problem] of [
       [{ photo: { rename: 'name' } }, /Another field is called name/],
@@ -240,7 +240,7 @@ describe('SOAP with Attachments', () => {
     }
   })
 
-  it('takes base64 alone, of the first type that is declared', async () => {
+  it('accepts plain base64, with the first declared type', async () => {
     await using bench = await soapBench(SWA, mirror)
     await bench.json({ operation: 'send', name: 'n', photo: SMALL, $name: SMALL })
     const types = partsOf(last(bench))
@@ -273,7 +273,7 @@ describe('SOAP with Attachments', () => {
     ['a header', { ...PHOTO, contentType: 'image/png\r\nx: y' }, /^\$\.photo\.contentType must be a media type/]
   ]
   for (const [what, photo, message] of bad) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await using bench = await soapBench(SWA, mirror)
       const call = bench.json({ operation: 'send', name: 'n', photo, $name: SMALL })
       await assert.rejects(call, { code: 'invalid_request', message })
@@ -281,7 +281,7 @@ describe('SOAP with Attachments', () => {
     })
   }
 
-  it('reads parts without such ids in their order, and gets along without', async () => {
+  it('reads parts without such ids in order, and tolerates missing parts', async () => {
     const answering =
       (ids: readonly string[]): Behaviour =>
       (response) => {
@@ -302,7 +302,7 @@ describe('SOAP with Attachments', () => {
     }
   })
 
-  it('has what swaRef points to in its place', async () => {
+  it('puts the target of swaRef in its place', async () => {
     await using bench = await soapBench(wsdlOf({ schema: FILES }), mirror)
     assert.deepEqual(bench.inspection.warnings, [])
     const call = { file: [], report: { contentType: 'application/pdf', content: SMALL } }
@@ -314,7 +314,7 @@ describe('SOAP with Attachments', () => {
     assert.equal(parts[1]?.headers['content-type'], 'application/pdf')
   })
 
-  it('is upstream_invalid_response where swaRef points to nothing', async () => {
+  it('is upstream_invalid_response if swaRef has no target', async () => {
     const body = '<t:echo xmlns:t="urn:t"><t:report>cid:gone</t:report></t:echo>'
     const envelope = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${body}</e:Body></e:Envelope>`
     await using bench = await soapBench(wsdlOf({ schema: FILES }), (response) => {

@@ -50,7 +50,7 @@ describe('a SOAP call', () => {
   })
 
   for (const draft of ['1999', '2000/08', '2000/10']) {
-    it(`speaks with a service described in the draft of XML Schema of ${draft}`, async () => {
+    it(`supports a service that uses the XML Schema draft of ${draft}`, async () => {
       const wsdl = wsdlOf({
         types: `<schema targetNamespace="urn:t" xmlns="http://www.w3.org/${draft}/XMLSchema" xmlns:d="http://www.w3.org/${draft}/XMLSchema" elementFormDefault="qualified">
           <element name="get"><complexType><all><element name="symbol" type="string"/><element name="at" type="d:timeInstant"/></all></complexType></element>
@@ -68,7 +68,7 @@ describe('a SOAP call', () => {
     })
   }
 
-  it('takes a built-in type whose prefix was forgotten for what it is called', async () => {
+  it('recognises a built-in type without its prefix', async () => {
     const wsdl = wsdlOf({
       schema:
         '<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="n" type="int"/></xs:sequence></xs:complexType></xs:element>'
@@ -92,13 +92,13 @@ describe('a SOAP call', () => {
     assert(body.includes(`xmlns:soap="${SOAP12}"`))
   })
 
-  it('names the value of a bare message that is one text', async () => {
+  it('names the value of a bare message with one text', async () => {
     const { json, sent } = await open(WSDL, answering(200, XML, envelope('<size xmlns="urn:t">4</size>')))
     assert.deepEqual(await json({ operation: 'measure', word: 'word' }), { size: 4 })
     assertXml(sent()[0], '<t:word>word</t:word>')
   })
 
-  it('answers a one-way operation with an empty object', async () => {
+  it('responds to a one-way operation with an empty object', async () => {
     for (const status of [200, 202, 204]) {
       const { json } = await open(WSDL, answering(status, {}, ''))
       assert.deepEqual(await json({ operation: 'tell', id: 'x' }), {})
@@ -114,7 +114,7 @@ describe('a SOAP call', () => {
     assert.deepEqual(await jsonOf(reply), { l: '9007199254740993', d: '0.12345678901234567890' })
   })
 
-  it('takes a parameter called operation as $operation', async () => {
+  it('accepts a parameter called operation as $operation', async () => {
     const schema =
       '<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="operation" type="xs:string"/></xs:sequence></xs:complexType></xs:element>'
     await using bench = await soapBench(wsdlOf({ schema }))
@@ -123,7 +123,7 @@ describe('a SOAP call', () => {
     assert.deepEqual(inspection.description.operations[0]?.input?.required, ['operation', '$operation'])
   })
 
-  it("speaks rpc/literal: parts without a namespace, in a wrapper of the binding's", async () => {
+  it("supports rpc/literal: parts without a namespace, in the binding's wrapper", async () => {
     const { json, sent } = await open(
       rpc('literal'),
       answering(
@@ -136,7 +136,7 @@ describe('a SOAP call', () => {
     assertXml(sent()[0], '<r:add xmlns:r="urn:rpc"><a>3</a><b>4</b></r:add>')
   })
 
-  it("calls the WSDL's own origin, whatever host the WSDL names, and says so", async () => {
+  it("calls the WSDL's own origin, whatever host the WSDL names, with a warning", async () => {
     const { json, upstream, inspection } = await open(
       wsdlOf({ schema: SCHEMA, operations: OPERATIONS, address: 'http://internal.example:80/deep/path?x=1' })
     )
@@ -158,7 +158,7 @@ describe('a SOAP call', () => {
     }
   })
 
-  describe('answered by a fault', () => {
+  describe('with a fault as response', () => {
     const faulted = async (body: string, status = 500, wsdl = withFault): Promise<SoukError> => {
       const { json } = await open(wsdl, answering(status, XML, body))
       try {
@@ -171,7 +171,7 @@ describe('a SOAP call', () => {
       return assert.fail('no fault')
     }
 
-    it('blames the request for a Client fault, with its declared detail typed', async () => {
+    it('is a client error for a Client fault, with its declared detail typed', async () => {
       const detail = '<detail><Missing xmlns="urn:t"><id>5</id><tried>a</tried></Missing></detail>'
       const error = await faulted(fault11('Client', 'No such id', detail))
       assert.deepEqual([error.code, error.status, error.source], ['soap_fault', 400, 'upstream'])
@@ -180,7 +180,7 @@ describe('a SOAP call', () => {
       })
     })
 
-    it('is 502 for a Server fault, also when it comes with HTTP 200', async () => {
+    it('is 502 for a Server fault, even with HTTP 200', async () => {
       const error = await faulted(fault11('Server', 'Out of order', '<faultactor>urn:a</faultactor>'), 200)
       assert.equal(error.status, 502)
       assert.deepEqual(error.members, { fault: { code: 'Server', reason: 'Out of order', actor: 'urn:a' } })
@@ -206,13 +206,13 @@ describe('a SOAP call', () => {
       })
     })
 
-    it('keeps a huge detail out of the error', async () => {
+    it('truncates a huge detail in the error', async () => {
       const detail = `<detail><x>${'y'.repeat(FAULT_DETAIL_BYTES_MAX)}</x></detail>`
       const error = await faulted(fault11('Server', 'z'.repeat(1_000_000), detail))
       assert(JSON.stringify(error.members).length < 3 * FAULT_DETAIL_BYTES_MAX)
     })
 
-    it("shows the service's words in the fault only", async () => {
+    it("shows the service's text only in the fault", async () => {
       const error = await faulted(fault11('Server', 'at com.example.Service(Service.java:7)', ''))
       assert.doesNotMatch(error.message, /java/)
     })
@@ -254,14 +254,14 @@ describe('a SOAP call', () => {
     ['a charset that nobody knows', 'text/xml; charset=klingon', ANSWER]
   ]
   for (const [what, type, body] of unreadable) {
-    it(`is upstream_invalid_response when it is answered with ${what}`, async () => {
+    it(`is upstream_invalid_response if the response is ${what}`, async () => {
       const bytes = Buffer.from(body, what.startsWith('bytes') ? 'latin1' : 'utf8')
       const { call } = await open(WSDL, answering(200, { 'content-type': type }, bytes))
       await rejectsWith(call(get), 'upstream_invalid_response')
     })
   }
 
-  it('reads Latin-1 and UTF-16 as they are declared', async () => {
+  it('reads Latin-1 and UTF-16 as declared', async () => {
     const text = ANSWER.replace('</total>', '</total><note>Zürich</note>').replace('<?xml version="1.0"?>', '')
     const latin = Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${text}`, 'latin1')
     const wide = Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${text}`, 'utf16le')
@@ -271,7 +271,7 @@ describe('a SOAP call', () => {
     }
   })
 
-  it('is lenient with an answer whose sense is clear', async () => {
+  it('tolerates a slightly wrong response', async () => {
     const body = envelope(
       '<getResponse xmlns="urn:t"><total xmlns="">n/a</total><note>a</note><note>b</note><extra><x>1</x></extra></getResponse>'
     )

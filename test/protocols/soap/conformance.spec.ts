@@ -37,7 +37,7 @@ describe('npm run conformance:soap', () => {
     return { lines, result: JSON.parse(lines.at(-1) ?? '') as Record<string, number> }
   }
 
-  it('counts what is exact, and lists what is not', async () => {
+  it('counts exact cases, and lists the others', async () => {
     const { lines, result } = await run([
       { wsdl: 'one/svc.wsdl', json, xml: right },
       { wsdl: 'one/svc.wsdl', json, xml: echo('<x:b>abc</x:b>') },

@@ -96,7 +96,7 @@ describe('SOAP encoding', () => {
     })
   }
 
-  it('says by which encoding, in both versions of SOAP', async () => {
+  it('states its encoding, in both versions of SOAP', async () => {
     await using old = await soapBench(encodedWsdl())
     await old.call({ operation: 'note', note: 'x' })
     assert.match(old.upstream.received.at(-1)?.body.toString() ?? '', /Body soap:encodingStyle="[^"]*soap\/encoding\/"/)
@@ -115,7 +115,7 @@ describe('SOAP encoding', () => {
     return await bench.json({ operation, [operation]: operation === 'note' ? 'x' : undefined, ...SENT[operation] })
   }
 
-  it('follows references to values beside the answer', async () => {
+  it('resolves references to values outside of the response element', async () => {
     const ref = (id: string, content: string) =>
       `<multiRef id="${id}" xmlns:e="${ENC}" e:root="0" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:t="urn:t" xsi:type="t:Person">${content}</multiRef>`
     const json = await answered(
@@ -126,7 +126,7 @@ describe('SOAP encoding', () => {
     assert.deepEqual(json, { people: [ann, { name: 'Bob', age: 5, boss: ann }] })
   })
 
-  it('reads sparse and partly sent arrays, with null where nothing was sent', async () => {
+  it('reads sparse and partial arrays, with null for omitted items', async () => {
     assert.deepEqual(
       await answered(
         'words',
@@ -136,7 +136,7 @@ describe('SOAP encoding', () => {
     )
   })
 
-  it('reads values that only say by themselves what they are', async () => {
+  it('reads values that only declare their own type', async () => {
     assert.deepEqual(
       await answered(
         'anything',
@@ -166,12 +166,12 @@ describe('SOAP encoding', () => {
     ['an array with a huge gap', 'words', '<words e:offset="[999999999]"><x>a</x></words>']
   ]
   for (const [what, operation, content] of hostile) {
-    it(`gives up ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await assert.rejects(answered(operation, content), { code: 'upstream_invalid_response' })
     })
   }
 
-  it('refuses what is no array, and rows of different lengths', async () => {
+  it('rejects values that are not arrays, and rows of different lengths', async () => {
     await using bench = await soapBench(encodedWsdl())
     await assert.rejects(bench.json({ operation: 'words', words: 'a' }), {
       message: /^\$\.words must be an array; got "a"/
@@ -193,7 +193,7 @@ const SENT: Readonly<Record<string, object>> = {
   person: { person: { name: 'x', age: 1 } }
 }
 
-/** As `assertXml`; `arrayType` is a name with brackets, whatever its prefix. */
+/** As `assertXml`; `arrayType` is a name with brackets, with any prefix. */
 function assertNames(sent: Parameters<typeof assertXml>[0][], expected: string): void {
   const actual = sent[0] ?? assert.fail('nothing was sent')
   assertXml(withoutArrayPrefix(actual), expected.replaceAll(/arrayType="\w+:/g, 'arrayType="'))

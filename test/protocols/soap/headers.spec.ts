@@ -27,7 +27,7 @@ const answer = (header: string) =>
   )
 
 describe('SOAP headers', () => {
-  it('sends a declared block, which is no part of the body', async () => {
+  it('sends a declared block, which is not part of the body', async () => {
     await using bench = await soapBench(WSDL)
     await bench.call({ operation: 'get', get: 'a', $headers: { Auth: { level: 3, user: 'u' } } })
     const root = parseXml(bench.upstream.received.at(-1)?.body.toString() ?? '')
@@ -36,7 +36,7 @@ describe('SOAP headers', () => {
     assertXml(bench.sent()[0], '<t:get>a</t:get>')
   })
 
-  it('sends none that is not given', async () => {
+  it('omits blocks that are not given', async () => {
     await using bench = await soapBench(WSDL)
     for (const headers of [undefined, {}, { Auth: null }]) {
       await bench.call({ operation: 'get', get: 'a', $headers: headers })
@@ -44,7 +44,7 @@ describe('SOAP headers', () => {
     }
   })
 
-  it('gives the declared blocks of an answer, and no others', async () => {
+  it('returns the declared blocks of a response, and no others', async () => {
     const blocks = '<Quota xmlns="urn:t"><left>7</left></Quota><w:Security xmlns:w="urn:wsse"><w:secret/></w:Security>'
     await using bench = await soapBench(WSDL, answer(blocks))
     assert.deepEqual(await bench.json({ operation: 'get', get: 'a' }), { get: 'x', $headers: { Quota: { left: 7 } } })
@@ -52,7 +52,7 @@ describe('SOAP headers', () => {
     assert.deepEqual(await without.json({ operation: 'get', get: 'a' }), { get: 'x' })
   })
 
-  it('refuses a block that is not declared or not valid, before anything is sent', async () => {
+  it('rejects an undeclared or invalid block before anything is sent', async () => {
     await using bench = await soapBench(WSDL)
     const refused = (headers: unknown, message: RegExp) =>
       assert.rejects(bench.call({ operation: 'get', get: 'a', $headers: headers }), {
@@ -81,7 +81,7 @@ describe('SOAP headers', () => {
     ['a policy of the port', ['<soap:address', '<p:PolicyReference URI="#pol"/><soap:address'], true]
   ]
   for (const [how, [before, after], sent] of wants) {
-    it(`${sent ? 'says' : 'does not say'} by WS-Addressing what is asked for, with ${how}`, async () => {
+    it(`${sent ? 'sends' : 'omits'} WS-Addressing headers with ${how}`, async () => {
       const policy = '<p:Policy Name="pol"><p:ExactlyOne><p:All><a:UsingAddressing/></p:All></p:ExactlyOne></p:Policy>'
       const wsdl = WSDL.replace(before, after)
         .replace('<wsdl:types>', `${policy}<wsdl:types>`)
@@ -104,7 +104,7 @@ describe('SOAP headers', () => {
   }
 
   for (const digest of [false, true]) {
-    it(`proves itself by a UsernameToken, the password as ${digest ? 'a digest' : 'text'}`, async () => {
+    it(`authenticates by a UsernameToken, with the password as ${digest ? 'a digest' : 'text'}`, async () => {
       const usernameToken = { username: 'ann', password: 's<cret', digest }
       await using bench = await soapBench(WSDL, undefined, { auth: { usernameToken } })
       for (const get of ['a', 'a'.repeat(SOAP_INLINE_BYTES_MAX)]) {

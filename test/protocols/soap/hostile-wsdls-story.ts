@@ -4,12 +4,12 @@ import { DESCRIPTION_READ_MS } from '../../../lib/base/limits.ts'
 import { HOSTILE } from './hostile-wsdls.ts'
 import { soapBench } from './soap-kit.ts'
 
-/** Starting the process that reads, on a machine that is busy. */
+/** Time for starting the worker process on a busy machine. */
 const SLACK_MS = 20_000
-/** A call that the schema makes much of ends by its own limit, after five seconds of processor time. */
+/** An expensive call ends at its own limit, after five seconds of CPU time. */
 const CALL_MS = 40_000
 
-/** Each WSDL is registered, and called where it is taken. */
+/** Each WSDL is registered, and called if it is accepted. */
 export function endsWithinLimits(names: readonly string[]): void {
   for (const name of names) {
     const make = HOSTILE[name] ?? assert.fail(name)

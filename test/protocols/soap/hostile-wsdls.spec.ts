@@ -23,7 +23,7 @@ describe('a hostile WSDL', () => {
     'a pattern that is too large'
   ])
 
-  it('that an earlier version took is read again within the limits, and refused by them', async () => {
+  it('of an earlier version is read again within the limits, and rejected', async () => {
     const { files } = HOSTILE['a chain of 30,000 groups']?.() ?? assert.fail()
     const text = typeof files === 'string' ? files : assert.fail()
     const description = { operations: [{ name: 'echo' }] }
@@ -35,7 +35,7 @@ describe('a hostile WSDL', () => {
     await soapFactory.open({ endpoint: 'http://x.invalid/' }, renewed).close?.()
   })
 
-  it('with a schema in the documentation of a definition is taken', async () => {
+  it('with a schema in the documentation of a definition is accepted', async () => {
     const inner = '<xs:schema><xs:element name="inner"/></xs:schema>'
     const schema = `<xs:element name="echo" type="t:T"/><xs:complexType name="T"><xs:annotation><xs:appinfo>${inner}</xs:appinfo></xs:annotation>
       <xs:sequence><xs:element name="it" type="xs:int"/></xs:sequence></xs:complexType>`

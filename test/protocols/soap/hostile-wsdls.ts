@@ -1,13 +1,13 @@
 import { wsdlOf } from './soap-kit.ts'
 
-/** A WSDL that means to be more than it looks like, with what becomes of it. */
+/** A WSDL that expands beyond its size, with its expected outcome. */
 export interface HostileWsdl {
   readonly files: string | Readonly<Record<string, string>>
-  /** Message of the refusal; undefined where it is taken. */
+  /** The error message; undefined if it is accepted. */
   readonly refused?: RegExp
-  /** A warning that it is taken with. */
+  /** A warning on acceptance. */
   readonly warning?: RegExp
-  /** Further calls that have to end, whatever becomes of them. */
+  /** Further calls that must end, with any outcome. */
   readonly calls?: readonly object[]
 }
 

@@ -48,12 +48,12 @@ describe('SOAP registration', () => {
     ['a missing element', serving({ '/svc?wsdl': wsdlOf({ schema: '' }) }), /element \{urn:t\}echo is not defined/]
   ]
   for (const [what, behaviour, says] of broken) {
-    it(`tells the provider about ${what}`, async () => {
+    it(`reports ${what} to the provider`, async () => {
       await assert.rejects(inspect(behaviour), { code: 'invalid_request', message: says })
     })
   }
 
-  it('leaves out what it cannot call, and offers the rest', async () => {
+  it('omits operations that it cannot call, and offers the rest', async () => {
     const both = rpc('literal').replace(
       '</wsdl:binding>',
       `<wsdl:operation name="sub"><wsdl:input><soap:body use="encoded"/></wsdl:input></wsdl:operation>
@@ -71,7 +71,7 @@ describe('SOAP registration', () => {
     assert.match(warnings.join('\n'), /gone is left out: its port type does not have it/)
   })
 
-  it('takes the literal port where another one is encoded', async () => {
+  it('uses the literal port if another one is encoded', async () => {
     const encoded =
       '<wsdl:binding name="E" type="t:P"><soap:binding style="rpc"/><wsdl:operation name="add"><wsdl:input><soap:body use="encoded"/></wsdl:input></wsdl:operation></wsdl:binding>'
     const wsdl = rpc('literal')
@@ -80,7 +80,7 @@ describe('SOAP registration', () => {
     assert.deepEqual((await inspectWsdl(wsdl)).warnings, [])
   })
 
-  it('offers an operation of SOAP 1.1 and 1.2 once, and those of two ports by their ports', async () => {
+  it('offers an operation of SOAP 1.1 and 1.2 once, and qualifies those of two ports', async () => {
     const port = (name: string, type: string, soap: string) =>
       `<wsdl:binding name="${name}" type="t:${type}"><${soap}:binding transport="http://schemas.xmlsoap.org/soap/http"/>
         <wsdl:operation name="echo"><wsdl:input><${soap}:body use="literal"/></wsdl:input><wsdl:output><${soap}:body use="literal"/></wsdl:output></wsdl:operation></wsdl:binding>`
@@ -108,7 +108,7 @@ describe('SOAP registration', () => {
     assert.match(String(bench.upstream.received.at(-1)?.headers['content-type']), /^application\/soap\+xml/)
   })
 
-  it('tells overloads apart', async () => {
+  it('distinguishes overloads', async () => {
     const operation = (input: string) =>
       `<wsdl:operation name="find"><wsdl:input name="${input}" message="t:${input}"/></wsdl:operation>`
     const bound = (input: string) =>
@@ -127,7 +127,7 @@ describe('SOAP registration', () => {
   })
 
   describe('of several files', () => {
-    it('follows imports and includes, also in circles, and adopts the including namespace', async () => {
+    it('follows imports and includes, even in cycles, and adopts the including namespace', async () => {
       const types = `<xs:schema targetNamespace="urn:t" elementFormDefault="qualified"><xs:include schemaLocation="types/a.xsd"/></xs:schema>`
       await using bench = await soapBench({
         '/svc?wsdl': wsdlOf({ types }),
@@ -161,7 +161,7 @@ describe('SOAP registration', () => {
       assert.deepEqual(await bench.json({ operation: 'echo', echo: 'x' }), { echo: 'x' })
     })
 
-    it('never asks another origin, and says what that costs', async () => {
+    it('never requests another origin, and reports the consequences', async () => {
       const other = await scriptedUpstream(answering(200, XML, schemaFile(text('x'), 'targetNamespace="urn:o"')))
       const types = `<xs:schema targetNamespace="urn:t" elementFormDefault="qualified" xmlns:o="urn:o">
         <xs:import namespace="urn:o" schemaLocation="${other.url}/o.xsd"/><xs:import namespace="http://www.w3.org/XML/1998/namespace" schemaLocation="http://www.w3.org/2001/xml.xsd"/>
@@ -181,7 +181,7 @@ describe('SOAP registration', () => {
       assert.deepEqual(await bench.json({ operation: 'echo', ...json }), { a: json.a, $any: [{ x: '2' }] })
     })
 
-    it('goes on without a file that is missing or broken', async () => {
+    it('continues without a missing or broken file', async () => {
       const types = `<xs:schema targetNamespace="urn:t"><xs:import namespace="urn:o" schemaLocation="gone.xsd"/><xs:import namespace="urn:p" schemaLocation="bad.xsd"/>${text('echo')}</xs:schema>`
       const { warnings } = await inspect(serving({ '/svc?wsdl': wsdlOf({ types }), '/bad.xsd': '<a><b></a>' }))
       assert.match(
@@ -214,7 +214,7 @@ describe('SOAP registration', () => {
     const echo = (type: string) =>
       `<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="a" type="${type}"/></xs:sequence></xs:complexType></xs:element>`
 
-    it('ends at types derived from themselves', async () => {
+    it('terminates at types derived from themselves', async () => {
       const derived = (name: string, base: string, kind: string) =>
         `<xs:complexType name="${name}"><xs:${kind}><xs:extension base="t:${base}"/></xs:${kind}></xs:complexType>`
       for (const kind of ['complexContent', 'simpleContent']) {
@@ -226,7 +226,7 @@ describe('SOAP registration', () => {
       await wsdl('<xs:element name="echo" substitutionGroup="t:echo"/>')
     })
 
-    it('ends at groups within themselves', async () => {
+    it('terminates at groups within themselves', async () => {
       const { warnings } = await wsdl(
         `<xs:element name="echo"><xs:complexType><xs:group ref="t:g"/><xs:attributeGroup ref="t:ag"/></xs:complexType></xs:element>
          <xs:group name="g"><xs:sequence><xs:group ref="t:g"/></xs:sequence></xs:group><xs:attributeGroup name="ag"><xs:attributeGroup ref="t:ag"/></xs:attributeGroup>`
@@ -249,7 +249,7 @@ describe('SOAP registration', () => {
       assert.deepEqual(await bench.json({ operation: 'echo', a: ['x'] }), { a: ['x'] })
     })
 
-    it('refuses a chain of types without an end', async () => {
+    it('rejects an endless chain of types', async () => {
       const chain = Array.from(
         { length: 20_000 },
         (_, i) =>
@@ -258,7 +258,7 @@ describe('SOAP registration', () => {
       await assert.rejects(wsdl(echo('t:T0') + chain.join('')), { code: 'description_too_complex' })
     })
 
-    it('takes names that JavaScript has a meaning for', async () => {
+    it('accepts names with a meaning in JavaScript', async () => {
       await wsdl(
         `${echo('t:__proto__')}<xs:complexType name="__proto__"><xs:sequence><xs:element name="constructor" type="t:hasOwnProperty"/></xs:sequence></xs:complexType>`
       )
@@ -279,7 +279,7 @@ describe('SOAP registration', () => {
       <xs:complexType name="Pet"><xs:sequence><xs:element name="friend" type="t:Pet" minOccurs="0"/></xs:sequence></xs:complexType>
       <xs:complexType name="Dog"><xs:complexContent><xs:extension base="t:Pet"><xs:sequence><xs:element name="bark" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>`
 
-    it('what goes in and out by JSON Schema, recursive types by reference', async () => {
+    it('input and output by JSON Schema, recursive types by reference', async () => {
       const { description } = await inspectWsdl(wsdlOf({ schema: SCHEMA }))
       const [echo] = description.operations
       const pet = { type: 'object', properties: { friend: { $ref: '#/$defs/Pet' } } }
@@ -322,7 +322,7 @@ describe('SOAP registration', () => {
       })
     })
 
-    it('only as much as a manifest holds, and says what is not in it', async () => {
+    it('only as much as fits into a manifest, with a warning', async () => {
       const wide = (count: number) => {
         const fields = Array.from({ length: 100 }, (_, i) => `<xs:element name="field${i}" type="xs:dateTime"/>`).join(
           ''
@@ -347,7 +347,7 @@ describe('SOAP registration', () => {
       }
     })
 
-    it('no more operations than a listing may have', async () => {
+    it('no more operations than a listing allows', async () => {
       const names = Array.from({ length: OPERATIONS_MAX + 1 }, (_, i) => `o${i}`)
       const { description, warnings } = await inspectWsdl(
         wsdlOf({

@@ -7,7 +7,7 @@ interface Case {
   readonly schema: string
   readonly json: Readonly<Record<string, unknown>>
   readonly xml: string
-  /** What comes back of the same XML, where it is not the same JSON. */
+  /** The JSON read back from the same XML, if it differs. */
   readonly back?: unknown
 }
 
@@ -15,7 +15,7 @@ const sequence = (content: string) =>
   `<xs:element name="echo"><xs:complexType><xs:sequence>${content}</xs:sequence></xs:complexType></xs:element>`
 const complex = (content: string) => `<xs:element name="echo"><xs:complexType>${content}</xs:complexType></xs:element>`
 
-/** One for each feature of a schema, in both directions: the JSON is sent with its members in reverse, and comes back. */
+/** One case per feature of a schema, in both directions: the JSON is sent with reversed members, and must come back. */
 const CASES: readonly Case[] = [
   {
     what: 'elements in the order of the schema',

@@ -25,7 +25,7 @@ const answer = (...parts: Buffer[]) => answering(200, { 'content-type': TYPE }, 
 describe('SOAP attachments', () => {
   const bytes = Buffer.from([0, 13, 10, 45, 45, 255, 13, 10])
 
-  it('stand in their place as base64, bytes and coded ones', async () => {
+  it('appear in place as base64, from binary and encoded parts', async () => {
     const coded = part('b@x', Buffer.from('text').toString('base64'), 'Content-Transfer-Encoding: base64\r\n')
     const root = part('root@x', echo(include('a%40x') + include('b@x')))
     await using bench = await soapBench(WSDL, answer(Buffer.from('preamble\r\n'), part('a@x', bytes), root, coded, END))
@@ -34,7 +34,7 @@ describe('SOAP attachments', () => {
     })
   })
 
-  it('that nothing points to are left out', async () => {
+  it('without a reference are omitted', async () => {
     await using bench = await soapBench(WSDL, answer(part('root@x', echo('')), part('a@x', bytes), END))
     assert.deepEqual(await bench.json({ operation: 'echo' }), { file: [] })
   })

@@ -30,7 +30,7 @@ const WSDL = wsdlOf({
     <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><soap:address location="/svc"/></wsdl:port></wsdl:service>`
 })
 
-/** Blocks of the last envelope. */
+/** The header blocks of the last envelope. */
 function blocks(bench: SoapBench): XmlElement[] {
   const root = parseXml(bench.upstream.received.at(-1)?.body.toString() ?? '')
   const found = firstElement(root, ENVELOPE, 'Header')
@@ -47,7 +47,7 @@ describe('SOAP headers of the provider', () => {
   const auth: UpstreamAuth = { soapHeaders: { Auth: { level: 3, key: SECRET } } }
   const escaped = SECRET.replace('&', '&amp;').replace('<', '&lt;')
 
-  it('go with every request of an operation that declares them, in the order of the schema', async () => {
+  it('are sent with every request of an operation that declares them, in schema order', async () => {
     await using bench = await soapBench(WSDL, undefined, { auth })
     for (const get of ['a', 'a'.repeat(SOAP_INLINE_BYTES_MAX)]) {
       await bench.call({ operation: 'get', get, $headers: { Trace: 't' } })
@@ -61,7 +61,7 @@ describe('SOAP headers of the provider', () => {
     assert.doesNotMatch(bench.upstream.received.at(-1)?.body.toString() ?? '', /Header/)
   })
 
-  it('go with all operations by their full names, also those that no schema has', async () => {
+  it('are sent with all operations by their full names, even without a schema', async () => {
     const soapHeaders = {
       '{urn:t}Auth': { key: SECRET },
       '{urn:x}Key': SECRET,
@@ -79,7 +79,7 @@ describe('SOAP headers of the provider', () => {
     assert.deepEqual(headersIn(bench, 'get', 'input'), ['Trace', 'Security'])
   })
 
-  it('are neither shown to consumers nor taken from them', async () => {
+  it('are neither shown to consumers nor accepted from them', async () => {
     await using bench = await soapBench(WSDL, undefined, { auth })
     assert.deepEqual(headersIn(bench, 'get', 'input'), ['Trace', 'Security'])
     assert.deepEqual(headersIn(bench, 'get', 'output'), [])
@@ -92,7 +92,7 @@ describe('SOAP headers of the provider', () => {
       })
     }
     assert.equal(bench.upstream.received.filter(({ method }) => method === 'POST').length, 0)
-    // A mapping describes the API anew.
+    // A mapping describes the API again.
     const mapping = { version: 1, revision: 1, operations: { get: { input: { get: { rename: 'it' } } } } }
     const mapped = await soapFactory.mapping?.with(snapshot, mapping)
     assert.doesNotMatch(JSON.stringify(mapped?.description), /Auth/)
@@ -105,7 +105,7 @@ describe('SOAP headers of the provider', () => {
     ])
   })
 
-  it('stay here when the service repeats them', async () => {
+  it('are redacted when the service repeats them', async () => {
     const echo = `<e:Envelope xmlns:e="${ENVELOPE}"><e:Header><Auth xmlns="urn:t"><key>${escaped}</key></Auth></e:Header><e:Body><get xmlns="urn:t">x</get></e:Body></e:Envelope>`
     await using bench = await soapBench(WSDL, answering(200, { ...XML, etag: `"${SECRET}"` }, echo), { auth })
     const answer = await bench.call({ operation: 'get', get: 'a' })
@@ -127,7 +127,7 @@ describe('SOAP headers of the provider', () => {
     }
   })
 
-  it('leave the Security block to a UsernameToken', async () => {
+  it('exclude the Security block if a UsernameToken is used', async () => {
     const usernameToken = { username: 'ann', password: SECRET }
     await using bench = await soapBench(WSDL, undefined, { auth: { usernameToken } })
     assert.deepEqual(headersIn(bench, 'get', 'input'), ['Auth', 'Trace'])
@@ -139,7 +139,7 @@ describe('SOAP headers of the provider', () => {
     )
   })
 
-  describe('are checked at registration, and no value is told', () => {
+  describe('are checked at registration, without revealing a value', () => {
     const wrong: ReadonlyArray<readonly [soapHeaders: Record<string, unknown>, says: RegExp]> = [
       [{ Auth: {} }, /^\$\.soap_headers\.Auth\.key is required\.$/],
       [{ Auth: { key: SECRET, level: SECRET } }, /^\$\.soap_headers\.Auth\.level must be an integer[^;]*\.$/],

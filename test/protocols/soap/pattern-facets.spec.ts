@@ -38,7 +38,7 @@ const VALUES: readonly unknown[] = [
   ['c']
 ]
 
-/** What is published about patterns says what is checked, to a validator of whoever reads it. */
+/** The published patterns must equal the checked ones for any validator. */
 describe('pattern facets', () => {
   let bench: SoapBench
   before(async () => {
@@ -62,7 +62,7 @@ describe('pattern facets', () => {
     )
 
   for (const field of ['either', 'both', 'collapsed', 'union', 'narrowed'] as const) {
-    it(`are published as they are checked: ${field}`, async () => {
+    it(`are published as checked: ${field}`, async () => {
       const validate = new Ajv2020({ strict: false }).compile(bench.inspection.description.operations[0]?.input ?? {})
       for (const value of VALUES) {
         assert.equal(
@@ -74,7 +74,7 @@ describe('pattern facets', () => {
     })
   }
 
-  it('of several steps must all hold, of one step one of them', async () => {
+  it('of several steps must all match, of one step any', async () => {
     assert.deepEqual(await Promise.all(['bcd', '12', 'b', 'abc', '123'].map((value) => isTaken('both', value))), [
       true,
       true,
@@ -84,7 +84,7 @@ describe('pattern facets', () => {
     ])
   })
 
-  it('of values that JSON writes otherwise are checked, and published as a note', async () => {
+  it('of values with another JSON form are checked, and published as a note', async () => {
     const { $defs } = (bench.inspection.description.operations[0]?.input ?? {}) as { $defs: Record<string, object> }
     assert.deepEqual(await Promise.all([isTaken('binary', 'AAAA'), isTaken('binary', 'aaaa')]), [true, false])
     assert.deepEqual(await Promise.all([isTaken('list', ['a', 'b']), isTaken('list', ['a', 'c'])]), [true, false])
@@ -96,7 +96,7 @@ describe('pattern facets', () => {
     assert.doesNotMatch(JSON.stringify([$defs['list'], $defs['binary']]), /"pattern"/)
   })
 
-  it('that cannot be checked are neither checked nor published, and the provider is told', async () => {
+  it('that are not supported are neither checked nor published, and the provider gets a warning', async () => {
     assert(await isTaken('unchecked', 'b'))
     assert.match(bench.inspection.warnings.join('\n'), /\(a\{1,99\}\)\{1,99\}.*only the service checks/)
     assert.doesNotMatch(JSON.stringify(bench.inspection.description), /1,99/)

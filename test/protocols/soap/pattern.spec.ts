@@ -14,7 +14,7 @@ const refusal = (pattern: string): string => {
   return typeof taken === 'string' ? taken : assert.fail(`${pattern} is taken`)
 }
 const matches = (pattern: XsdPattern, text: string) => pattern.test(text, new Meter(SOAP_STEPS_MAX))
-/** As a stranger's validator would read what is published. */
+/** Evaluates the published pattern like a consumer's validator. */
 const published = (pattern: XsdPattern) => new RegExp(`^(?:${pattern.expression})$`, 'u')
 
 describe('patterns of a schema', () => {
@@ -74,7 +74,7 @@ describe('patterns of a schema', () => {
     )
   })
 
-  it('that are none, or cannot be translated, say why', () => {
+  it('that are invalid or cannot be translated report why', () => {
     for (const pattern of [
       '(((',
       'a)|(b',
@@ -97,7 +97,7 @@ describe('patterns of a schema', () => {
     assert.match(refusal('[a-[b-'.repeat(5_000)), /nested too deeply/)
   })
 
-  it('are matched in time that grows with the text, not with what it could match', () => {
+  it('are matched in linear time', () => {
     for (const pattern of [
       '(a|a)*b',
       '(a*)*b',
@@ -115,12 +115,12 @@ describe('patterns of a schema', () => {
     }
   })
 
-  it('are paid for before they are matched', () => {
+  it('are charged before they are matched', () => {
     const one = compiled('(x{1,30}){1,30}')
     assert.throws(() => one.test('x'.repeat(60_000), new Meter(1_000_000)), OutOfSteps)
   })
 
-  it('are bounded in all, and the same ones are left out when they are opened again', () => {
+  it('have a total limit, and the same ones are omitted when reopened', () => {
     const book = new PatternBook()
     const sources = Array.from({ length: 200 }, (_, n) => `n${n}x{0,900}`)
     const taken = sources.map((source) => book.take([source]))
@@ -134,7 +134,7 @@ describe('patterns of a schema', () => {
     }
   })
 
-  it('agree with the expressions that are published, and with JavaScript where the languages are one', () => {
+  it('agree with the published expressions, and with JavaScript in the common subset', () => {
     const char = fc.constantFrom('a', 'b', '0', 'é', '-', ' ')
     const classOf = fc
       .tuple(
@@ -166,7 +166,7 @@ describe('patterns of a schema', () => {
     fc.assert(
       fc.property(pattern, fc.array(text, { minLength: 1, maxLength: 5 }), (source, texts) => {
         const one = compiled(source)
-        // XML Schema's `\d` is any digit of Unicode, its `\s` four characters.
+        // XML Schema's `\d` is any Unicode digit, its `\s` four characters.
         const reference = new RegExp(
           `^(?:${source.replaceAll('\\d', '\\p{Nd}').replaceAll('\\s', ' \\t\\n\\r')})$`,
           'u'
@@ -181,7 +181,7 @@ describe('patterns of a schema', () => {
     )
   })
 
-  it('subtract classes as sets do', () => {
+  it('subtract classes like sets', () => {
     const members = fc.array(
       fc.constantFrom('a-m', 'k-z', '0-5', '\\p{L}', '\\p{Lu}', '\\P{L}', '\\w', '\\W', '\\d', '\\c', '_', 'é'),
       {

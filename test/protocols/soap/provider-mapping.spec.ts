@@ -21,7 +21,7 @@ const mapping = (input: object, output: object = {}, revision = 1) => ({
   operations: { echo: { input, output } }
 })
 
-/** The bench with the mapping in place. */
+/** The bench with the mapping applied. */
 async function mapped(document: unknown) {
   const bench = await soapBench(WSDL)
   const endpoint = `${bench.upstream.url}/svc?wsdl`
@@ -41,7 +41,7 @@ async function mapped(document: unknown) {
 }
 
 describe("a SOAP provider's mapping", () => {
-  it('renames fields both ways, within arrays too, and attributes', async () => {
+  it('renames fields in both directions, including in arrays, and attributes', async () => {
     const rules = {
       accountId: { rename: 'account' },
       'line/sku': { rename: 'article' },
@@ -65,7 +65,7 @@ describe("a SOAP provider's mapping", () => {
     assertXml(bench.sent(), '<t:echo><t:accountId>1</t:accountId><t:apiKey>2</t:apiKey></t:echo>')
   })
 
-  it('fills in fixed values, also into objects that nobody gave, and defaults', async () => {
+  it('fills in fixed values, even into objects that are not given, and defaults', async () => {
     await using bench = await mapped(
       mapping({
         apiKey: { value: 'k' },
@@ -149,7 +149,7 @@ describe("a SOAP provider's mapping", () => {
     ]
   ]
   for (const [rules, given, message] of refused) {
-    it(`refuses ${JSON.stringify(given)} by ${JSON.stringify(rules)} before anything is sent`, async () => {
+    it(`rejects ${JSON.stringify(given)} by ${JSON.stringify(rules)} before anything is sent`, async () => {
       await using bench = await mapped(mapping(rules))
       await assert.rejects(bench.call(given), { code: 'invalid_request', message })
       assert.equal(bench.calls(), 0)
@@ -208,7 +208,7 @@ describe("a SOAP provider's mapping", () => {
     [mapping({ amount: { min: 'low' } }), '/operations/echo/input/amount', /must be numbers/]
   ]
   for (const [document, at, problem] of wrong) {
-    it(`says what does not fit: ${JSON.stringify(document).slice(0, 90)}`, async () => {
+    it(`reports the problem of ${JSON.stringify(document).slice(0, 90)}`, async () => {
       await using bench = await soapBench(WSDL)
       const { snapshot } = bench.inspection
       const [first] = checkMapping(snapshot, document)
@@ -221,7 +221,7 @@ describe("a SOAP provider's mapping", () => {
     })
   }
 
-  it('is kept with the registration, and counts up', async () => {
+  it('is stored with the registration, with an increasing revision', async () => {
     await using bench = await soapBench(WSDL)
     const { snapshot } = bench.inspection
     assert.deepEqual(mappingOf(snapshot).operations, {})

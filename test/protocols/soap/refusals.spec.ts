@@ -33,7 +33,7 @@ const SCHEMA = `
 <xs:complexType name="Dog"><xs:complexContent><xs:extension base="t:Pet"/></xs:complexContent></xs:complexType>
 <xs:complexType name="Deep"><xs:sequence><xs:element name="deep" type="t:Deep" minOccurs="0"/></xs:sequence></xs:complexType>`
 
-/** What is sent, where the refusal points, and what it says. */
+/** The input, the path in the error, and its text. */
 const REFUSED: ReadonlyArray<readonly [json: Record<string, unknown>, path: string, says: RegExp]> = [
   [{ nope: 1 }, '$.nope', /is not known here; known: s, n,/],
   [{ '@nope': 1 }, '$.@nope', /is not known here/],
@@ -92,7 +92,7 @@ describe('SOAP refusals', () => {
   after(() => bench[Symbol.asyncDispose]())
 
   for (const [json, path, says] of REFUSED) {
-    it(`refuses ${JSON.stringify(json).slice(0, 70)} and says where and why`, async () => {
+    it(`rejects ${JSON.stringify(json).slice(0, 70)} with the path and the rule`, async () => {
       const before = bench.upstream.received.length
       await assert.rejects(bench.json({ operation: 'echo', ...json }), (error: unknown) => {
         assert(isSoukError(error), String(error))
@@ -106,13 +106,13 @@ describe('SOAP refusals', () => {
     })
   }
 
-  it('refuses a recursive value without a bottom', async () => {
+  it('rejects an endlessly recursive value', async () => {
     let deep: object = {}
     for (let i = 0; i < JSON_DEPTH_MAX; i++) deep = { deep }
     await assert.rejects(bench.json({ operation: 'echo', deep }), { code: 'invalid_request' })
   })
 
-  it('names the operations there are when the one asked for is not', async () => {
+  it('lists the operations if the requested one is missing', async () => {
     await assert.rejects(bench.json({ operation: 'toString' }), {
       code: 'operation_not_found',
       status: 404,
@@ -126,7 +126,7 @@ describe('SOAP refusals', () => {
     await assert.rejects(bench.json([]), { code: 'invalid_request' })
   })
 
-  it('takes POST without a sub-path only', async () => {
+  it('accepts only POST without a sub-path', async () => {
     const request = { method: 'POST', path: '', headers: [], body: Buffer.from('{"operation":"echo"}') }
     const { signal } = new AbortController()
     await assert.rejects(bench.adapter.call({ ...request, method: 'GET' }, signal), { code: 'method_not_allowed' })

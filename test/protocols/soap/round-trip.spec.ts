@@ -12,7 +12,7 @@ import { elements } from '../../../protocols/soap/xml-tree.ts'
 import { reversed, wsdlOf } from './soap-kit.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
-/** A piece of a schema, with the values that it takes. */
+/** A part of a schema, with its valid values. */
 interface Sample {
   /** The type's name, or the type itself. */
   readonly type: { readonly name: string } | { readonly xml: string }
@@ -109,7 +109,7 @@ function valueOf(
     return fc.record(values).map(defined)
   }
   if (group === 'pairs') {
-    // A repeated group: as many of each as there are rounds.
+    // A repeated group: as many of each element as rounds.
     return fc.integer({ min: 0, max: 3 }).chain((rounds) => {
       const all = { ...values }
       for (const [i, field] of fields.entries()) {
@@ -129,7 +129,7 @@ function valueOf(
   })
 }
 
-/** JSON as `JSON.stringify` leaves it. */
+/** JSON after `JSON.stringify`. */
 const defined = (value: object) => JSON.parse(JSON.stringify(value)) as unknown
 
 const { structures } = fc.letrec<{ structures: Sample; leaf: Sample }>((tie) => ({
@@ -141,7 +141,7 @@ const cases = structures.chain(({ type, value }) =>
 )
 
 describe('SOAP round trips', () => {
-  it('give back every valid value of every schema, whatever the order of its fields', () => {
+  it('return every valid value of every schema, for any order of fields', () => {
     fc.assert(
       fc.property(cases, ({ schema, value }) => {
         const service = openService(

@@ -3,7 +3,7 @@ import { soapFactory } from '../../../protocols/soap/soap-factory.ts'
 import { FOREVER, jsonOf, plainCall } from '../../helpers/adapter-bench.ts'
 import { rpc, soapBench, wsdlOf } from './soap-kit.ts'
 
-/** A bit of everything that a definition needs of its surroundings. */
+/** A definition with every dependency on its context. */
 const SCHEMA = `<xs:include schemaLocation="more.xsd"/>
   <xs:simpleType name="Code"><xs:restriction base="xs:string"><xs:pattern value="[a-z]+"/></xs:restriction></xs:simpleType>
   <xs:complexType name="Base" abstract="true"><xs:sequence><xs:element name="id" type="xs:long"/></xs:sequence></xs:complexType>
@@ -38,7 +38,7 @@ describe('a SOAP snapshot', () => {
     it(`has the same model as the WSDL: ${what}`, async () => {
       await using bench = await soapBench(files)
       const { description, snapshot } = bench.inspection
-      // A mapping describes the API anew, from what the snapshot has.
+      // A mapping describes the API again from the snapshot.
       const mapped = await soapFactory.mapping?.with(snapshot, NO_MAPPING)
       assert.deepEqual(mapped?.description, description)
       const again = await soapFactory.mapping?.with(mapped?.snapshot ?? '', { ...NO_MAPPING, revision: 2 })
@@ -46,7 +46,7 @@ describe('a SOAP snapshot', () => {
     })
   }
 
-  it('answers calls', async () => {
+  it('serves calls', async () => {
     await using bench = await soapBench(FILES)
     for (const value of VALUES) assert.deepEqual(await bench.json({ operation: 'echo', ...value }), value)
     await assert.rejects(bench.json({ operation: 'echo', it: { $type: 'One', id: 1, mark: '7' } }), /mark/)
@@ -67,7 +67,7 @@ describe('a SOAP snapshot', () => {
     await adapter.close?.()
   })
 
-  it('of version 1, which had the texts alone, is renewed and opens', async () => {
+  it('of version 1, which contains only the texts, is renewed and opens', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot, description } = bench.inspection
     const old = JSON.stringify({ version: 1, files: filesOf(snapshot), description })
@@ -84,7 +84,7 @@ describe('a SOAP snapshot', () => {
     )
   })
 
-  it('whose plan is of another version is planned again, with its mapping', async () => {
+  it('with a plan of another version is planned again, with its mapping', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot } = bench.inspection
     const mapped = await soapFactory.mapping?.with(snapshot, NO_MAPPING)
@@ -96,7 +96,7 @@ describe('a SOAP snapshot', () => {
     }
   })
 
-  it('opens where calls are served', async () => {
+  it('opens in a process that serves calls', async () => {
     await using bench = await soapBench(FILES)
     const adapter = soapFactory.open({ endpoint: bench.upstream.url }, bench.inspection.snapshot)
     const answer = await adapter.call(plainCall({ operation: 'echo', ...VALUES[0] }), FOREVER)
@@ -104,7 +104,7 @@ describe('a SOAP snapshot', () => {
     await adapter.close?.()
   })
 
-  it('is not parsed but for what calls need', async () => {
+  it('is parsed only for the needs of calls', async () => {
     await using bench = await soapBench(FILES)
     const broken = bench.inspection.snapshot.replace('<xs:element name="unused"', '<<<<<<<<<<<<<<<<<<<<<<<<<')
     const adapter = soapFactory.open({ endpoint: bench.upstream.url }, broken)
@@ -113,7 +113,7 @@ describe('a SOAP snapshot', () => {
     await adapter.close?.()
   })
 
-  it('that is none, or not whole, is refused', async () => {
+  it('that is invalid or incomplete is rejected', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot } = bench.inspection
     const others = ['', '{', '{}', 'null', '{"version":3}', snapshot.slice(0, -1), snapshot.split('\n')[0] ?? '']

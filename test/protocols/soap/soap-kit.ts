@@ -15,7 +15,7 @@ export interface WsdlInit {
   readonly schema?: string
   /** All of `wsdl:types`, instead of `schema`. */
   readonly types?: string
-  /** Messages, port type and binding are written for these elements: name of the operation → input and output element. */
+  /** Messages, port type and binding are generated for these elements: operation name → input and output element. */
   readonly operations?: Readonly<Record<string, readonly [input: string, output: string | undefined]>>
   /** Messages, port types, bindings and services, instead of `operations`. */
   readonly rest?: string
@@ -25,7 +25,7 @@ export interface WsdlInit {
   readonly more?: string
 }
 
-/** A WSDL with namespace `urn:t`, prefix `t`. By default one operation `echo` whose answer is the element of its request. */
+/** A WSDL with namespace `urn:t`, prefix `t`. By default one operation `echo` whose response is the element of its request. */
 export function wsdlOf(init: WsdlInit): string {
   const soap = init.soap === '1.2' ? 'soap12' : 'soap'
   const schema = `<xs:schema targetNamespace="urn:t" elementFormDefault="qualified">${init.schema ?? ''}</xs:schema>`
@@ -61,7 +61,7 @@ function documentRest(operations: NonNullable<WsdlInit['operations']>, soap: str
     <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><${soap}:address location="${address}"/></wsdl:port></wsdl:service>`
 }
 
-/** One operation `add(a, b)` in rpc style, of namespace `urn:rpc`. */
+/** One operation `add(a, b)` in rpc style, with namespace `urn:rpc`. */
 export function rpc(use: 'literal' | 'encoded'): string {
   return wsdlOf({
     schema:
@@ -81,20 +81,20 @@ export function envelope(body: string, namespace = SOAP11): string {
   return `<?xml version="1.0"?><e:Envelope xmlns:e="${namespace}"><e:Body>${body}</e:Body></e:Envelope>`
 }
 
-/** A real SOAP server on loopback whose API is registered and opened. */
+/** A real SOAP server on loopback with a registered and opened API. */
 export interface SoapBench {
   readonly upstream: ScriptedUpstream
   readonly inspection: Inspection
   readonly adapter: Adapter
   call(body: unknown): Promise<AdapterReply>
-  /** The answer's JSON. */
+  /** The JSON of the response. */
   json(body: unknown): Promise<unknown>
-  /** What stood in the body of the last envelope. */
+  /** The body content of the last envelope. */
   sent(): XmlElement[]
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** @param answer - how calls are answered; by default with the same body that came */
+/** @param answer the response to calls; default: the received body */
 export async function soapBench(
   files: string | Readonly<Record<string, string>>,
   answer: Behaviour = echoing,
@@ -138,7 +138,7 @@ function bodyOf(document: string): XmlElement[] {
   return elements(body ?? assert.fail('no body'))
 }
 
-/** What of a document counts: names, attributes in any order, text, children in order. Prefixes do not. */
+/** The significant content of a document: names, unordered attributes, text, ordered children. Prefixes do not count. */
 function infoset(element: XmlElement): unknown {
   const children = elements(element)
   return {
@@ -148,14 +148,14 @@ function infoset(element: XmlElement): unknown {
   }
 }
 
-/** The value of `xsi:type` is a name, whatever its prefix. */
+/** The value of `xsi:type` is a name with any prefix. */
 function valueOf(element: XmlElement, { namespace, name, value }: XmlAttribute): string {
   const isType = name === 'type' && namespace === 'http://www.w3.org/2001/XMLSchema-instance'
   const qname = isType ? qnameIn(element, value) : undefined
   return qname === undefined ? value : `{${qname.namespace}}${qname.name}`
 }
 
-/** Both documents say the same. The expected one may use `t:` for `urn:t`, `xsi:` and `xsd:`. */
+/** Asserts that both documents are equal. The expected one may use `t:` for `urn:t`, `xsi:` and `xsd:`. */
 export function assertXml(actual: XmlElement | undefined, expected: string): void {
   const wrapped = `<w xmlns:t="urn:t" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">${expected}</w>`
   assert(actual !== undefined, 'nothing was sent')

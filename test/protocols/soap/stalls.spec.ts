@@ -6,7 +6,7 @@ import { envelope, soapBench, wsdlOf, XML } from './soap-kit.ts'
 const WSDL = wsdlOf({
   schema: `<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="a" type="xs:string" minOccurs="0" maxOccurs="unbounded"/><xs:any minOccurs="0" maxOccurs="unbounded" processContents="lax"/></xs:sequence></xs:complexType></xs:element>`
 })
-/** What the loop may be kept from other calls, in CPU time of its thread: what others do on the machine is not our fault. */
+/** The maximum blocking of the event loop, in CPU time of its thread, so that other load does not matter. */
 const STALL_MS_MAX = 100
 const RUNS_MAX = 5
 const MILLION = 1_000_000
@@ -37,7 +37,7 @@ describe('hostile SOAP documents do not stall the loop', () => {
     ['an HTML page of a megabyte', `<html><body>${'<p>sorry<br>'.repeat(100_000)}`, 'upstream_invalid_response']
   ]
   for (const [what, xml, code] of answers) {
-    it(`answers with ${what}`, async () => {
+    it(`responses with ${what}`, async () => {
       await using bench = await soapBench(WSDL, answering(200, XML, xml))
       await stalls(() => bench.call({ operation: 'echo' }), code)
     })
@@ -69,7 +69,7 @@ describe('hostile SOAP documents do not stall the loop', () => {
   }
 })
 
-/** The best of a few: the first pays for the thread and the compiler, any for what else the machine is doing. */
+/** The best of several runs: the first starts the thread and the compiler, and other load may affect any. */
 async function stalls(call: () => Promise<unknown>, code: ErrorCode | undefined): Promise<void> {
   let leastMs = Infinity
   for (let run = 0; run < RUNS_MAX && leastMs >= STALL_MS_MAX; run++) {

@@ -17,7 +17,7 @@ describe('large SOAP documents', () => {
     assert.deepEqual(await bench.json({ operation: 'echo', line: lines(2) }), { line: lines(2) })
   })
 
-  it('are refused with the same errors', async () => {
+  it('are rejected with the same errors', async () => {
     await using bench = await soapBench(WSDL)
     await assert.rejects(bench.call({ operation: 'echo', line: [...LARGE, { text: 'x', n: 'y' }] }), {
       code: 'invalid_request',
@@ -34,16 +34,16 @@ describe('large SOAP documents', () => {
     await assert.rejects(bench.call({ operation: 'echo' }), { code: 'soap_fault', status: 400, source: 'upstream' })
   })
 
-  it('are given up when the adapter closes', async () => {
+  it('are aborted when the adapter closes', async () => {
     const bench = await soapBench(WSDL)
     const running = assert.rejects(bench.call({ operation: 'echo', line: LARGE }), { code: 'call_interrupted' })
-    // The body is read in a turn of its own before the thread gets it.
+    // The body is read in a separate turn before the thread gets it.
     await new Promise((resolve) => setImmediate(resolve))
     await bench[Symbol.asyncDispose]()
     await running
   })
 
-  it('leave the loop to small calls', async () => {
+  it('do not block small calls', async () => {
     await using bench = await soapBench(WSDL)
     const large = lines(20_000)
     await bench.call({ operation: 'echo', line: LARGE })

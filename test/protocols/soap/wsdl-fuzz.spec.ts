@@ -11,7 +11,7 @@ import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { envelope, rpc, wsdlOf } from './soap-kit.ts'
 
 const RUNS = fuzzRuns(400)
-/** One WSDL of a few kilobytes, and two calls, on a machine that is busy. */
+/** Time for one WSDL of a few kilobytes, and two calls, on a busy machine. */
 const CASE_MS = 5_000
 
 const SCHEMA = `<xs:element name="echo"><xs:complexType><xs:complexContent><xs:extension base="t:Base"><xs:sequence>
@@ -87,7 +87,7 @@ const TAGS = [
 
 type Mutation = (text: string) => string
 
-/** A tag with its content up to its end tag, as far as a fuzzer can tell. */
+/** A tag with its content up to its end tag, found by a simple pattern. */
 function piece(text: string, at: number): { readonly from: number; readonly to: number } {
   const from = text.indexOf('<', at % text.length)
   const name = /^<([\w:]+)/.exec(text.slice(from, from + 60))?.[1]
@@ -157,7 +157,7 @@ const CALLS = [
 const ANSWER =
   '<t:echo xmlns:t="urn:t" at="AB1"><t:base/><t:a>AB1</t:a><t:list>1 AB1 aab</t:list><t:self><t:base>x</t:base></t:self><t:tail/></t:echo>'
 
-/** What strangers write ends in an error that says so, or not at all. */
+/** Untrusted input succeeds or ends in a documented error. */
 function refused(error: unknown): void {
   if (error instanceof OutOfSteps) return
   assert(isSoukError(error) && error.code !== 'internal_error', error instanceof Error ? error.stack : String(error))
@@ -183,7 +183,7 @@ function use(snapshot: string): void {
 }
 
 describe('mutated WSDLs', () => {
-  it(`are read, opened and called, or refused: ${RUNS.numRuns}`, async function () {
+  it(`are read, opened and called, or rejected: ${RUNS.numRuns}`, async function () {
     this.timeout(RUNS.numRuns * CASE_MS)
     let taken = 0
     const texts = fc

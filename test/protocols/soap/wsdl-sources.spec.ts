@@ -16,7 +16,7 @@ import { serving, wsdlOf, XML } from './soap-kit.ts'
 const text = (name: string) => `<xs:element name="${name}" type="xs:string"/>`
 const schema = (content: string) =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t" elementFormDefault="qualified">${content}</xs:schema>`
-/** A WSDL whose one element is in another file. */
+/** A WSDL whose only element is in another file. */
 const including = (location: string, address = '') =>
   wsdlOf({
     types: `<xs:schema targetNamespace="urn:t"><xs:include schemaLocation="${location}"/></xs:schema>`,
@@ -31,7 +31,7 @@ const zip = (...entries: ZipEntry[]): WsdlSource => ({ zip: base64(zipOf(entries
 
 describe('SOAP registration by files', () => {
   let service: ScriptedUpstream
-  /** As most SOAP services, it takes nothing but POST. */
+  /** Like most SOAP services, it accepts only POST. */
   const posted: Behaviour = (response, received) =>
     (received.method === 'POST' ? serving({}) : answering(405, {}, ''))(response, received)
   before(async () => {
@@ -47,7 +47,7 @@ describe('SOAP registration by files', () => {
     soapFactory.inspect({ endpoint: `${service.url}${path}`, wsdl, ...config }, FOREVER)
   const refused = (wsdl: WsdlSource, message: RegExp) =>
     assert.rejects(inspect(wsdl), { code: 'invalid_request', message })
-  /** Where the service is called. */
+  /** The URL of the called service. */
   const called = async (wsdl: WsdlSource, path: string): Promise<{ target?: string; warnings: readonly string[] }> => {
     const { snapshot, warnings } = await inspect(wsdl, path)
     const adapter = soapFactory.open({ endpoint: `${service.url}${path}`, wsdl }, snapshot)
@@ -57,7 +57,7 @@ describe('SOAP registration by files', () => {
     return { target: service.received.at(-1)?.target ?? '', warnings }
   }
 
-  it('takes a WSDL with what it imports, in folders and by backslashes', async () => {
+  it('accepts a WSDL with its imports, in folders and with backslashes', async () => {
     const { description, warnings } = await inspect(
       filesOf({
         'main/service.wsdl': including('..\\types\\a b.xsd'),
@@ -110,7 +110,7 @@ describe('SOAP registration by files', () => {
     assert.deepEqual(warnings, [])
   })
 
-  it('asks which one it is where several could be it', async () => {
+  it('requires a selection if several files could be the WSDL', async () => {
     const two = { name: 'b.wsdl', content: wsdlOf({ schema: text('echo'), operations: { two: ['echo', 'echo'] } }) }
     const wsdl = zip({ name: 'a.wsdl', content: wsdlOf({ schema: text('echo') }) }, two)
     await refused(wsdl, /Several files could be the WSDL: a\.wsdl, b\.wsdl\. .*--wsdl-entry/)
@@ -122,7 +122,7 @@ describe('SOAP registration by files', () => {
     await refused(zip(), /no WSDL among the files; there is nothing/)
   })
 
-  it('looks for what is imported by URL among the files first', async () => {
+  it('looks up URL imports among the files first', async () => {
     const { warnings } = await inspect(
       filesOf({
         'a.wsdl': including('http://nobody.invalid/x/types.xsd'),
@@ -140,7 +140,7 @@ describe('SOAP registration by files', () => {
     assert.equal(types?.headers.authorization, 'Bearer secret')
   })
 
-  it('says what is not among the files', async () => {
+  it('reports files that are missing', async () => {
     const wsdl = filesOf({
       'a.wsdl': including('gone.xsd').replace('<xs:include', '<xs:include schemaLocation="/etc/passwd"/><xs:include')
     })
@@ -150,7 +150,7 @@ describe('SOAP registration by files', () => {
     )
   })
 
-  it('says what is imported from nowhere', async () => {
+  it('reports imports without a valid address', async () => {
     const { warnings } = await inspect(
       filesOf({
         'a.wsdl': wsdlOf({
@@ -167,19 +167,19 @@ describe('SOAP registration by files', () => {
   describe('calls the service', () => {
     const at = (address: string) => filesOf({ 'a.wsdl': wsdlOf({ schema: text('echo'), address }) })
 
-    it('at the endpoint, whatever address the WSDL has', async () => {
+    it('at the endpoint, whatever address is in the WSDL', async () => {
       const wsdl = at('http://inner.invalid/axis/svc')
       assert.deepEqual(await called(wsdl, '/v2/svc.php?tenant=7'), { target: '/v2/svc.php?tenant=7', warnings: [] })
       assert.deepEqual(await called(wsdl, '/v2/svc?WSDL'), { target: '/v2/svc', warnings: [] })
       assert.equal((await called(wsdl, '/v2/svc?singleWsdl')).target, '/v2/svc')
     })
 
-    it('at the path that the WSDL has, where the endpoint is an origin', async () => {
+    it('at the path of the WSDL, if the endpoint is an origin', async () => {
       const wsdl = at('http://inner.invalid/axis/svc?x=1')
       assert.deepEqual(await called(wsdl, '/'), { target: '/axis/svc?x=1', warnings: [] })
     })
 
-    it('at several addresses where the endpoint is one of them, else at the endpoint with a warning', async () => {
+    it('at several addresses if the endpoint is one of them, else at the endpoint with a warning', async () => {
       const port = (name: string, address: string) =>
         `<wsdl:port name="${name}" binding="t:${name}"><soap:address location="${address}"/></wsdl:port>`
       const rest = (origin: string) =>
@@ -206,7 +206,7 @@ describe('SOAP registration by files', () => {
       assert.match(warnings, /has 2 addresses.*All operations are called at .*\/b\. .*register only http:/)
     })
 
-    it('which has to be there', async () => {
+    it('which must be reachable', async () => {
       const endpoint = `${await deadUrl()}/svc`
       await assert.rejects(soapFactory.inspect({ endpoint, wsdl: at('') }, FOREVER), { code: 'upstream_unreachable' })
       for (const [status, says] of [
@@ -259,7 +259,7 @@ describe('SOAP registration by files', () => {
       ]
     ]
     for (const [what, wsdl, says] of hostile) {
-      it(`${what}, and says so`, async () => {
+      it(`${what}, with the reason`, async () => {
         await refused(wsdl, says)
         assert.equal(service.received.length, 0)
       })
@@ -272,7 +272,7 @@ describe('SOAP registration by files', () => {
       assert.equal((await inspect({ ...wsdl, entry: '3.wsdl' })).description.operations.length, 1)
     })
 
-    it('nothing of a zip that has many entries, and few of them of the WSDL', async () => {
+    it('nothing of a zip with many entries, few of which belong to the WSDL', async () => {
       const others = Array.from({ length: WSDL_ZIP_ENTRIES_MAX - 1 }, (_, i) => ({ name: `docs/${i}.html` }))
       assert.equal((await inspect(zip(...others, good))).description.operations.length, 1)
     })
@@ -297,7 +297,7 @@ describe('SOAP imports from other origins', () => {
     soapFactory.inspect({ endpoint: `${main.url}/svc?wsdl`, wsdl, ...config }, FOREVER)
   const auth = { bearer: 'b-secret', headers: { 'x-key': 'k-secret' }, query: { key: 'q-secret' } }
 
-  it('are read where they are listed, without the credentials of the API', async () => {
+  it("are read from listed origins, without the API's credentials", async () => {
     await twoServers(answering(200, XML, schema(text('echo'))), async (main, other) => {
       const { description, warnings } = await inspect(main, { origins: [other.url] }, { auth })
       assert.equal(description.operations.length, 1)
@@ -308,7 +308,7 @@ describe('SOAP imports from other origins', () => {
     })
   })
 
-  it('are refused where they are not, with the option that would allow it', async () => {
+  it('are rejected from other origins, with the option that allows it', async () => {
     await twoServers(answering(200, XML, schema(text('echo'))), async (main, other) => {
       for (const wsdl of [{}, { origins: ['http://127.0.0.1:1', 'https://127.0.0.1'] }]) {
         await assert.rejects(inspect(main, wsdl), (error: Error) => {
@@ -320,7 +320,7 @@ describe('SOAP imports from other origins', () => {
     })
   })
 
-  it('are no way around the guard, nor by a redirect', async () => {
+  it('cannot bypass the guard, not even by a redirect', async () => {
     await twoServers(answering(200, XML, schema(text('echo'))), async (main, other) => {
       const guard = {
         refuses: (_host: string, _address: string, port: number) => port === Number(new URL(other.url).port)
@@ -337,7 +337,7 @@ describe('SOAP imports from other origins', () => {
     })
   })
 
-  it('are told apart from a login that they want', async () => {
+  it('report a required login separately', async () => {
     await twoServers(answering(401, {}, ''), async (main, other) => {
       await assert.rejects(inspect(main, { origins: [other.url] }, { auth }), {
         message: /responds with HTTP 401: it wants a login, and the API's credentials are shown to no other origin/
@@ -345,7 +345,7 @@ describe('SOAP imports from other origins', () => {
     })
   })
 
-  it('are listed by their origins, and nothing else', async () => {
+  it('are listed only by their origins', async () => {
     await twoServers(answering(404, {}, ''), async (main) => {
       for (const origin of [
         'schemas.example.org',
@@ -409,13 +409,13 @@ describe('SOAP diagnosis', () => {
     ['what is cut off', { 'a.wsdl': wsdlOf({}).slice(0, 200) }, /^a\.wsdl is not well-formed/]
   ]
   for (const [what, files, says] of found) {
-    it(`says where ${what} was found, and what to do`, async () => {
+    it(`reports the location of ${what}, and the remedy`, async () => {
       const config = { endpoint: 'http://127.0.0.1:1/svc', wsdl: { ...filesOf(files), entry: 'a.wsdl' } }
       await assert.rejects(soapFactory.inspect(config, FOREVER), { code: 'invalid_request', message: says })
     })
   }
 
-  it('says the same of what is at a URL', async () => {
+  it('reports the same for a URL', async () => {
     const upstream = await scriptedUpstream(serving({ '/svc?wsdl': including('types.xsd'), '/types.xsd': redefining }))
     const inspected = (config: Partial<UpstreamConfig> = {}) =>
       soapFactory.inspect({ endpoint: `${upstream.url}/svc?wsdl`, ...config }, FOREVER)

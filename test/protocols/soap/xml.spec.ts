@@ -30,7 +30,7 @@ for (const [reader, read] of Object.entries(READERS)) {
       assert.equal(c && qnameIn(c, 'x:v'), undefined)
     })
 
-    it('puts text, references and CDATA together, and leaves comments out', () => {
+    it('joins text, references and CDATA, and drops comments', () => {
       const root = read(
         '\ufeff<?xml version="1.0"?>\n<!-- <!DOCTYPE x> -->\n<a>1 &lt;&#233;&#xe9;&amp;amp;<![CDATA[<b>&amp;<!DOCTYPE c>]]><!-- 2 -->3</a>\n'
       )
@@ -88,7 +88,7 @@ for (const [reader, read] of Object.entries(READERS)) {
       it(`refuses ${what}`, () => assert.throws(() => read(xml), XmlError))
     }
 
-    it('takes names of other languages, and those of objects', () => {
+    it('accepts names in other languages, and those of object members', () => {
       const root = read('<größe xmlns:p="u"><toString/><p:constructor valueOf="1" __proto__="2"/><__proto__/></größe>')
       assert.deepEqual(
         elements(root).map(({ name }) => name),
@@ -124,7 +124,7 @@ for (const [reader, read] of Object.entries(READERS)) {
       assert.throws(() => read(deep.replace('<b/>', '<b></b>')), /nests too deeply/)
     })
 
-    it('gives hostile documents up before they cost time', () => {
+    it('rejects hostile documents quickly', () => {
       const started = performance.now()
       for (const xml of [
         `<a ${'b="1" '.repeat(200_000)}/>`,
@@ -229,7 +229,7 @@ describe('XML', () => {
     }
   })
 
-  it('reads back whatever it wrote', () => {
+  it('reads back everything that it wrote', () => {
     const value = fc.string({ unit: 'binary' }).filter(isXmlText)
     fc.assert(
       fc.property(value, value, fc.webUrl(), (text, quoted, namespace) => {
@@ -251,7 +251,7 @@ describe('XML', () => {
     )
   })
 
-  it('refuses to write what XML cannot carry', () => {
+  it('rejects text that XML cannot represent', () => {
     const writer = new XmlWriter()
     writer.open('', 'a')
     for (const text of ['\0', '\u001f', '\uffff', '\udc00']) {
@@ -260,7 +260,7 @@ describe('XML', () => {
     }
   })
 
-  it('knows the charset by mark, transport or declaration', () => {
+  it('detects the charset by mark, transport or declaration', () => {
     const latin = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>', 'latin1')
     assert.match(decodeXml(latin), /é/)
     assert.match(decodeXml(Buffer.from('<a>é</a>', 'latin1'), 'text/xml; charset="ISO-8859-1"'), /é/)

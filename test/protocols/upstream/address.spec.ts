@@ -45,7 +45,7 @@ describe('addresses of upstreams', () => {
   }
 
   for (const address of ['127.0.0.1', '10.0.0.7', '192.168.1.1', '::1', 'fd12::7', '203.0.113.1', '8.8.8.8']) {
-    it(`may connect to ${address}`, () => assert(!isNeverUpstream(address)))
+    it(`can connect to ${address}`, () => assert(!isNeverUpstream(address)))
   }
 })
 
@@ -74,12 +74,12 @@ describe('the guard of upstreams', () => {
     '[::ffff:7f00:1]',
     '0177.0.0.1'
   ]) {
-    it(`is asked about ${host} as the address that it is`, async () => {
+    it(`checks the actual address of ${host}`, async () => {
       const upstream = createUpstream({ endpoint: `http://${host}:${new URL(server.url).port}/`, guard })
       await rejectsWith(upstream.request({ method: 'GET', headers: [], signal: FOREVER }), 'upstream_unreachable')
       await upstream.close()
       assert.equal(server.accepted, 0)
-      // Not every resolver knows the name with the dot.
+      // Not every resolver accepts the name with the dot.
       if (host === 'localhost.' && asked.length === 0) return
       assert(
         asked.some((line) => / (?:127\.0\.0\.1|::1) true$/.test(line)),
@@ -103,7 +103,7 @@ describe('the guard of upstreams', () => {
     })
   }
 
-  it('lets pass what it does not refuse', async () => {
+  it('allows addresses that it does not refuse', async () => {
     const upstream = createUpstream({
       endpoint: server.url.replace('127.0.0.1', 'localhost'),
       guard: { refuses: () => false }
@@ -113,7 +113,7 @@ describe('the guard of upstreams', () => {
     await upstream.close()
   })
 
-  it('keeps redirects below the endpoint’s path where it is told to', async () => {
+  it('keeps redirects below the endpoint’s path on request', async () => {
     const endpoint = `${server.url}/v1`
     const confined = createUpstream({ endpoint, confinesRedirects: true })
     const get = { method: 'GET', path: '/x', headers: [], signal: FOREVER }
@@ -156,7 +156,7 @@ describe('a path of a call', () => {
     fc.string({ maxLength: 6 })
   )
 
-  it('never leaves the endpoint, whatever it holds', () => {
+  it('never leaves the endpoint, whatever it contains', () => {
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 8 }), (pieces) => {
         let target: string
@@ -165,7 +165,7 @@ describe('a path of a call', () => {
         } catch {
           return
         }
-        // As any server may read it: resolved, and decoded as often as it likes.
+        // The path as any server may read it: resolved, and decoded any number of times.
         assert(target.startsWith('/base/v1'), target)
         for (let text = target.split('?')[0] ?? '', rounds = 0; rounds < 4; rounds++) {
           const url = new URL(`https://api.example:8443${text.replaceAll('\\', '/')}`)

@@ -18,7 +18,7 @@ import {
 const MiB = 1024 * 1024
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
 
-describe('the answer of an upstream', () => {
+describe('the response of an upstream', () => {
   const opened: Upstream[] = []
   let server: ScriptedUpstream
   let upstream: Upstream
@@ -37,8 +37,8 @@ describe('the answer of an upstream', () => {
     await server.close()
   })
 
-  describe('answers', () => {
-    it('brings the headers of its list down', async () => {
+  describe('head and body', () => {
+    it('passes on the allow-listed headers', async () => {
       const kept = {
         allow: 'GET',
         'cache-control': 'no-store',
@@ -70,7 +70,7 @@ describe('the answer of an upstream', () => {
       '</a>, <HTTP://10.0.0.1/b>',
       '< //x>'
     ]) {
-      it(`drops the link ${link}, which shows an inner address`, async () => {
+      it(`drops the link ${link}, which shows an internal address`, async () => {
         server.behave(answering(200, { link }, 'ok'))
         const response = await upstream.request(get)
         assert.deepEqual(response.headers, [])
@@ -85,7 +85,7 @@ describe('the answer of an upstream', () => {
       assert.deepEqual((await upstream.request(get)).headers, [])
     })
 
-    it('waits through interim answers', async () => {
+    it('skips interim responses', async () => {
       server.behave((response) => {
         response.writeProcessing()
         response.writeEarlyHints({ link: '</style.css>; rel=preload' })
@@ -103,20 +103,20 @@ describe('the answer of an upstream', () => {
       ['deflate', deflateSync('hello')],
       ['identity', Buffer.from('hello')]
     ] as const) {
-      it(`reads ${coding}, whole and as a stream`, async () => {
+      it(`reads ${coding}, as a whole and as a stream`, async () => {
         server.behave(answering(200, { 'content-encoding': coding }, coded))
         assert.equal((await (await upstream.request(get)).bytes(5)).toString(), 'hello')
         assert.equal((await bytesOf((await upstream.request(get)).body)).toString(), 'hello')
       })
     }
 
-    it('reads no coding of an answer that has no content', async () => {
+    it('decodes no response without content', async () => {
       server.behave(answering(200, { 'content-encoding': 'gzip', 'content-length': '100' }, ''))
       const response = await upstream.request({ ...get, method: 'HEAD' })
       assert.equal((await response.bytes(MiB)).length, 0)
     })
 
-    it('is upstream_invalid_response when the coding breaks off', async () => {
+    it('is upstream_invalid_response when the coded body is truncated', async () => {
       server.behave(answering(200, { 'content-encoding': 'gzip' }, gzipSync('hello'.repeat(100)).subarray(0, 20)))
       await rejectsWith((await upstream.request(get)).bytes(MiB), 'upstream_invalid_response')
       await rejectsWith(bytesOf((await upstream.request(get)).body), 'upstream_invalid_response')
@@ -127,13 +127,13 @@ describe('the answer of an upstream', () => {
       await rejectsWith((await upstream.request(get)).bytes(MiB), 'response_too_large')
     })
 
-    it('takes exactly as much as is allowed', async () => {
+    it('accepts exactly the allowed size', async () => {
       server.behave(answering(200, {}, Buffer.alloc(1000)))
       assert.equal((await (await upstream.request(get)).bytes(1000)).length, 1000)
       await rejectsWith((await upstream.request(get)).bytes(999), 'response_too_large')
     })
 
-    it('gives a payload whole up to a size, and as a stream past it', async () => {
+    it('buffers a payload up to a size, and streams it past that', async () => {
       const body = Buffer.alloc(MiB, 'abc')
       server.behave(answering(200, {}, body))
       assert((await (await upstream.request(get)).payload(MiB)) instanceof Uint8Array)
@@ -152,7 +152,7 @@ describe('the answer of an upstream', () => {
       more()
     }
 
-    it('hands each piece on as it arrives', async () => {
+    it('passes on each piece as it arrives', async () => {
       let write: (text: string) => void = () => undefined
       server.behave((response) => (write = (text) => response.write(text)))
       const request = upstream.request(get)
@@ -181,7 +181,7 @@ describe('the answer of an upstream', () => {
       })
       const chunks = (await upstream.request(get)).body[Symbol.asyncIterator]()
       await chunks.next()
-      // Stalls once the buffers of both kernels and ours are full: far from all of it.
+      // Stalls once both kernels' buffers and ours are full, far below the total size.
       let before = -1
       while (before !== written) {
         before = written
@@ -216,14 +216,14 @@ describe('the answer of an upstream', () => {
       await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
     })
 
-    it('ends with an error when the upstream breaks off', async () => {
+    it('ends with an error when the upstream disconnects', async () => {
       server.behave((response) => {
         response.write('some', () => response.socket?.resetAndDestroy())
       })
       await rejectsWith(bytesOf((await upstream.request(get)).body), 'upstream_unreachable')
     })
 
-    it('is discarded with its connection', async () => {
+    it('closes its connection when it is discarded', async () => {
       server.behave(endless)
       const response = await upstream.request(get)
       response.discard()
@@ -231,7 +231,7 @@ describe('the answer of an upstream', () => {
       await rejectsWith(response.bytes(MiB), 'call_interrupted')
     })
 
-    it('outlasts the time limit while it flows, and dies of silence', async () => {
+    it('outlasts the time limit while data flows, and ends after silence', async () => {
       const clock = handClock()
       let write: (text: string) => void = () => undefined
       server.behave((response) => {
@@ -246,7 +246,7 @@ describe('the answer of an upstream', () => {
         write('x')
         assert.equal((await next).done, false)
       }
-      // Nobody is waiting: a reader that takes its time is no silence of the upstream's.
+      // No read is pending, so a slow reader does not count as silence of the upstream.
       clock.pass(STREAM_IDLE_MS * 2)
       const last = chunks.next()
       await turn()
@@ -257,33 +257,33 @@ describe('the answer of an upstream', () => {
   })
 
   describe('time', () => {
-    it('counts redirects and answer together', async () => {
+    it('includes redirects and response', async () => {
       const clock = handClock()
       server.behave((response, { target }) => {
         clock.pass(600)
         if (target === '/') response.writeHead(302, { location: '/slow' }).end()
       })
       const request = open(server.url, { timeoutMs: 1_000, clock }).request(get)
-      // Heard from the start: it may be over before the second request is seen here.
+      // Listens from the start, because the event may come before the second request is seen here.
       const refused = rejectsWith(request, 'upstream_timeout')
       await until(() => server.received.length === 2, 'the second request to arrive')
       await refused
     })
 
-    it('gives a body up that nobody reads', async () => {
+    it('abandons a body that is not read', async () => {
       server.behave((response) => response.flushHeaders())
       await open(server.url, { timeoutMs: 100 }).request(get)
       await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
     })
 
-    it('covers connecting', async () => {
+    it('includes connecting', async () => {
       const silent = await listening(createServer(() => undefined))
       const request = open(`https://127.0.0.1:${silent.port}/`, { timeoutMs: 100 }).request(get)
       await rejectsWith(request, 'upstream_timeout')
       await silent.close()
     })
 
-    it('lets a caller go that is waiting for a connection', async () => {
+    it('releases a caller that waits for a connection', async () => {
       const silent = await listening(createServer(() => undefined))
       const controller = new AbortController()
       const request = open(`https://127.0.0.1:${silent.port}/`).request({ ...get, signal: controller.signal })
@@ -296,7 +296,7 @@ describe('the answer of an upstream', () => {
   })
 })
 
-/** A clock that stands still until it is told. */
+/** A clock that moves only on request. */
 function handClock(): Clock & { pass(ms: number): void; readonly waiting: number } {
   let now = 0
   const timers = new Map<object, { at: number; task: () => void }>()

@@ -40,7 +40,7 @@ describe('the credentials of an upstream', () => {
     await server.close()
   })
 
-  it('are several headers, which no consumer can replace', async () => {
+  it('may be several headers, which no consumer can replace', async () => {
     const upstream = open({ headers: { 'X-Api-Key': SECRET, 'X-Tenant': 't', Accept: 'text/plain' } })
     const { seen } = await asked(upstream, {
       headers: [
@@ -54,14 +54,14 @@ describe('the credentials of an upstream', () => {
     )
   })
 
-  it('are a parameter of the query, which no consumer can replace or repeat', async () => {
+  it('may be a query parameter, which no consumer can replace or repeat', async () => {
     const upstream = open({ query: { api_key: SECRET } }, { endpoint: `${server.url}/v1?v=2` })
     assert.equal((await asked(upstream, { path: '/a?b=1' })).seen.target, `/v1/a?v=2&api_key=${SECRET}&b=1`)
     await rejectsWith(upstream.request({ ...get, path: '?%61pi_key=mine' }), 'invalid_request')
     assert(!upstream.endpoint.href.includes(SECRET))
   })
 
-  it('are sent again with a redirect, and are no part of what is said of one', async () => {
+  it('are sent again after a redirect, but do not appear in its error', async () => {
     server.behave((response, { target }) => {
       if (target.startsWith('/end')) response.end()
       else
@@ -75,12 +75,12 @@ describe('the credentials of an upstream', () => {
     })
   })
 
-  it('are basic authentication, in UTF-8', async () => {
+  it('may be basic authentication, in UTF-8', async () => {
     const { seen } = await asked(open({ basic: { username: 'zoë', password: `${SECRET}:x` } }))
     assert.equal(seen.headers.authorization, `Basic ${Buffer.from(`zoë:${SECRET}:x`).toString('base64')}`)
   })
 
-  it('are a bearer token', async () => {
+  it('may be a bearer token', async () => {
     assert.equal((await asked(open({ bearer: SECRET }))).seen.headers.authorization, `Bearer ${SECRET}`)
   })
 
@@ -103,7 +103,7 @@ describe('the credentials of an upstream', () => {
     ['a token server that is no HTTP', { oauth2: { tokenUrl: 'ftp://x/', clientId: 'c', clientSecret: SECRET } }]
   ]
   for (const [what, auth] of refused) {
-    it(`refuses ${what}, without repeating the secret`, () => {
+    it(`rejects ${what}, without repeating the secret`, () => {
       assert.throws(
         () => open(auth),
         (error: Error & { code?: string }) => {
@@ -115,7 +115,7 @@ describe('the credentials of an upstream', () => {
     })
   }
 
-  it('refuses a key that is none', () => {
+  it('rejects an invalid key', () => {
     const tls = { cert: SELF_SIGNED.cert, key: SECRET }
     assert.throws(() => open({ tls }, { endpoint: 'https://127.0.0.1/' }), { code: 'invalid_request' })
     assert.throws(() => open({ tls: { cert: SELF_SIGNED.cert } }, { endpoint: 'https://127.0.0.1/' }), {
@@ -123,7 +123,7 @@ describe('the credentials of an upstream', () => {
     })
   })
 
-  it('are a client certificate, and an authority of the provider’s own', async () => {
+  it('may be a client certificate, with the provider’s own authority', async () => {
     const seen: string[] = []
     const tlsServer = createServer({ ...SELF_SIGNED, ca: SELF_SIGNED.cert, requestCert: true }, (request, response) => {
       const socket = request.socket as TLSSocket
@@ -163,7 +163,7 @@ describe('the credentials of an upstream', () => {
     const oauth = (more: object = {}) =>
       open({ oauth2: { tokenUrl: `${issuer.url}/token`, clientId: 'id +', clientSecret: SECRET, ...more } }, { clock })
 
-    it('gets one token for many requests at once, and keeps it', async () => {
+    it('fetches one token for concurrent requests, and caches it', async () => {
       const upstream = oauth({ scope: 'read write', audience: 'api' })
       const many = await Promise.all(Array.from({ length: 20 }, () => asked(upstream)))
       for (const { seen } of many) assert.equal(seen.headers.authorization, 'Bearer token-1')
@@ -175,14 +175,14 @@ describe('the credentials of an upstream', () => {
       assert.equal(headers.authorization, `Basic ${Buffer.from(`id+%2B:${SECRET}`).toString('base64')}`)
     })
 
-    it('says who it is in the body where the server wants it so', async () => {
+    it('sends the client id in the body if the server requires it', async () => {
       await asked(oauth({ sendAs: 'body' }))
       const form = new URLSearchParams(issuer.received[0]?.body.toString())
       assert.deepEqual([form.get('client_id'), form.get('client_secret')], ['id +', SECRET])
       assert.equal(issuer.received[0]?.headers.authorization, undefined)
     })
 
-    it('renews it before it ends, without letting anybody wait', async () => {
+    it('renews the token before it expires, without a wait', async () => {
       const upstream = oauth()
       await asked(upstream)
       await clock.advance(3_545_000)
@@ -194,14 +194,14 @@ describe('the credentials of an upstream', () => {
       assert.equal(issued, 2)
     })
 
-    it('waits for a new one after the old one has ended', async () => {
+    it('waits for a new token after the old one has expired', async () => {
       const upstream = oauth()
       await asked(upstream)
       await clock.advance(3_600_001)
       assert.equal((await asked(upstream)).seen.headers.authorization, 'Bearer token-2')
     })
 
-    it('gets another one where the API refuses it, once', async () => {
+    it('fetches another token once if the API rejects it', async () => {
       server.behave((response, { headers }) => {
         response.writeHead(headers.authorization === 'Bearer token-2' ? 200 : 401).end()
       })
@@ -219,7 +219,7 @@ describe('the credentials of an upstream', () => {
       ['another kind of token', 200, '{"access_token":"x","token_type":"mac"}'],
       ['a token with a line break', 200, '{"access_token":"x\\r\\ny: z"}']
     ] as const) {
-      it(`fails, and tells nothing, where the server answers ${what}`, async () => {
+      it(`fails without revealing anything if the server returns ${what}`, async () => {
         issuer.behave(answering(status, {}, body))
         await assert.rejects(oauth().request(get), (error: Error & { code?: string }) => {
           assert.equal(error.code, 'upstream_invalid_response')
@@ -230,7 +230,7 @@ describe('the credentials of an upstream', () => {
       })
     }
 
-    it('lets a caller who gives up go, and the next one have the token', async () => {
+    it('releases a caller that aborts, and the next one gets the token', async () => {
       let answer: (() => void) | undefined
       issuer.behave((response) => {
         answer = () => response.end('{"access_token":"late"}')

@@ -21,7 +21,7 @@ import {
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
 const BREAK_MS = 50
 
-describe('the care for an upstream', () => {
+describe('limits and retries of an upstream', () => {
   const opened: Upstream[] = []
   let server: ScriptedUpstream
 
@@ -44,7 +44,7 @@ describe('the care for an upstream', () => {
     await server.close()
   })
 
-  it('sends no more at once than is allowed, until a body has been read or given up', async () => {
+  it('sends no more concurrent requests than allowed, until a body is read or abandoned', async () => {
     const upstream = open({ inFlightMax: 2 })
     let end: (() => void) | undefined
     server.behave((response) => {
@@ -67,7 +67,7 @@ describe('the care for an upstream', () => {
     assert.deepEqual(await Promise.all([status(upstream), status(upstream)]), [200, 200])
   })
 
-  it('counts no request that failed', async () => {
+  it('does not count failed requests', async () => {
     const upstream = open({ inFlightMax: 1 })
     server.behave(resetting)
     for (let i = 0; i < 3; i++) await rejectsWith(upstream.request(get), 'upstream_unreachable')
@@ -77,7 +77,7 @@ describe('the care for an upstream', () => {
   })
 
   for (const inFlightMax of [0, -1, 1.5, 100_000]) {
-    it(`refuses ${inFlightMax} as their number`, () => {
+    it(`rejects ${inFlightMax} as their number`, () => {
       assert.throws(() => open({ inFlightMax }), { code: 'invalid_request' })
     })
   }
@@ -91,7 +91,7 @@ describe('the care for an upstream', () => {
         )
     }
 
-    it('leaves it alone, then looks again', async () => {
+    it('stops calling it, then tries again', async () => {
       const upstream = open()
       server.behave(resetting)
       await fail(upstream, UPSTREAM_FAILURES_MAX)
@@ -109,14 +109,14 @@ describe('the care for an upstream', () => {
       assert.equal(await status(upstream), 200)
     })
 
-    it('passes answers on that count as failures', async () => {
+    it('passes on responses that count as failures', async () => {
       const upstream = open()
       server.behave(answering(503, {}, 'later'))
       for (let i = 0; i < UPSTREAM_FAILURES_MAX; i++) assert.equal(await status(upstream), 503)
       await rejectsWith(upstream.request(get), 'upstream_unreachable')
     })
 
-    it('counts neither answers of its own errors, nor what callers break off or get wrong', async () => {
+    it('counts neither responses with its own errors, nor aborted or invalid requests of callers', async () => {
       const upstream = open({ timeoutMs: 10_000 })
       server.behave(answering(500, {}, ''))
       await fail(upstream, UPSTREAM_FAILURES_MAX + 5)
@@ -132,8 +132,8 @@ describe('the care for an upstream', () => {
     })
   })
 
-  describe('where calls may be repeated', () => {
-    it('sends again what the connection lost, and what found it busy', async () => {
+  describe('for idempotent APIs', () => {
+    it('retries after a lost connection, and after a busy response', async () => {
       const upstream = open({ idempotent: true })
       server.behave((response, received) => {
         if (server.received.length === 1) resetting(response, received)
@@ -146,13 +146,13 @@ describe('the care for an upstream', () => {
       )
     })
 
-    it('gives up after some', async () => {
+    it('stops after a few retries', async () => {
       server.behave(resetting)
       await rejectsWith(open({ idempotent: true }).request(get), 'upstream_unreachable')
       assert.equal(server.received.length, UPSTREAM_RETRIES_MAX + 1)
     })
 
-    it('does not where it is told when to come again, and sends no stream twice', async () => {
+    it('does not retry with Retry-After, and never repeats a stream', async () => {
       server.behave(answering(503, { 'retry-after': '7' }, ''))
       assert.equal(await status(open({ idempotent: true })), 503)
       server.behave(answering(503, {}, ''))
@@ -174,7 +174,7 @@ describe('the care for an upstream', () => {
     })
   })
 
-  it('sends once where they may not', async () => {
+  it('sends once for other APIs', async () => {
     server.behave(resetting)
     await rejectsWith(open().request(get), 'upstream_unreachable')
     server.behave(answering(503, {}, ''))

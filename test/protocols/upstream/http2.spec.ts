@@ -58,7 +58,7 @@ describe('an upstream that speaks HTTP/2', () => {
     stream.end()
   }
 
-  it('takes many requests on one connection', async () => {
+  it('sends many requests on one connection', async () => {
     const echo = async () => {
       const response = await upstream.request({ ...get, method: 'POST', path: '/echo', body: Buffer.from('{}') })
       assert.deepEqual([response.status, response.headers], [201, [['content-type', 'application/json']]])
@@ -69,7 +69,7 @@ describe('an upstream that speaks HTTP/2', () => {
     assert(sessions < 5, `${sessions} connections`)
   })
 
-  it('takes a body that comes as a stream', async () => {
+  it('accepts a streamed body', async () => {
     async function* body() {
       for (let i = 0; i < 64; i++) yield Buffer.alloc(32 * 1024)
     }
@@ -77,7 +77,7 @@ describe('an upstream that speaks HTTP/2', () => {
     assert.equal(String(await response.bytes(100)), `{"bytes":${2 * MiB}}`)
   })
 
-  it('is held back by a slow reader, and hears when he leaves', async () => {
+  it('is paused by a slow reader, and notices when the reader leaves', async () => {
     const response = await upstream.request({ ...get, path: '/large' })
     const chunks = response.body[Symbol.asyncIterator]()
     await chunks.next()
@@ -92,7 +92,7 @@ describe('an upstream that speaks HTTP/2', () => {
     await until(() => streams[0]?.aborted === true, 'the stream to be reset')
   })
 
-  it('hears that a request was given up', async () => {
+  it('notices an aborted request', async () => {
     const leaving = new AbortController()
     const request = rejectsWith(upstream.request({ ...get, path: '/hang', signal: leaving.signal }), 'call_interrupted')
     await until(() => streams.length === 1, 'the request')
@@ -104,7 +104,7 @@ describe('an upstream that speaks HTTP/2', () => {
     await response.bytes(100)
   })
 
-  it('hears of each cancel by a reset of its stream alone: others on the connection go on', async () => {
+  it('gets each cancel only as a reset of its stream: others on the connection continue', async () => {
     const post = { ...get, method: 'POST', body: Buffer.from('{}') }
     await (await upstream.request({ ...post, path: '/echo' })).bytes(100)
     const staying = await upstream.request({ ...get, path: '/large' })

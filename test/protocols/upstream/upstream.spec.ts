@@ -55,12 +55,12 @@ describe('createUpstream', () => {
       'http://:pass@example.com/',
       'http://example.com/#part'
     ]) {
-      it(`refuses ${endpoint === '' ? 'an empty one' : endpoint}`, () => {
+      it(`rejects ${endpoint === '' ? 'an empty one' : endpoint}`, () => {
         assert.throws(() => createUpstream({ endpoint }), { code: 'invalid_request' })
       })
     }
 
-    it('refuses a time limit past the longest there is', () => {
+    it('rejects a time limit above the maximum', () => {
       assert.throws(() => createUpstream({ endpoint: server.url, timeoutMs: UPSTREAM_TIMEOUT_MS_MAX + 1 }), {
         code: 'invalid_request'
       })
@@ -88,7 +88,7 @@ describe('createUpstream', () => {
       ['', '/x?next=//a/../b&line=%0D%0A', '/x?next=//a/../b&line=%0D%0A']
     ]
     for (const [endpoint, path, expected] of joined) {
-      it(`makes ${expected} of "${endpoint}" and "${path}"`, async () => {
+      it(`combines "${endpoint}" and "${path}" to ${expected}`, async () => {
         assert.equal(await target(endpoint, path), expected)
       })
     }
@@ -131,14 +131,14 @@ describe('createUpstream', () => {
       `/${'a'.repeat(PATH_BYTES_MAX)}`
     ]
     for (const path of refused) {
-      it(`refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
+      it(`rejects ${JSON.stringify(path.slice(0, 40))}`, async () => {
         await rejectsWith(upstream.request({ ...get, path }), 'invalid_request')
         assert.equal(server.received.length, 0)
       })
     }
 
     for (const path of ['?key=other', '?a=1&key=', '/users?%6Bey=other']) {
-      it(`lets ${path} not repeat a parameter of the endpoint`, async () => {
+      it(`rejects ${path}, which repeats a parameter of the endpoint`, async () => {
         await rejectsWith(open(`${server.url}/?key=secret`).request({ ...get, path }), 'invalid_request')
         assert.equal(server.received.length, 0)
       })
@@ -147,13 +147,13 @@ describe('createUpstream', () => {
 
   describe('requests', () => {
     for (const method of ['CONNECT', 'TRACE', 'get', 'BREW', '', 'GET / HTTP/1.1\r\nx:']) {
-      it(`refuses the method ${JSON.stringify(method)}`, async () => {
+      it(`rejects the method ${JSON.stringify(method)}`, async () => {
         await rejectsWith(upstream.request({ ...get, method }), 'method_not_allowed')
         assert.equal(server.received.length, 0)
       })
     }
 
-    it('sends the headers of its list, once each, and its own name', async () => {
+    it('sends the allow-listed headers, once each, and its own user agent', async () => {
       const headers = [
         ['content-type', 'application/json'],
         ['content-type', 'text/html'],
@@ -185,7 +185,7 @@ describe('createUpstream', () => {
       })
     })
 
-    it('streams a body up', async () => {
+    it('streams a request body', async () => {
       async function* body() {
         for (let i = 0; i < 32; i++) yield Buffer.alloc(32 * 1024, i)
       }
@@ -194,7 +194,7 @@ describe('createUpstream', () => {
       assert.equal(server.received[0]?.headers['transfer-encoding'], 'chunked')
     })
 
-    it('passes on why a streamed body broke off, and tells the upstream so', async () => {
+    it('passes on why a streamed body failed, and tells the upstream', async () => {
       async function* body() {
         yield Buffer.from('{')
         throw new SoukError('owner_unreachable')
@@ -203,7 +203,7 @@ describe('createUpstream', () => {
       assert.equal(server.received.length, 0)
     })
 
-    it('lets go of a streamed body that it never sent', async () => {
+    it('closes a streamed body that it never sent', async () => {
       await server.close()
       let returned = false
       const body: AsyncIterable<Uint8Array> = {
@@ -246,7 +246,7 @@ describe('createUpstream', () => {
     }
 
     for (const status of [301, 302, 303]) {
-      it(`makes no GET of a POST for a ${status}`, async () => {
+      it(`does not turn a POST into a GET for a ${status}`, async () => {
         server.behave(towards(status, '/end'))
         const request = upstream.request({ ...get, method: 'POST', body: Buffer.from('{}') })
         await rejectsWith(request, 'upstream_invalid_response')
@@ -254,7 +254,7 @@ describe('createUpstream', () => {
       })
     }
 
-    it('repeats no body that came as a stream', async () => {
+    it('does not repeat a streamed body', async () => {
       server.behave(towards(307, '/end'))
       async function* body() {
         yield Buffer.from('{}')
@@ -270,7 +270,7 @@ describe('createUpstream', () => {
       'file:///etc/passwd',
       'http://'
     ]) {
-      it(`does not go to ${location}`, async () => {
+      it(`does not follow ${location}`, async () => {
         server.behave(away(302, location))
         await assert.rejects(upstream.request(get), (error: unknown) => {
           assert(isSoukError(error))
@@ -282,19 +282,19 @@ describe('createUpstream', () => {
       })
     }
 
-    it('gives up after some', async () => {
+    it('stops after too many redirects', async () => {
       server.behave(away(302, '/again'))
       await rejectsWith(upstream.request(get), 'upstream_invalid_response')
       assert.equal(server.received.length, UPSTREAM_REDIRECTS_MAX + 1)
     })
 
-    it('passes 304 on, which is none', async () => {
+    it('passes on 304, which is not a redirect', async () => {
       server.behave(answering(304, { etag: '"x"' }, ''))
       assert.equal((await upstream.request(get)).status, 304)
     })
   })
 
-  it('ends what is running when closed', async () => {
+  it('aborts running requests when closed', async () => {
     server.behave(hanging)
     const request = upstream.request(get)
     const ended = rejectsWith(request, 'call_interrupted')

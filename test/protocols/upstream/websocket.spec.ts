@@ -25,7 +25,7 @@ describe('WebSockets to an API', () => {
     server.close()
   })
 
-  /** How the connection began: `open` or `error`. */
+  /** The first event of the connection: `open` or `error`. */
   async function connect(config: Partial<UpstreamConfig>): Promise<string> {
     const whole = { endpoint: url.replace('ws:', 'http:'), ...config }
     const main = createUpstream(whole)
@@ -42,7 +42,7 @@ describe('WebSockets to an API', () => {
     return type
   }
 
-  it('begin with the credentials of its requests', async () => {
+  it('send the credentials of its requests', async () => {
     assert.equal(
       await connect({ auth: { bearer: 'secret', headers: { 'X-Tenant': 't' }, query: { key: 'k' } } }),
       'open'
@@ -53,7 +53,7 @@ describe('WebSockets to an API', () => {
     assert.equal(request?.headers['sec-websocket-protocol'], 'graphql-transport-ws')
   })
 
-  it('are under the same guard', async () => {
+  it('use the same guard', async () => {
     assert.equal(await connect({ guard: { refuses: () => true } }), 'error')
     assert.equal(seen.length, 0)
   })
