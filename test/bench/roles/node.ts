@@ -6,11 +6,11 @@ import type { Origin } from '../loopback.ts'
 import { play } from '../role.ts'
 
 export interface NodeArgs {
-  /** Empty, and removed by whoever made it. */
+  /** Empty; its creator removes it. */
   readonly directory: string
   /** Multiaddrs of the network's first node. */
   readonly bootstrap: readonly string[]
-  /** A consumer node, with an ingress. */
+  /** True for a consumer node with an ingress. */
   readonly ingress: boolean
 }
 
@@ -19,14 +19,14 @@ export interface Registration extends Origin {
   readonly price: string
   /** Default `REST`. */
   readonly protocol?: ProtocolName
-  /** REST: the document that calls are mapped by. */
+  /** REST: the document that maps calls. */
   readonly openapi?: { readonly text: string }
 }
 
 const ANY_PORT = { port: 0, exact: false }
 const HOST = '127.0.0.1'
 
-/** A whole node, as `souk up` starts it: SQLite store, ingress, admin API. */
+/** A complete node, as started by `souk up`: SQLite store, ingress, admin API. */
 play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
   const profile: ProfileLocation = { name: 'bench', directory }
   const node = await runNode({
