@@ -10,7 +10,7 @@ const KEPT_BITS = 5
 interface Pixels {
   readonly width: number
   readonly height: number
-  /** 24 bits each. */
+  /** One 24-bit colour per pixel. */
   readonly colours: Uint32Array
 }
 

@@ -32,7 +32,7 @@ const WATCH = `
  * Runs tasks for a `TaskWorker` in this process, until the parent ends. The process argument is the CPU limit of one task, in ms.
  */
 export function serveTasks(tasks: Tasks): void {
-  // Odd while a task runs.
+  // A counter of starts and ends, so it is odd while a task runs.
   const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData = { state, taskMs: Number(process.argv[2]), parent: process.ppid }
   new Worker(WATCH, { eval: true, name: 'watch', workerData }).unref()

@@ -21,7 +21,7 @@ export function boundaryIn(headers: Headers): string | undefined {
   return boundary ?? '-'
 }
 
-/** @throws SoukError `response_too_large`, `upstream_invalid_response`, and what the body throws */
+/** @throws SoukError `response_too_large`, `upstream_invalid_response`, and the errors of the body */
 export async function incremental(body: AsyncIterable<Uint8Array>, boundary: string): Promise<Incremental> {
   const source = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()

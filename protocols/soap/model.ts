@@ -94,7 +94,7 @@ export interface Shape {
   readonly attributes: readonly AttributeUse[]
   /** By `{namespace}name`. */
   readonly attributesByName: ReadonlyMap<string, AttributeUse>
-  /** By JSON name. */
+  /** Keyed by JSON name. */
   readonly attributesByJson: ReadonlyMap<string, AttributeUse>
   /** The first attribute with each local name. */
   readonly attributesByLocalName: ReadonlyMap<string, AttributeUse>
@@ -104,7 +104,7 @@ export interface Shape {
   /** True if text between the elements is allowed. */
   readonly mixed: boolean
   readonly particle: GroupParticle | undefined
-  /** By JSON name. */
+  /** Keyed by JSON name. */
   readonly members: ReadonlyMap<string, Member>
   /** Members that are empty arrays when absent. */
   readonly arrays: readonly Member[]

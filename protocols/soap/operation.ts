@@ -99,7 +99,7 @@ function modelOf(
   return { wrapper: around, content, encoded, ...blocks, attachments: attachmentsOf(plan, content) }
 }
 
-/** By JSON name, with a `$` in front if the message has a field with that name. */
+/** Keyed by JSON name, with a `$` in front if the message has a field with that name. */
 function attachmentsOf({ attachments = [] }: MessagePlan, content: ComplexType): ReadonlyMap<string, AttachmentUse> {
   const { members } = content.shape()
   return new Map(attachments.map((one) => [members.has(one.name) ? `$${one.name}` : one.name, one]))

@@ -3,7 +3,7 @@ import { blockNamed } from './unicode-blocks.ts'
 
 /** Nested groups and subtractions. Real patterns need fewer than five. */
 const NESTING_MAX = 50
-/** Two atoms of any length in a row. XML Schema has no such operator. */
+/** Quantifiers of one character. `COUNTED` matches the others. */
 const QUANTIFIERS: ReadonlySet<string> = new Set(['?', '*', '+'])
 const COUNTED = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/
 /** General categories (XML Schema part 2, section F.1.1). Surrogates (`Cs`) are not XML characters. */

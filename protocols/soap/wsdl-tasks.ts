@@ -8,7 +8,7 @@ import type { LoadFile } from './wsdl-files.ts'
 import { readWsdlOf } from './wsdl-source.ts'
 
 /*
- * What is done with a WSDL in the process for descriptions, see `description-worker/`. Nothing else parses or compiles a whole WSDL.
+ * The WSDL tasks of the description process, see `description-worker/`. Only these tasks parse or compile a whole WSDL.
  */
 
 /** A fetched file, or why it could not be fetched. */

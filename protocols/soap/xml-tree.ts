@@ -5,7 +5,7 @@ import type { QName } from './names.ts'
  * adjacent text is one string, and references are replaced. `xml-parse.ts` makes it.
  */
 export interface XmlElement extends QName {
-  /** Without namespace declarations. */
+  /** The attributes without namespace declarations. */
   readonly attributes: readonly XmlAttribute[]
   /** Child elements and text, in order. */
   readonly nodes: ReadonlyArray<XmlElement | string>

@@ -63,7 +63,7 @@ export class Prefixes {
  */
 export class XmlWriter {
   readonly #prefixes: Prefixes
-  /** By the prefix's index. */
+  /** The used prefixes, at their index. */
   readonly #used: Prefix[] = []
   /** Prefixes of namespaces outside the schema. */
   readonly #own = new Map<string, string>()

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 export interface TestDns {
   /** `address:port`, as for `Resolver.setServers`. */
   readonly address: string
-  /** By lower-case name. Other names do not exist; names in `silent` get no response. */
+  /** Keyed by lower-case name. Other names do not exist; names in `silent` get no response. */
   readonly records: Map<string, readonly string[]>
   readonly silent: Set<string>
   /** The received queries. */

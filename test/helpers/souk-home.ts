@@ -30,7 +30,7 @@ export interface Ready {
 
 /** A `souk` command that runs until it is stopped. */
 export interface RunningCommand {
-  /** What it said so far, by line. */
+  /** Its output so far, by line. */
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
   isRunning(): boolean

@@ -62,14 +62,14 @@ export interface SoukProcesses {
 export function soukProcesses(home: string): SoukProcesses {
   const running = new Set<ChildProcess>()
   const groups = new Set<number>()
-  // Each leads a group of its own, so that what it started ends with it. Nothing may outlive a test that failed.
+  // Each leads its own process group, so that its children end with it, even after a failed test.
   const killAll = () => running.forEach((child) => killGroup(child))
   process.once('exit', killAll)
 
   const spawnSouk = (command: string, args: readonly string[], { preload, env }: ProcessOptions): ChildProcess => {
     const options = preload === undefined ? [] : ['--import', preload]
     const child = spawn(process.execPath, [...options, MAIN, ...command.split(' '), ...args], {
-      // A test machine may be busier than any node; a test of the watchdog asks for it by its flag.
+      // Off, because a test machine may be very busy. A test of the watchdog enables it by its flag.
       env: { ...process.env, SOUK_HOME: home, TMPDIR: home, SOUK_WATCHDOG: '0', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true

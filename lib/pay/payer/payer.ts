@@ -48,7 +48,7 @@ interface Paid {
 export class Payer {
   readonly #init: PayerInit
   readonly #log: Logger
-  /** By request id, as latin1 text. */
+  /** Keyed by request id, as latin1 text. */
   readonly #orders = new Map<string, Paid>()
   readonly #opening = new Map<string, Promise<PayerChannel>>()
   /** Calls that wait until other calls of their channel end. */

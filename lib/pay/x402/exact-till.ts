@@ -57,7 +57,7 @@ interface Entry {
 export class ExactTill {
   readonly #init: ExactTillInit
   readonly #collector: ExactCollector
-  /** By payer and nonce, in order of arrival. */
+  /** Keyed by payer and nonce, in order of arrival. */
   readonly #entries = new Map<string, Entry>()
   /** Payer and nonce, by payer and the client's name for the payment. */
   readonly #names = new Map<string, string>()

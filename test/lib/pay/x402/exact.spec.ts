@@ -74,7 +74,7 @@ describe('x402 exact, of clients without a key', function () {
     for (const price of ['0.03', '0.05']) {
       await owner.souk.serve({ ...terms, price }, owner.api)
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-      // What an owner takes is known for some seconds, and a payment of the old price is refused; what it lists, for a minute.
+      // Nodes cache an owner's offers for seconds and its listings for a minute. A payment of the old price is rejected.
       const response = await eventually('a call that is paid', 20_000, async () => {
         const tried = await bench.fetchOf('raised')(url.replace(/counter$/, 'rising'), init)
         return tried.status === 200 ? tried : undefined
