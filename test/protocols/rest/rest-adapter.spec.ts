@@ -210,7 +210,7 @@ describe('a REST call', () => {
     assert.match(await warnings(404, 'GET'), /responds with 404 to a GET/)
     assert.match(await warnings(401), /require credentials/)
     assert.match(await warnings(402), /payment of its own/)
-    assert.match(await warnings(503), /answers 503/)
+    assert.match(await warnings(503), /responds with 503/)
   })
 
   for (const method of ['PUT', 'PATCH'] as const) {

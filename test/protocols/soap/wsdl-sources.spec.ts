@@ -430,7 +430,7 @@ describe('SOAP diagnosis', () => {
       message: /responds with HTTP 403: it wants a login\. Register with .*--auth-file/
     })
     await assert.rejects(inspected({ auth: { bearer: 'x' } }), {
-      message: /does not take the credentials that were given/
+      message: /rejects the credentials/
     })
     await upstream.close()
   })
