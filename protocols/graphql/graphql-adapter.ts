@@ -75,12 +75,12 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   async function ownSchema({ document, node }: CheckedOperation, request: GraphqlRequest, accepted: Accepted) {
     const schema = schemas.current
     if (schema === undefined) throw new SoukError('internal_error')
-    const variableValues = { ...request.variables }
+    const operationName = node.name?.value ?? null
     const result = await execute({
       schema,
       document: document.node,
-      operationName: node.name?.value ?? null,
-      variableValues
+      operationName,
+      variableValues: { ...request.variables }
     })
     return framed({ status: 200, body: utf8(JSON.stringify(result)), success: false, upstreamMs: 0 }, accepted)
   }
