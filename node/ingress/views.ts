@@ -7,7 +7,6 @@ import { standingViewSchema } from '../standing-view.ts'
 /** What the ingress responds with. Amounts are decimal USDC strings, times RFC 3339. */
 
 export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$`, description: 'Decimal USDC.' })
-const moment = z.string().meta({ format: 'date-time' })
 /** Of an object that has a standard of its own. */
 export const anyObject = z.record(z.string(), z.unknown())
 const currency = z.literal('USDC')
